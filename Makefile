@@ -1,11 +1,11 @@
 # Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine
 # needs.
 
-# Where rustup puts cargo, for a shell that was started before it was there.
+# The folder of cargo, which a shell does not search if it was started before rustup was installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
-# Builds in CI are used once, so they keep nothing for the next time, and a failure there is found
-# by its message. Fewer units of a crate take less time in all; incremental builds would reuse less.
+# Builds in CI are used once: they keep nothing for a later build, and failures are found by their
+# messages, without line tables. Fewer codegen units take less processor time.
 ifdef CI
 export CARGO_INCREMENTAL := 0
 export CARGO_PROFILE_DEV_DEBUG := none
@@ -35,10 +35,10 @@ dist:
 	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
 	ls -l $(DIST)
 
-# The tests take turns, and the processor time that they leave goes to the release build and to the
-# lints that compile. The build's last minutes use a single processor, so it is first. The demo's
-# codes 1 (SLO missed) and 3 (not VALID) say that this machine is busy, and nothing of the program:
-# no test depends on that.
+# The release build and the compiling lints run alongside the tests and use the processor time that
+# the tests leave. The build is first, because its last minutes use a single processor. The demo's
+# exit codes 1 (SLO missed) and 3 (not VALID) are accepted: they mean that this machine is busy, and
+# say nothing about the program.
 test:
 	@scripts/setup test
 	$(MAKE) tidy

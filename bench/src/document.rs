@@ -8,8 +8,8 @@ pub fn between_marks(document: &str, word: &str, body: &str) -> Result<String, S
     let (begin, end) = (format!("<!-- {word}: begin -->"), format!("<!-- {word}: end -->"));
     let missing = || format!("the marks `{begin}` and `{end}` are not there");
     let (before, rest) = document.split_once(&begin).ok_or_else(missing)?;
-    let (_, behind) = rest.split_once(&end).ok_or_else(missing)?;
-    Ok(format!("{before}{begin}\n\n{body}\n\n{end}{behind}"))
+    let (_, after) = rest.split_once(&end).ok_or_else(missing)?;
+    Ok(format!("{before}{begin}\n\n{body}\n\n{end}{after}"))
 }
 
 #[cfg(test)]

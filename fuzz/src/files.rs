@@ -97,7 +97,7 @@ impl Case {
     }
 }
 
-/// Parses an experiment file with its workload `w.ini` behind the first zero byte. An accepted one
+/// Parses an experiment file with its workload `w.ini` after the first zero byte. An accepted one
 /// is printed and parsed again, as `check` prints it and as its record keeps it.
 ///
 /// # Panics

@@ -16,14 +16,14 @@ pub fn backend(data: &[u8]) {
     let _ = ssl_answer(data);
     let mut rest = data;
     while let Ok(Some((message, used))) = Reply::decode(rest) {
-        let (frame, behind) = rest.split_at(used);
+        let (frame, after) = rest.split_at(used);
         let mut again = Vec::new();
         // A command tag may contain a zero byte, which decoding accepts and encoding rejects.
         let written = message.encode(&mut again);
         let is_odd = matches!(message, Reply::CommandComplete(tag) if tag.bytes().contains(&0));
         assert!(is_odd || (written.is_ok() && again == frame), "{message:?}");
         explain(&message);
-        rest = behind;
+        rest = after;
     }
 }
 
@@ -55,14 +55,14 @@ pub fn frontend(data: &[u8]) {
 
 fn messages(mut rest: &[u8]) {
     while let Ok(Some((message, used))) = Request::decode(rest) {
-        let (frame, behind) = rest.split_at(used);
+        let (frame, after) = rest.split_at(used);
         let mut again = Vec::new();
         message.encode(&mut again).expect("what was decoded can be encoded");
         assert_eq!(again, frame);
         if let Request::Password(body) = message {
             let _ = (Request::password(body), SaslInitialResponse::decode(body));
         }
-        rest = behind;
+        rest = after;
     }
 }
 

@@ -112,8 +112,8 @@ fn arranged(programs: Vec<Program>) -> Result<Vec<Program>, String> {
     Ok(arranged)
 }
 
-/// Runs programs, `slots` at a time, each with `tests` at a time. Every other slot begins at the
-/// end, and takes what the others leave.
+/// Runs programs, `slots` at a time, each with `tests` at a time. Every other slot takes programs
+/// from the end of the list.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
 fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> {
     let waiting = Mutex::new(VecDeque::from(programs));

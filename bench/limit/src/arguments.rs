@@ -32,15 +32,15 @@ impl Known<'_> {
         mut take: impl FnMut(CliOption<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut rest = arguments;
-        while let [name, behind @ ..] = rest {
+        while let [name, after @ ..] = rest {
             let is_flag = self.flags.contains(&name.as_str());
-            let (value, behind) = match behind {
-                _ if is_flag => ("", behind),
-                [value, behind @ ..] => (value.as_str(), behind),
+            let (value, after) = match after {
+                _ if is_flag => ("", after),
+                [value, after @ ..] => (value.as_str(), after),
                 [] => return Err(self.usage.into()),
             };
             take(CliOption { name, value })?;
-            rest = behind;
+            rest = after;
         }
         Ok(())
     }

@@ -42,6 +42,18 @@ impl Link {
         Ok(Link::Tls(Box::new(StreamOwned::new(session, socket))))
     }
 
+    /// Appends the available bytes, at least one; waits for them if there are none yet.
+    pub(crate) fn read_more(&mut self, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut piece = [0; 16_384];
+        match self.read(&mut piece)? {
+            0 => Err("the server has closed the connection".into()),
+            length => {
+                bytes.extend_from_slice(&piece[..length]);
+                Ok(())
+            }
+        }
+    }
+
     /// Converts it into a non-blocking connection without TLS.
     pub(crate) fn into_plain(self) -> Result<Plain, Failure> {
         match self {

@@ -1,6 +1,6 @@
 //! Login to MySQL or MariaDB, and the request to repeat.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
 use wire_mysql::{
     Channel, Command, ErrPacket, Execute, Login, LoginOptions, LoginStep, Negotiated, Parameter,
@@ -65,7 +65,7 @@ fn login(options: &Options) -> Result<Session, Failure> {
     });
     let (mut given, mut out) = (Vec::new(), Vec::new());
     loop {
-        read_more(&mut link, &mut given)?;
+        link.read_more(&mut given)?;
         let (used, step) = login.read(&given, &mut out)?;
         given.drain(..used);
         link.write_all(&out)?;
@@ -117,23 +117,12 @@ impl Session {
         self.link.write_all(request)?;
         let (mut reply, mut used) = (Vec::new(), 0);
         while !self.replies.is_idle() {
-            read_more(&mut self.link, &mut reply)?;
+            self.link.read_more(&mut reply)?;
             used += self.replies.read(&reply[used..], &mut self.seen)?;
         }
         match self.seen.error.take() {
             Some(error) => Err(error.into()),
             None => Ok((reply, self.seen.rows)),
-        }
-    }
-}
-
-fn read_more(link: &mut Link, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-    let mut piece = [0; 16_384];
-    match link.read(&mut piece)? {
-        0 => Err("the server has closed the connection".into()),
-        length => {
-            bytes.extend_from_slice(&piece[..length]);
-            Ok(())
         }
     }
 }

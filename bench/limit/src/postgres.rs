@@ -64,7 +64,7 @@ fn login(link: &mut Link, options: &Options) -> Result<(), Failure> {
     while !startup.is_ready() {
         link.write_all(&out)?;
         out.clear();
-        read_more(link, &mut given)?;
+        link.read_more(&mut given)?;
         let used = startup.read(&given, &mut out).map_err(with_cause)?;
         given.drain(..used);
     }
@@ -92,23 +92,12 @@ fn exchange(link: &mut Link, request: &[u8], cycle: Cycle) -> Result<(Vec<u8>, u
     replies.expect(cycle);
     let (mut reply, mut used) = (Vec::new(), 0);
     while !replies.is_idle() {
-        read_more(link, &mut reply)?;
+        link.read_more(&mut reply)?;
         used += replies.read(&reply[used..], &mut seen)?;
     }
     match seen.error {
         Some(error) => Err(error.into()),
         None => Ok((reply, seen.rows)),
-    }
-}
-
-fn read_more(link: &mut Link, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-    let mut piece = [0; 16_384];
-    match link.read(&mut piece)? {
-        0 => Err("the server has closed the connection".into()),
-        length => {
-            bytes.extend_from_slice(&piece[..length]);
-            Ok(())
-        }
     }
 }
 

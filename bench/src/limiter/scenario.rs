@@ -134,7 +134,7 @@ pub(super) fn names_pgbouncer(finding: &LimiterFinding) -> bool {
 pub(super) fn sees_both_sockets(finding: &LimiterFinding) -> bool {
     match finding {
         LimiterFinding::Program(ProgramLimit::Pauses { pause, .. }) => {
-            matches!(pause, Pause::NothingAsked { sockets: Sockets::Empty { .. }, .. })
+            matches!(pause, Pause::NoFurtherRequests { sockets: Sockets::Empty { .. }, .. })
         }
         _ => false,
     }

@@ -20,6 +20,8 @@
 
 use workload::{Arrival, Job, Schedule};
 
+use crate::change::student_t;
+
 /// Trend of a job's backlog over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Trend {
@@ -186,21 +188,14 @@ fn line(means: &[f64]) -> Trend {
     let n = means.len() as f64;
     let center = (n - 1.0) / 2.0;
     let mean = means.iter().sum::<f64>() / n;
-    let places = || (0..means.len()).map(|block| block as f64 - center);
-    let squares: f64 = places().map(|x| x * x).sum();
-    let slope = places().zip(means).map(|(x, y)| x * (y - mean)).sum::<f64>() / squares;
-    let residuals: f64 = places().zip(means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
+    let positions = || (0..means.len()).map(|block| block as f64 - center);
+    let squares: f64 = positions().map(|x| x * x).sum();
+    let slope = positions().zip(means).map(|(x, y)| x * (y - mean)).sum::<f64>() / squares;
+    let residuals: f64 = positions().zip(means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
     let error = (residuals / (n - 2.0) / squares).sqrt();
-    let t = match slope {
-        0.0 => 0.0,
-        // A perfect line is not chance; the clamp keeps t finite and printable.
-        slope => (slope / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
-    };
+    let t = student_t(slope, error);
     Trend { growth: slope * n, t, limit: SIGNIFICANT[means.len() - INTERVALS] }
 }
-
-/// Value of t for points that lie exactly on a line, where the standard error is 0.
-const PERFECT: f64 = 1e6;
 
 impl IntervalRequests {
     fn ended_share(self) -> f64 {

@@ -1,37 +1,42 @@
-//! A change between two parts of a series.
+//! Changes of the level of a series.
 
-/// A change between two parts.
+/// A change of the mean from one part of a series to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct LevelChange {
     /// Index of the first part after the step.
-    pub(crate) place: usize,
+    pub(crate) index: usize,
     /// Change relative to the mean before it.
     pub(crate) by: f64,
     /// Change divided by its standard error.
     pub(crate) t: f64,
 }
 
-/// Compares the means before and after a position.
-pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
-    let (before, behind) = parts.split_at(place);
+/// Compares the means before and after an index.
+pub(crate) fn level_change_at(parts: &[f64], index: usize) -> LevelChange {
+    let (before, after) = parts.split_at(index);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let squares = |part: &[f64]| {
         let mean = mean(part);
         part.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
     };
-    let difference = mean(behind) - mean(before);
+    let difference = mean(after) - mean(before);
     let freedom = parts.len() as f64 - 2.0;
-    let variance = (squares(before) + squares(behind)) / freedom;
-    let error = (variance * (1.0 / before.len() as f64 + 1.0 / behind.len() as f64)).sqrt();
-    let t = match difference {
-        0.0 => 0.0,
-        // A step without any scatter is not chance; the clamp keeps t finite and printable.
-        difference => (difference / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
-    };
+    let variance = (squares(before) + squares(after)) / freedom;
+    let error = (variance * (1.0 / before.len() as f64 + 1.0 / after.len() as f64)).sqrt();
+    let t = student_t(difference, error);
     // A change from zero has no relative size.
     let by = if mean(before) > 0.0 { difference / mean(before) } else { difference.signum() };
-    Step { place, by, t }
+    LevelChange { index, by, t }
 }
 
-/// Value of t for a step without scatter, where the standard error is 0.
+/// Returns a number divided by its standard error. Without scatter the error is 0, and a number
+/// other than 0 is not chance: its t is finite and printable, but beyond every limit.
+pub(crate) fn student_t(number: f64, error: f64) -> f64 {
+    match number {
+        0.0 => 0.0,
+        number => (number / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
+    }
+}
+
+/// Value of t for a number without scatter.
 pub(crate) const PERFECT: f64 = 1e6;

@@ -1,6 +1,6 @@
 //! A check, its status, and the verdict over all checks.
 
-use crate::finding::{Completeness, Counter, Finding, Obstacle, Outages, RunEnd};
+use crate::finding::{ComparedCounter, Completeness, Finding, Obstacle, Outages, RunEnd};
 
 /// A finding about one aspect of the measurement's credibility.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +138,7 @@ pub enum Unit {
     /// Times.
     Times,
     /// A counter of the server.
-    Counted(Counter),
+    Counted(ComparedCounter),
     /// Cycles.
     Cycles,
 }

@@ -35,7 +35,7 @@ pub struct Estimate {
     /// there are too few batches, or too few times for this quantile.
     pub bounds: Option<Bounds>,
     /// Number of independent times that would determine this quantile as precisely as these
-    /// correlated ones; `None` if the number is not a quantile, or if this is not known.
+    /// correlated ones; `None` if the number is not a quantile, or if the correlation is not known.
     pub effective_samples: Option<u64>,
 }
 

@@ -48,7 +48,8 @@ impl Distribution {
     }
 
     /// Summarizes times by bucket, from the shortest. The numbers equal those of a histogram of
-    /// these times, whose functions would go through all of its buckets for each number.
+    /// these times, but are computed in one pass: the functions of a histogram go through all of
+    /// its buckets for each number.
     pub fn of_times(times: &[BucketCount]) -> Distribution {
         let Some(last) = times.last() else { return Distribution::default() };
         let count: u64 = times.iter().map(|it| it.count).sum();

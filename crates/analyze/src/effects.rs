@@ -9,10 +9,10 @@ use crate::disturbance::PhaseName;
 use crate::phases::{Figure, PhaseFigures, PhaseSummary, SideEffects};
 
 /// Fraction of the smaller value by which a figure must change to be reported.
-const WORTH: f64 = 0.2;
+const LEAST_CHANGE: f64 = 0.2;
 
 /// Figures in order of preference; the first that changed is reported.
-const TOLD: [Figure; 5] = [
+const REPORTED: [Figure; 5] = [
     Figure::Mean,
     Figure::Quantile(0),
     Figure::Quantile(3),
@@ -48,12 +48,12 @@ pub struct Effect {
 /// it.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
-    let behind: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
+    let between: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
     let is_only = |effect: &&Effect| {
         let is_reported = found.iter().any(|other| other.job == effect.job);
-        !is_reported && !behind.iter().any(|other| is_rival(other, effect))
+        !is_reported && !between.iter().any(|other| is_rival(other, effect))
     };
-    let only: Vec<Effect> = behind.iter().filter(is_only).cloned().collect();
+    let only: Vec<Effect> = between.iter().filter(is_only).cloned().collect();
     found.extend(only);
     found
 }
@@ -151,7 +151,7 @@ fn changes<'p>(
     then: &'p PhaseSummary,
 ) -> impl Iterator<Item = Difference<'p>> {
     before.jobs.iter().zip(&then.jobs).filter_map(|(before, then)| {
-        TOLD.into_iter().find_map(|figure| {
+        REPORTED.into_iter().find_map(|figure| {
             let (from, to) = changed(before, then, figure)?;
             Some(Difference { job: &before.name, figure, from, to })
         })
@@ -161,6 +161,6 @@ fn changes<'p>(
 fn changed(before: &PhaseFigures, then: &PhaseFigures, figure: Figure) -> Option<(f64, f64)> {
     let (from, to): (Estimate, Estimate) = (before.figure(figure)?, then.figure(figure)?);
     let smaller = from.value.min(to.value);
-    let is_worth = (to.value - from.value).abs() >= smaller * WORTH;
+    let is_worth = (to.value - from.value).abs() >= smaller * LEAST_CHANGE;
     (is_worth && figure.differs(&from, &to)).then_some((from.value, to.value))
 }

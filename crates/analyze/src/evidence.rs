@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{ComponentKind, Counts, EndCounts, EndKind, Event, Kind, Metric, ObservedComponent};
+use record::{
+    ComponentKind, Counts, EndCounts, EndKind, Event, Kind, ObservedComponent, ObservedMetric,
+};
 use workload::{JobId, Plan};
 
-use crate::account::Account;
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
 use crate::observed::Observed;
 use crate::responses::Responses;
+use crate::server_counters::ServerCounters;
 use crate::steps::Steps;
 use crate::surroundings::Surroundings;
 use crate::warmup::WarmupEnd;
@@ -56,7 +58,7 @@ pub struct Evidence {
     /// Machine and network of the run.
     pub surroundings: Surroundings,
     /// Counters of the server.
-    pub account: Account,
+    pub server_counters: ServerCounters,
 }
 
 /// Data of one job.
@@ -161,12 +163,16 @@ impl Evidence {
     }
 
     /// Returns the observations of a metric of this host or of the main target, if there are any.
-    pub fn observed(&self, kind: &ComponentKind, metric: Metric) -> Option<&Observed> {
+    pub fn observed(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<&Observed> {
         self.observed_on(&ObservedComponent::here(kind.clone()), metric)
     }
 
     /// Returns the observations of a metric of a component on any host, if there are any.
-    pub fn observed_on(&self, component: &ObservedComponent, metric: Metric) -> Option<&Observed> {
+    pub fn observed_on(
+        &self,
+        component: &ObservedComponent,
+        metric: ObservedMetric,
+    ) -> Option<&Observed> {
         observed(&self.observed, component, metric)
     }
 
@@ -190,7 +196,7 @@ impl Evidence {
 
 impl LoadEvidence {
     /// Returns the observations of a metric of this host or of the main target, if there are any.
-    pub fn observed(&self, kind: &ComponentKind, metric: Metric) -> Option<&Observed> {
+    pub fn observed(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<&Observed> {
         observed(&self.observed, &ObservedComponent::here(kind.clone()), metric)
     }
 }
@@ -198,7 +204,7 @@ impl LoadEvidence {
 fn observed<'o>(
     all: &'o [Observed],
     component: &ObservedComponent,
-    metric: Metric,
+    metric: ObservedMetric,
 ) -> Option<&'o Observed> {
     let is_known = metric.is_of(&component.kind);
     debug_assert!(is_known, "`{}` is not a metric of `{component}`", metric.name);

@@ -9,7 +9,7 @@ use record::EventError;
 
 use crate::other_programs::OtherPrograms;
 
-pub use crate::compared::{Compared, Counter};
+pub use crate::counter_comparison::{ComparedCounter, CounterComparison};
 pub use crate::obstacle::{
     CalibrationObstacle, CounterObstacle, JobObstacle, ObservationObstacle, Obstacle,
 };
@@ -345,9 +345,9 @@ pub struct ClockCost {
 /// Steps of the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WallClock {
-    /// It advanced together with the monotonic clock.
+    /// The clock advanced together with the monotonic clock.
     Steady,
-    /// It was set, or the machine was suspended.
+    /// The clock was set, or the machine was suspended.
     Set {
         /// Largest step, in seconds; negative if it was set back.
         by_s: f64,
@@ -381,14 +381,14 @@ pub enum WindowThird {
 pub enum Backlog {
     /// The backlog did not grow.
     Stable,
-    /// It grew beyond chance, but immaterially.
+    /// The backlog grew beyond chance, but immaterially.
     Immaterial,
     /// Queues were full.
     QueuesFull {
         /// Names of the jobs with rejected requests.
         jobs: Vec<String>,
     },
-    /// It grew.
+    /// The backlog grew beyond chance and materially.
     Grows {
         /// Names of the overloaded jobs.
         jobs: Vec<String>,
@@ -428,7 +428,7 @@ pub enum WarmUp {
 /// Change of the median response time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MedianChange {
-    /// There was none beyond chance, or an immaterial one.
+    /// No change beyond chance, or an immaterial one.
     None,
     /// The median changed from the beginning to the end of the window.
     Gradual {
@@ -462,7 +462,7 @@ pub struct BusyClients {
 /// Unexpected errors of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failures {
-    /// There were none.
+    /// No errors.
     None,
     /// Some requests failed.
     Some {
@@ -480,7 +480,7 @@ pub enum Failures {
 /// Results with a wrong number of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WrongResults {
-    /// There were none.
+    /// No wrong results.
     None,
     /// Some results of a job were wrong.
     Some {
@@ -563,11 +563,11 @@ pub enum Files {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Commits {
     /// The counter and the answers agree.
-    Agree(Compared),
+    Agree(CounterComparison),
     /// The server counted fewer than the client.
-    Missing(Compared),
+    Missing(CounterComparison),
     /// The server counted more than the client.
-    Excess(Compared),
+    Excess(CounterComparison),
 }
 
 /// Periodic background work of a server that writes.

@@ -12,15 +12,14 @@
 //! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
 //! and numbers, and `report` words them.
 
-mod account;
 mod backlog;
 pub mod capacity;
 mod change;
 mod check;
 mod checks;
 pub mod compare;
-mod compared;
 mod confidence;
+mod counter_comparison;
 pub mod curve;
 mod distribution;
 mod disturbance;
@@ -41,6 +40,7 @@ mod program;
 mod refused;
 mod responses;
 pub mod saturate;
+mod server_counters;
 mod slo;
 mod steps;
 mod storage;
@@ -50,7 +50,6 @@ mod surroundings;
 mod time_course;
 mod warmup;
 
-pub use account::{Account, Answered};
 pub use check::{Check, CheckKind, Domain, Status, Unit, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
@@ -75,11 +74,12 @@ pub use phases::{
 };
 pub use program::{ProgramSummary, RequestsUnseen};
 pub use responses::Responses;
+pub use server_counters::{Answered, ServerCounters};
 pub use slo::Judgement;
 pub use steps::Steps;
 pub use storage::StorageSize;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};
-pub use surroundings::{Calibration, Figures, Place, Route, Surroundings, UsedTarget};
+pub use surroundings::{Calibration, DatabaseLocation, Figures, Route, Surroundings, UsedTarget};
 pub use time_course::{
     ColumnTimes, MOST_COLUMNS, TimeClass, TimeColumn, TimeCourse, columns as time_columns,
 };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::Nanos;
-use record::{Metric, SampleRange};
+use record::{ObservedMetric, SampleRange};
 
 /// A series of observed values.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,21 +12,23 @@ pub struct Observed {
     pub component: String,
     /// Name of the metric within the component.
     pub metric: String,
-    /// Readings in order: time since time zero, and value. Beyond two hours, each stands for all
-    /// samples since the one before: for their mean, or for the last one of a counter.
+    /// Readings in order: time since time zero, and value. Beyond two hours, a reading stands for
+    /// all samples since the previous reading: it is their mean, or the last value of a counter.
     pub points: Vec<(Nanos, f64)>,
-    /// Extremes of the samples that such readings stand for, in order; missing if they are equal.
+    /// Extremes of the samples for which a reading stands, in order; a reading whose samples are
+    /// equal has none.
     pub ranges: Vec<SampleRange>,
 }
 
 impl Observed {
     /// Returns true if these are the values of a metric.
-    pub fn is(&self, metric: Metric) -> bool {
+    pub fn is(&self, metric: ObservedMetric) -> bool {
         self.metric == metric.name
     }
 
-    /// Returns the growth in the window, from the last reading not after its start to the first not
-    /// before its end, or the nearest ones. `None` if there are not two readings.
+    /// Returns the growth in the window: from the last reading at or before its start to the first
+    /// reading at or after its end, or between the nearest readings. `None` if there are fewer than
+    /// two readings.
     pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
         let before = self.points.iter().rev().find(|(at, _)| *at <= window.start);
         let first = before.or(self.points.first())?;
@@ -35,8 +37,8 @@ impl Observed {
         (span > Nanos::ZERO).then_some(Growth { by: last.1 - first.1, span })
     }
 
-    /// Returns the extremes of the samples that the reading at an instant stands for; `None` if it
-    /// is one sample, or they are equal.
+    /// Returns the extremes of the samples for which the reading at an instant stands; `None` if it
+    /// stands for one sample, or for equal ones.
     pub fn range_at(&self, at: Nanos) -> Option<&SampleRange> {
         let place = self.ranges.binary_search_by_key(&at, |range| range.at).ok()?;
         self.ranges.get(place)
@@ -47,8 +49,8 @@ impl Observed {
     /// than elsewhere, and readings that stand for many samples weigh more.
     pub(crate) fn weighted(&self, within: &Range<Nanos>) -> impl Iterator<Item = (f64, f64)> {
         let first = self.points.partition_point(|(at, _)| *at < within.start);
-        let behind = self.points.partition_point(|(at, _)| *at < within.end);
-        let inside = self.points.get(first..behind).unwrap_or_default();
+        let after = self.points.partition_point(|(at, _)| *at < within.end);
+        let inside = self.points.get(first..after).unwrap_or_default();
         let before = first.checked_sub(1).map_or(Nanos::ZERO, |before| self.points[before].0);
         let befores = std::iter::once(before).chain(inside.iter().map(|(at, _)| *at));
         befores.zip(inside).map(|(before, (at, value))| {

@@ -1,6 +1,6 @@
 //! Reasons why a check cannot be made.
 
-use crate::compared::Compared;
+use crate::counter_comparison::CounterComparison;
 
 /// The reason why a check cannot be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,7 +132,7 @@ pub enum CounterObstacle {
     SeveralTargets,
     /// The counters of the server could not be read; the reason of the server.
     AccountRefused(String),
-    /// There are no counters of a server.
+    /// The record has no counters of a server.
     NoAccount,
     /// The counters of the server were not read after the run.
     AccountNotRead,
@@ -152,7 +152,7 @@ pub enum CounterObstacle {
         word: String,
     },
     /// Parallel workers of PostgreSQL count as commits as well.
-    ParallelWorkers(Compared),
+    ParallelWorkers(CounterComparison),
     /// The server does not report the amount of log that it wrote.
     NoLogWritten,
     /// The server does not count checkpoints.

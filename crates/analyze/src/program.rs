@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::metric::sockets;
 use record::statistic::{pg_stat_database, pg_stat_progress_copy, status};
-use record::{ComponentKind, Metric, Side, Statistic};
+use record::{ComponentKind, MeasuredSide, ObservedMetric, ServerStatistic};
 
 use crate::evidence::Evidence;
 use crate::observed::Observed;
@@ -35,14 +35,14 @@ pub struct ProgramSummary {
 pub enum RequestsUnseen {
     /// Its connections are Unix sockets, whose data the kernel does not count.
     UnixSocket,
-    /// It has no connection to the target, nor to a pooler in front of it.
+    /// The program has no connection to the target or to a pooler in front of it.
     NoConnection,
     /// Its connections could not be read, or this kernel does not count their segments.
     NotCounted,
 }
 
 /// Counters of changed rows, by server.
-const ROWS: [&[Statistic]; 3] = [
+const ROWS: [&[ServerStatistic]; 3] = [
     &[pg_stat_database::TUP_INSERTED, pg_stat_database::TUP_UPDATED, pg_stat_database::TUP_DELETED],
     &[status::INNODB_ROWS_INSERTED, status::INNODB_ROWS_UPDATED, status::INNODB_ROWS_DELETED],
     // MariaDB has no such counters of InnoDB from version 10.6 on.
@@ -50,7 +50,7 @@ const ROWS: [&[Statistic]; 3] = [
 ];
 
 /// Counters of transactions, by server.
-const TRANSACTIONS: [&[Statistic]; 2] = [
+const TRANSACTIONS: [&[ServerStatistic]; 2] = [
     &[pg_stat_database::XACT_COMMIT, pg_stat_database::XACT_ROLLBACK],
     &[status::COM_COMMIT, status::COM_ROLLBACK],
 ];
@@ -60,7 +60,7 @@ const LEAST: f64 = 0.5;
 
 /// Counter of the rows that a running statement has loaded; other counters include them when it
 /// ends.
-const LOADING: Statistic = pg_stat_progress_copy::TUPLES_PROCESSED;
+const LOADING: ServerStatistic = pg_stat_progress_copy::TUPLES_PROCESSED;
 
 /// Summarizes the throughput of the observed program; `None` if no program was observed.
 pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
@@ -68,7 +68,7 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
         return None;
     }
     let socket = |metric| socket_rate(evidence, metric);
-    let statistic = |it: Statistic| {
+    let statistic = |it: ServerStatistic| {
         let observed = evidence.observed_named(&ComponentKind::Statistics, it.name)?;
         let growth = observed.growth(&evidence.window())?;
         // An observer that waits for its session reads twice within a moment, and servers report
@@ -76,9 +76,10 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
         let is_long = growth.span.as_secs_f64() >= LEAST * evidence.window_length().as_secs_f64();
         rate(observed, &evidence.window()).filter(|_| is_long)
     };
-    let sum = |groups: &[&[Statistic]]| {
-        let of =
-            |group: &[Statistic]| group.iter().filter_map(|it| statistic(*it)).reduce(|a, b| a + b);
+    let sum = |groups: &[&[ServerStatistic]]| {
+        let of = |group: &[ServerStatistic]| {
+            group.iter().filter_map(|it| statistic(*it)).reduce(|a, b| a + b)
+        };
         groups.iter().find_map(|group| of(group))
     };
     let requests = requests_per_s(evidence);
@@ -107,8 +108,9 @@ pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
 /// Returns the growth per second of a counter of the program's connections, between the first and
 /// the last sample in which it had most of them. Before, their logins would count as requests;
 /// after, the last counts of a connection that ended since the previous sample are lost.
-fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
-    let readings = |metric| evidence.observed(&ComponentKind::Sockets(Side::Generator), metric);
+fn socket_rate(evidence: &Evidence, metric: ObservedMetric) -> Option<f64> {
+    let readings =
+        |metric| evidence.observed(&ComponentKind::Sockets(MeasuredSide::Generator), metric);
     let window = evidence.window();
     let counted = readings(metric)?;
     let span = readings(sockets::CONNECTIONS).and_then(|connections| {
@@ -132,7 +134,8 @@ fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
 
 /// Returns the reason why requests were not counted.
 fn requests_unseen(evidence: &Evidence) -> RequestsUnseen {
-    let readings = |metric| evidence.observed(&ComponentKind::Sockets(Side::Generator), metric);
+    let readings =
+        |metric| evidence.observed(&ComponentKind::Sockets(MeasuredSide::Generator), metric);
     let connections = readings(sockets::CONNECTIONS);
     let most =
         connections.and_then(|it| it.points.iter().map(|(_, value)| *value).reduce(f64::max));

@@ -87,25 +87,25 @@ impl ResponseCollector {
         let (mut above, mut at_least) = ([0; QUANTILES], [0; QUANTILES]);
         for BucketCount { bucket, count } in times {
             mean += bucket.middle() as f64 * *count as f64 / base;
-            for place in 0..QUANTILES {
+            for index in 0..QUANTILES {
                 // The bounds are the upper edges of their buckets.
-                let (value, bound) = (bucket.highest, self.bounds[place]);
-                above[place] += if value > bound { *count } else { 0 };
-                at_least[place] += if value >= bound { *count } else { 0 };
+                let (value, bound) = (bucket.highest, self.bounds[index]);
+                above[index] += if value > bound { *count } else { 0 };
+                at_least[index] += if value >= bound { *count } else { 0 };
             }
         }
         self.sums.push(Batch { amount: mean * base, base });
-        for place in 0..QUANTILES {
-            self.above[place].push(Batch { amount: above[place] as f64, base });
-            self.at_least[place].push(Batch { amount: at_least[place] as f64, base });
+        for index in 0..QUANTILES {
+            self.above[index].push(Batch { amount: above[index] as f64, base });
+            self.at_least[index].push(Batch { amount: at_least[index] as f64, base });
         }
     }
 
     pub(crate) fn responses(&self) -> Responses {
-        let estimate = |place: usize| {
-            let (above, at_least) = (&self.above[place], &self.at_least[place]);
+        let estimate = |index: usize| {
+            let (above, at_least) = (&self.above[index], &self.at_least[index]);
             let exceedances = Exceedances { above, at_least };
-            quantile(&self.pooled, Quantile::ALL[place].fraction, exceedances)
+            quantile(&self.pooled, Quantile::ALL[index].fraction, exceedances)
         };
         Responses {
             count: self.pooled.len(),

@@ -39,14 +39,14 @@ impl Steps {
     /// Divides a run whose window does not begin with the interval that the grid was made for. It
     /// begins with the row of that interval.
     pub fn with_window(grid: Grid, end: Nanos, probe: Nanos, first: Interval) -> Steps {
-        let behind = behind(&grid, end);
-        let length = length(behind, probe);
+        let after = after(&grid, end);
+        let length = length(after, probe);
         let window = grid.row(first);
         let mut firsts = vec![0];
         let mut first = 0;
-        while first < behind {
+        while first < after {
             let next = grid.row(first.saturating_add(length)).max(grid.next_row(first));
-            let bound = if first < window { window.min(behind) } else { behind };
+            let bound = if first < window { window.min(after) } else { after };
             first = next.min(bound);
             firsts.push(first);
         }
@@ -79,8 +79,8 @@ impl Steps {
 
     /// Returns the step of an interval; `None` after the end.
     pub fn of(&self, interval: Interval) -> Option<usize> {
-        let behind = self.firsts.partition_point(|&first| first <= interval);
-        (behind < self.firsts.len()).then(|| behind - 1)
+        let after = self.firsts.partition_point(|&first| first <= interval);
+        (after < self.firsts.len()).then(|| after - 1)
     }
 
     /// Returns the start of a step, since time zero; for the index after the last step, its end.
@@ -141,7 +141,7 @@ impl Steps {
 }
 
 /// Returns the first interval after the end of a run.
-fn behind(grid: &Grid, end: Nanos) -> Interval {
+fn after(grid: &Grid, end: Nanos) -> Interval {
     match end.0.checked_sub(1) {
         Some(last) => grid.interval(Nanos(last)).saturating_add(1),
         None => 0,

@@ -2,7 +2,7 @@
 
 use base::Nanos;
 use record::metric::generator;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use crate::check::Verdict;
 use crate::checks;
@@ -161,7 +161,7 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
 
 /// Returns the cost of observing in the window, or, if there were only loads, during these.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
-    let kind = ComponentKind::Processes(Side::Generator);
+    let kind = ComponentKind::Processes(MeasuredSide::Generator);
     let of_window = evidence
         .observed(&kind, generator::OBSERVING)
         .and_then(|observing| observing.growth(&evidence.window()));
@@ -189,7 +189,7 @@ fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
         client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
         server_cpu: limiter::server_cpu(load),
         limiter: limiter::name_of_load(findings, load),
-        seen: limiter::seen_of_load(findings, load),
+        seen: limiter::observed_during_load(findings, load),
         unseen: Unseen::reported(&load.unseen),
         fallback: load.fallback.clone(),
         size: StorageSize::of_table(findings.evidence, &load.table),

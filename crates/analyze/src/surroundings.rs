@@ -41,7 +41,7 @@ impl Route {
 
 /// The location of a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum DatabaseLocation {
     /// No database, or an unknown location.
     #[default]
     Unknown,
@@ -59,7 +59,7 @@ pub struct UsedTarget {
     /// Route to it, if that is calibrated.
     pub route: Option<Route>,
     /// Location of it.
-    pub place: Place,
+    pub location: DatabaseLocation,
 }
 
 /// The surroundings of a run. By default nothing is known, as in virtual time.
@@ -97,7 +97,7 @@ pub struct Figures {
 
 impl Surroundings {
     /// Returns the target of a job.
-    pub fn asked(&self, target: JobTarget) -> UsedTarget {
+    pub fn of_target(&self, target: JobTarget) -> UsedTarget {
         match target {
             JobTarget::Main => self.main,
             JobTarget::Named(id) => self.named.get(id.index()).copied().unwrap_or_default(),
@@ -109,8 +109,8 @@ impl Surroundings {
     /// there is none, or its location is unknown.
     pub fn has_database_here(&self, plan: &Plan) -> Option<bool> {
         let named = plan.target_ids().map(JobTarget::Named);
-        let asked = [JobTarget::Main].into_iter().chain(named).filter(|target| plan.asks(*target));
-        asked.map(|target| self.asked(target).place.is_here()).fold(None, |all, one| {
+        let used = [JobTarget::Main].into_iter().chain(named).filter(|target| plan.uses(*target));
+        used.map(|target| self.of_target(target).location.is_here()).fold(None, |all, one| {
             match (all, one) {
                 (Some(all), Some(one)) => Some(all || one),
                 (all, one) => all.or(one),
@@ -119,13 +119,13 @@ impl Surroundings {
     }
 }
 
-impl Place {
+impl DatabaseLocation {
     /// Returns true for the machine of the load generator; `None` if the location is unknown.
     pub fn is_here(self) -> Option<bool> {
         match self {
-            Place::Unknown => None,
-            Place::Inside | Place::ThisHost => Some(true),
-            Place::Elsewhere => Some(false),
+            DatabaseLocation::Unknown => None,
+            DatabaseLocation::Inside | DatabaseLocation::ThisHost => Some(true),
+            DatabaseLocation::Elsewhere => Some(false),
         }
     }
 }
@@ -148,16 +148,16 @@ mod tests {
                     query = select 1\ntarget = copy\n";
         let (plan, diagnostics) = workload::plan(text, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
-        let at = |place| UsedTarget { route: None, place };
+        let at = |location| UsedTarget { route: None, location };
         let check = |main, copy, expected| {
             let (main_target, named) = (at(main), vec![at(copy)]);
             let surroundings = Surroundings { main: main_target, named, ..Surroundings::default() };
             assert_eq!(surroundings.has_database_here(&plan), expected, "{main:?} {copy:?}");
         };
-        check(Place::Elsewhere, Place::ThisHost, Some(true));
-        check(Place::Inside, Place::Unknown, Some(true));
-        check(Place::Elsewhere, Place::Elsewhere, Some(false));
-        check(Place::Elsewhere, Place::Unknown, Some(false));
-        check(Place::Unknown, Place::Unknown, None);
+        check(DatabaseLocation::Elsewhere, DatabaseLocation::ThisHost, Some(true));
+        check(DatabaseLocation::Inside, DatabaseLocation::Unknown, Some(true));
+        check(DatabaseLocation::Elsewhere, DatabaseLocation::Elsewhere, Some(false));
+        check(DatabaseLocation::Elsewhere, DatabaseLocation::Unknown, Some(false));
+        check(DatabaseLocation::Unknown, DatabaseLocation::Unknown, None);
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use base::Nanos;
 use workload::{Job, Pacing};
 
-use crate::change::step_at;
+use crate::change::level_change_at;
 
 /// Number of steps in a batch.
 const BATCH: usize = 5;
@@ -61,7 +61,7 @@ pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
     let cuts = (0..=half).map(|cut| (cut, squared_error(&means[cut..])));
     // The first of equal ones: nothing is cut from a series that never changes.
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let halves = step_at(&means, half);
+    let halves = level_change_at(&means, half);
     let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
     Some(SteadyStart { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use base::Nanos;
 use record::{
-    ComponentKind, SampleBins, SampleKind, Series, Side, ThinnedRow, Thinning, metric, statistic,
+    ComponentKind, MeasuredSide, SampleBins, SampleKind, Series, ThinnedRow, Thinning, metric,
+    statistic,
 };
 use rusqlite::{Connection, Transaction, params};
 
@@ -57,10 +58,10 @@ fn series() -> Vec<Series> {
         ComponentKind::Disk("vda".to_owned()),
         ComponentKind::Interface("eth0".to_owned()),
         ComponentKind::Interface("lo".to_owned()),
-        ComponentKind::Processes(Side::Generator),
-        ComponentKind::Processes(Side::Server),
-        ComponentKind::Sockets(Side::Generator),
-        ComponentKind::Sockets(Side::Server),
+        ComponentKind::Processes(MeasuredSide::Generator),
+        ComponentKind::Processes(MeasuredSide::Server),
+        ComponentKind::Sockets(MeasuredSide::Generator),
+        ComponentKind::Sockets(MeasuredSide::Server),
         ComponentKind::Sessions,
         ComponentKind::Storage,
     ];

@@ -83,8 +83,8 @@ pub(crate) fn add_to(
     kind: Kind,
 ) -> Result<HistogramSummary, RowError> {
     let scale = Scale::of(kind);
-    decode(bytes, kind, |place, count| {
-        histogram.saturating_record_n(scale.bucket(place).lowest, count);
+    decode(bytes, kind, |index, count| {
+        histogram.saturating_record_n(scale.bucket(index).lowest, count);
         Ok(())
     })
 }
@@ -95,10 +95,10 @@ pub(crate) fn add_to_times(
     bytes: &[u8],
     kind: Kind,
 ) -> Result<HistogramSummary, RowError> {
-    decode(bytes, kind, |place, count| {
+    decode(bytes, kind, |index, count| {
         let count =
             u32::try_from(count).map_err(|_| broken("counts more than there is room for"))?;
-        times.add_at(place, count);
+        times.add_at(index, count);
         Ok(())
     })
 }
@@ -110,8 +110,8 @@ pub(crate) fn add_to_sum(
     bytes: &[u8],
     kind: Kind,
 ) -> Result<HistogramSummary, RowError> {
-    decode(bytes, kind, |place, count| {
-        sum.add_at(place, count);
+    decode(bytes, kind, |index, count| {
+        sum.add_at(index, count);
         Ok(())
     })
 }
@@ -124,20 +124,20 @@ fn decode(
     mut show: impl FnMut(usize, u64) -> Result<(), RowError>,
 ) -> Result<HistogramSummary, RowError> {
     let scale = Scale::of(kind);
-    let places = scale.places();
+    let buckets = scale.buckets();
     let mut numbers = Numbers { bytes: payload(bytes, kind)? };
     let mut held = HistogramSummary { count: 0, max: 0 };
-    let (mut place, mut last) = (0, 0);
+    let (mut index, mut last) = (0, 0);
     while let Some(Number { count, passed }) = numbers.next()? {
-        if passed > (places - place) as u64 {
+        if passed > (buckets - index) as u64 {
             return Err(broken("has more buckets than its range"));
         }
         if count > 0 {
-            show(place, count)?;
+            show(index, count)?;
             held.count = held.count.saturating_add(count);
-            last = place;
+            last = index;
         }
-        place += passed as usize;
+        index += passed as usize;
     }
     if held.count > 0 {
         held.max = scale.bucket(last).highest;
@@ -194,11 +194,11 @@ impl Numbers<'_> {
 
     fn next_long(&mut self) -> Result<Number, RowError> {
         let mut code = 0;
-        for place in 0..9 {
+        for index in 0..9 {
             let (&byte, rest) = self.bytes.split_first().ok_or_else(|| broken("is cut short"))?;
             self.bytes = rest;
-            let bits = if place == 8 { byte } else { byte & 0x7f };
-            code |= u64::from(bits) << (7 * place);
+            let bits = if index == 8 { byte } else { byte & 0x7f };
+            code |= u64::from(bits) << (7 * index);
             if byte < 0x80 {
                 break;
             }

@@ -335,8 +335,8 @@ impl Rows {
     pub fn parts(&self) -> impl Iterator<Item = RowPart<'_>> {
         let mut rest = self.bytes.as_slice();
         std::iter::from_fn(move || {
-            let (part, behind) = split_part(rest)?;
-            rest = behind;
+            let (part, after) = split_part(rest)?;
+            rest = after;
             Some(part)
         })
     }

@@ -236,17 +236,17 @@ fn hide_one(text: &str, secret: &str) -> String {
     let (mut end, mut next) = (0, 0);
     while let Some(found) = text[next..].find(head) {
         let at = next + found;
-        let behind = at + common_length(&text[at..], secret);
-        let is_hidden = match behind - at == secret.len() {
-            true => secret.len() >= LONG || is_apart(text, at, behind),
-            false => is_cut(text, behind),
+        let after = at + common_length(&text[at..], secret);
+        let is_hidden = match after - at == secret.len() {
+            true => secret.len() >= LONG || is_apart(text, at, after),
+            false => is_cut(text, after),
         };
         if is_hidden {
             shown.push_str(&text[end..at]);
             shown.push_str(HIDDEN);
-            end = behind;
+            end = after;
         }
-        next = if is_hidden { behind } else { text.ceil_char_boundary(at + 1) };
+        next = if is_hidden { after } else { text.ceil_char_boundary(at + 1) };
     }
     shown.push_str(&text[end..]);
     shown

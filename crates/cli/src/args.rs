@@ -220,7 +220,7 @@ pub(crate) struct RunArgs {
     /// A label for the record, such as a version or a commit; `assay history` shows it.
     #[arg(long, value_name = "TEXT", value_parser = parse_label, conflicts_with = "resume")]
     pub(crate) label: Option<String>,
-    /// Continue the interrupted experiment of this record: make only the runs that it lacks.
+    /// Continue the interrupted experiment of this record: make only the missing runs.
     #[arg(long, value_name = "R.assay", conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
     /// Also write one row per request to this file (CSV); it must not exist.

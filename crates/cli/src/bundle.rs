@@ -157,13 +157,13 @@ fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
 /// A reason why no record is taken out of an archive.
 #[derive(Debug)]
 enum Refusal {
-    /// It cannot be read, or is not an archive.
+    /// The file cannot be read, or is not an archive.
     Damaged(io::Error),
-    /// It has too many bytes or files.
+    /// The archive has too many bytes or files.
     Large,
-    /// It holds no record.
+    /// The archive holds no record.
     None,
-    /// It holds several records.
+    /// The archive holds several records.
     Several,
     /// The record cannot be written here.
     Unwritten(io::Error),
@@ -442,7 +442,7 @@ mod tests {
             assert!(matches!(packed, Err(PackError::Large)), "{limits:?}");
             assert!(place.is_refused(limits, "a.tar.gz"), "{limits:?}");
         }
-        // Zeros behind the end of the archive, whose checksum is not read.
+        // Zeros after the end of the archive, whose checksum is not read.
         let file = File::create(place.at("c.tar.gz")).unwrap();
         let mut longer = GzBuilder::new().write(file, Compression::fast());
         let mut tar =

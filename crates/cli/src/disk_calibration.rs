@@ -50,7 +50,7 @@ pub(crate) fn text(figures: &DiskFigures, style: &Style) -> String {
     format!("{first}\n{}: {file_system} on {device}\n\n{table}", folder.display())
 }
 
-/// The columns that a narrow terminal lacks, the first to go first.
+/// The columns that a narrow terminal leaves out, in this order.
 const OMITTED: [usize; 3] = [2, 4, 7];
 
 fn sentence(figures: &FlushFigures) -> String {

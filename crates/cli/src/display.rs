@@ -3,8 +3,8 @@
 //! The display receives the run's events and reads the recorder's latest figures. It cannot
 //! influence either.
 
-mod course;
 mod experiment;
+mod job_series;
 mod picture;
 mod plain;
 mod state;

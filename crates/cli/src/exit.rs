@@ -1,4 +1,4 @@
-//! The exit codes (specification, section 2); the first that applies is used.
+//! The exit codes, which `docs/command-line.md` lists; the first that applies is used.
 
 use std::process::ExitCode;
 

@@ -37,8 +37,8 @@ enum Means {
 
 use Means::{Is, Nothing, Refused, Seconds, Words};
 
-/// The options of assay's URLs that name servers on a network (specification, section 10),
-/// including the options of a single kind.
+/// The options of assay's URLs that name servers on a network (`docs/targets.md`), including the
+/// options of a single kind.
 const OURS: [&str; 9] = [
     "tls",
     "tls-ca",

@@ -198,7 +198,7 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analyze::doctor::{Server, Surroundings};
+    use analyze::doctor::{DoctorInput, Server};
 
     use super::*;
 
@@ -229,9 +229,9 @@ mod tests {
         let known = ["data", "durability", "environment", "incomplete", "invalid", "plan"];
         assert_eq!(objections, known);
         assert_eq!(names(Topic::ExitCode), ["2", "130", "4", "3", "1", "0"]);
-        let found = analyze::doctor::judge(&Surroundings {
+        let found = analyze::doctor::judge(&DoctorInput {
             server: Some(Server { network: Vec::new(), settings: Vec::new() }),
-            ..Surroundings::default()
+            ..DoctorInput::default()
         });
         let doctor = names(Topic::DoctorCheck);
         assert_eq!(doctor.len(), 17);

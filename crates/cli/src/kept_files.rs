@@ -91,11 +91,11 @@ fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
 enum Found {
     /// The record has its text.
     Kept,
-    /// It was copied from the current folder.
+    /// A file that was copied from the current folder.
     Here,
-    /// There is another file of this name.
+    /// Another file of this name.
     Different,
-    /// There is none.
+    /// No file of this name.
     Missing,
 }
 

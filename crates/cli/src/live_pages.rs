@@ -167,7 +167,7 @@ impl LiveServers {
         let Some(server) = self.run else { return Ok(LiveViewers { viewers: None, record }) };
         let watcher = Arc::new(display.watcher());
         let follower = Arc::clone(&watcher);
-        let thread = std::thread::Builder::new().name("live-courses".to_owned());
+        let thread = std::thread::Builder::new().name("live-series".to_owned());
         thread.spawn(move || follower.follow()).map_err(failed)?;
         let pages = LivePages { watcher, record: Arc::clone(&record) };
         let viewers = Some(server.start(Arc::new(pages)).map_err(failed)?);

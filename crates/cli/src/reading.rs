@@ -107,7 +107,7 @@ fn warn_of_password(url: Option<&Url>) {
 
 /// Warns of a URL on the command line that no job uses.
 fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
-    if args.url.is_some() && !plan.asks(JobTarget::Main) {
+    if args.url.is_some() && !plan.uses(JobTarget::Main) {
         let sentence = "no job uses the target of the command line: every job of the file has a \
                         [target NAME] or runs a program";
         Complaint::warning(sentence).print();

@@ -45,7 +45,8 @@ pub(crate) struct RecordFolder {
     pub(crate) skipped: Vec<SkippedFile>,
 }
 
-/// A single run, an arm of an experiment, at a point if it has a sweep, or a capacity search.
+/// A single run, an arm of an experiment (at one point of its sweep, if it has one), or a capacity
+/// search.
 #[derive(Debug)]
 pub(crate) struct HistoryRecord {
     /// Path of the file below the folder.
@@ -104,19 +105,19 @@ pub(crate) struct SkippedFile {
 /// The reason why a file is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkipReason {
-    /// It is not a record.
+    /// The file is not a record.
     Foreign,
     /// Its content contradicts itself, or was cut.
     Damaged,
-    /// It was written by a later version.
+    /// The record was written by a later version.
     Newer,
-    /// It cannot be read.
+    /// The record cannot be read.
     Unreadable,
     /// The run or the experiment did not reach its end.
     Unfinished,
     /// Nothing was measured: an observation, or a load of tables.
     NoWorkload,
-    /// It has the same run or experiment as another file.
+    /// The record has the same run or experiment as another file.
     Copy,
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum RecordName {
 }
 
 impl RecordName {
-    /// Parses an argument. A file with exactly this name goes before the other meanings.
+    /// Parses an argument. A file with exactly this name takes precedence over the other meanings.
     ///
     /// # Errors
     /// No file matches a glob, or a folder cannot be read.

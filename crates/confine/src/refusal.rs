@@ -9,9 +9,9 @@ pub const OPTION: &str = "--allow-files";
 /// The reason why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It leads out of the folder: it is absolute, or contains a `..`.
+    /// The path leads out of the folder: it is absolute, or contains a `..`.
     Outside,
-    /// It leads through a symbolic link.
+    /// The path leads through a symbolic link.
     Link,
     /// A component of the name begins with a dot: such files configure programs and contain their
     /// keys.
@@ -20,9 +20,9 @@ pub enum Refusal {
     NotCsv,
     /// The file exists.
     Exists,
-    /// It is neither a regular file nor a pipe.
+    /// The file is neither a regular file nor a pipe.
     Special,
-    /// It is a pipe, whose opening may wait for ever.
+    /// The file is a pipe, whose opening may wait for ever.
     Pipe,
     /// The name of a database does not end in one of [`DATABASES`](crate::DATABASES).
     NotDatabaseName,

@@ -191,8 +191,8 @@ impl Connection for AnyConnection {
         within!(self, connection => connection.facts().await)
     }
 
-    async fn account(&mut self) -> Result<Vec<Count>, String> {
-        within!(self, connection => connection.account().await)
+    async fn activity_counters(&mut self) -> Result<Vec<Count>, String> {
+        within!(self, connection => connection.activity_counters().await)
     }
 
     async fn close(self) {

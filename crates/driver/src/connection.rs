@@ -5,7 +5,7 @@ use std::future::Future;
 use base::{Dialect, NodeId, Stamp, Values};
 use rt::Rt;
 
-use crate::account::Count;
+use crate::activity_counters::Count;
 use crate::error::Error;
 use crate::load::{self, Batches, Insert, Method};
 use crate::session_ids::{SessionId, SessionIds};
@@ -48,7 +48,7 @@ pub trait Driver: Clone + Send + 'static {
         }
     }
 
-    /// Returns true if the server keeps [activity counters](Connection::account).
+    /// Returns true if the server keeps [activity counters](Connection::activity_counters).
     fn has_activity_counters(&self) -> bool {
         false
     }
@@ -197,7 +197,7 @@ pub trait Connection: Sized + 'static {
     ///
     /// # Errors
     /// The reason, in words, why they cannot be read.
-    fn account(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
+    fn activity_counters(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
         std::future::ready(Err("this database does not count its commits or statements".to_owned()))
     }
 

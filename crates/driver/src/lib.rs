@@ -9,7 +9,7 @@
 //! connection timestamps the first byte it sends and the last byte it reads with the run's clock;
 //! any higher layer would measure its own delays as well.
 
-mod account;
+mod activity_counters;
 mod any;
 pub mod conformance;
 mod connection;
@@ -29,7 +29,7 @@ mod sqlite;
 mod table;
 mod work;
 
-pub use account::{Count, Counter};
+pub use activity_counters::{Count, Counter};
 pub use any::{AnyConnection, AnyDriver};
 pub use connection::{Connection, Driver};
 pub use error::Error;

@@ -56,14 +56,14 @@ pub enum Method {
 pub(crate) struct InsertSyntax<'a> {
     pub(crate) verb: &'a str,
     /// Text after the values.
-    pub(crate) behind: &'a str,
+    pub(crate) after: &'a str,
     pub(crate) placeholders: Placeholders,
 }
 
 impl InsertSyntax<'_> {
     /// The parts shared by the databases that write placeholders as `?`.
     pub(crate) const PLAIN: InsertSyntax<'static> =
-        InsertSyntax { verb: "insert", behind: "", placeholders: Placeholders::Question };
+        InsertSyntax { verb: "insert", after: "", placeholders: Placeholders::Question };
 }
 
 impl Method {
@@ -138,7 +138,7 @@ impl Insert<'_> {
     /// Returns the text of an insert of `rows` rows with a placeholder for each value, in the
     /// syntax of a database.
     pub(crate) fn text(&self, syntax: InsertSyntax<'_>, rows: usize) -> String {
-        let InsertSyntax { verb, behind, placeholders } = syntax;
+        let InsertSyntax { verb, after, placeholders } = syntax;
         let columns = self.columns.len();
         let mut text = format!("{verb} into {} ({}) values ", self.table, self.columns.join(", "));
         for place in 0..rows * columns {
@@ -149,7 +149,7 @@ impl Insert<'_> {
             });
             placeholders.write(place + 1, &mut text);
         }
-        text + ")" + behind
+        text + ")" + after
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         let into = Insert { table: "t", columns: &["a", "b"], duplicates: Duplicates::Fail };
         assert_eq!(into.text(InsertSyntax::PLAIN, 1), "insert into t (a, b) values (?, ?)");
         let numbered = InsertSyntax {
-            behind: " on conflict do nothing",
+            after: " on conflict do nothing",
             placeholders: Placeholders::Dollar,
             ..InsertSyntax::PLAIN
         };

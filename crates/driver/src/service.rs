@@ -12,7 +12,7 @@ use net::{
 };
 use rt::{Rt, within};
 
-use crate::account::OwnTraffic;
+use crate::activity_counters::OwnTraffic;
 use crate::error::Error;
 use crate::session_ids::SessionIds;
 

@@ -18,11 +18,11 @@ use std::cell::Cell;
 /// The relation of a running client to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientStatus {
-    /// It has had no connection yet, or closed its own after its last request.
+    /// The client has had no connection yet, or closed its own after its last request.
     Unconnected,
-    /// It has a connection.
+    /// The client has a connection.
     Connected,
-    /// It lost a connection that it wants back.
+    /// The client lost a connection that it wants back.
     Disconnected,
 }
 

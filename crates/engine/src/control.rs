@@ -66,27 +66,28 @@ impl<D: Driver> Control<'_, D> {
     /// Runs `[setup]`, fills the tables and makes their indexes.
     pub(crate) async fn prepare(&self) -> Result<PreparationOutcome, PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
-        self.reach_named_targets().await.map_err(before)?;
-        if !self.plan().asks(JobTarget::Main) {
+        self.connect_to_named_targets().await.map_err(before)?;
+        if !self.plan().uses(JobTarget::Main) {
             return Ok(PreparationOutcome::Ready(Vec::new()));
         }
-        let mut connection = self.reach().await.map_err(before)?;
+        let mut connection = self.connect_to_all_servers().await.map_err(before)?;
         match self.prepare_on(&mut connection).await {
             Ok((prepared, answers)) => {
-                leave(connection, answers).await;
+                end_session(connection, answers).await;
                 Ok(prepared)
             }
             Err(error) => {
-                leave(connection, answers_after(&error.failed)).await;
+                end_session(connection, answers_after(&error.failed)).await;
                 Err(error)
             }
         }
     }
 
     /// Sends the listener excerpts of the main target's tables, and results of examples that read
-    /// only tables filled by this run. It must be the last use of its connection: a late answer
-    /// then cannot be taken for the answer to another statement, and no second connection takes the
-    /// place of a client's.
+    /// only tables filled by this run.
+    ///
+    /// It must be the last use of its connection: a late answer then cannot be taken for the answer
+    /// to another statement. A second connection could take the place of a client's.
     async fn show(
         &self,
         connection: &mut D::Connection,
@@ -122,7 +123,7 @@ impl<D: Driver> Control<'_, D> {
             return Ok(Some(Vec::new()));
         }
         let tables = ExcerptTable::before(loads, self.rt, stop, connection).await;
-        if tables.is_some() || stop.is_asked() {
+        if tables.is_some() || stop.is_requested() {
             return Ok(tables);
         }
         std::mem::replace(connection, self.connect().await?).abandon();
@@ -156,7 +157,7 @@ impl<D: Driver> Control<'_, D> {
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
             loaded.push(loading::fill(self.rt, self.context, load).await.map_err(after)?);
-            if self.context.stop.is_asked() {
+            if self.context.stop.is_requested() {
                 return interrupted(StatementProgress::StoppedBetween, true, loaded);
             }
         }
@@ -184,21 +185,21 @@ impl<D: Driver> Control<'_, D> {
 
     /// Reads the settings of all targets; checks that the tables of `counted` have their rows.
     async fn use_existing(&self, counted: &[Load]) -> Result<(), Failed> {
-        self.reach_named_targets().await?;
-        if !self.plan().asks(JobTarget::Main) {
+        self.connect_to_named_targets().await?;
+        if !self.plan().uses(JobTarget::Main) {
             return Ok(());
         }
-        let mut connection = self.reach().await?;
+        let mut connection = self.connect_to_all_servers().await?;
         let verified = self.verify_on(&mut connection, counted);
         match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(Ok(())) => {
                 let tables = ExcerptTable::structures(counted);
                 let answers = self.show(&mut connection, &tables).await;
-                leave(connection, answers).await;
+                end_session(connection, answers).await;
                 Ok(())
             }
             Some(Err(failed)) => {
-                leave(connection, answers_after(&failed)).await;
+                end_session(connection, answers_after(&failed)).await;
                 Err(failed)
             }
             // The lanes notice for themselves that the run is over.
@@ -262,8 +263,8 @@ impl<D: Driver> Control<'_, D> {
         if statements.is_empty() || stop.is_at_once() {
             return;
         }
-        let was_asked = stop.is_asked();
-        let is_over = || stop.is_at_once() || stop.is_asked() && !was_asked;
+        let was_requested = stop.is_requested();
+        let is_over = || stop.is_at_once() || stop.is_requested() && !was_requested;
         let mut timeout = TeardownTimeout::new(self.plan().stall_timeout);
         let mut connection = None;
         for (index, statement) in statements.iter().enumerate() {
@@ -303,7 +304,7 @@ impl<D: Driver> Control<'_, D> {
                 }
                 None => {
                     open.abandon();
-                    failed(timeout.lose(self.rt.now()));
+                    failed(timeout.record_unanswered(self.rt.now()));
                 }
             }
         }
@@ -320,11 +321,11 @@ impl<D: Driver> Control<'_, D> {
 
     /// Connects to the targets other than the main one before anything is changed there, and reads
     /// their settings.
-    async fn reach_named_targets(&self) -> Result<(), Failed> {
+    async fn connect_to_named_targets(&self) -> Result<(), Failed> {
         for (target, driver) in self.context.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
             let refused = |error| unreachable(self.plan(), target, error);
-            let mut connection = reach(driver, self.rt).await.map_err(refused)?;
+            let mut connection = connect_to_all_servers(driver, self.rt).await.map_err(refused)?;
             let mut settings = connection.settings().await;
             settings.extend(connection.facts().await);
             self.context.listener.on_event(&RunEvent::Settings { target: Some(name), settings });
@@ -339,8 +340,8 @@ impl<D: Driver> Control<'_, D> {
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
     }
 
-    /// Reports facts about the server beyond its settings. Only tables are read after it on its
-    /// connection, because an answer that was too late may still arrive.
+    /// Reports facts about the server beyond its settings. An answer that was too late may still
+    /// arrive, so only excerpts of tables are read on the connection afterwards.
     async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
@@ -360,8 +361,10 @@ impl<D: Driver> Control<'_, D> {
     }
 
     /// Connects for the first time, to every server of the target.
-    async fn reach(&self) -> Result<D::Connection, Failed> {
-        reach(self.driver(), self.rt).await.map_err(|error| Failed::Unreachable(error.into()))
+    async fn connect_to_all_servers(&self) -> Result<D::Connection, Failed> {
+        connect_to_all_servers(self.driver(), self.rt)
+            .await
+            .map_err(|error| Failed::Unreachable(error.into()))
     }
 
     /// Executes a statement before the jobs, for at most `setup-timeout`.
@@ -380,7 +383,7 @@ impl<D: Driver> Control<'_, D> {
         indexes: &[usize],
     ) -> Result<StatementProgress, Failed> {
         for &index in indexes {
-            if self.context.stop.is_asked() {
+            if self.context.stop.is_requested() {
                 return Ok(StatementProgress::StoppedBetween);
             }
             self.context.listener.on_event(&RunEvent::Setup { done: index, of: statements.len() });
@@ -394,7 +397,7 @@ impl<D: Driver> Control<'_, D> {
                 Failed::from_control_error(place, error)
             })?;
         }
-        match self.context.stop.is_asked() {
+        match self.context.stop.is_requested() {
             true => Ok(StatementProgress::StoppedBetween),
             false => Ok(StatementProgress::AllRan),
         }
@@ -428,8 +431,8 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
         })
 }
 
-/// Ends a session.
-async fn leave(connection: impl Connection, answers: AnswerState) {
+/// Ends a session: closes its connection, or abandons it if an answer is outstanding.
+async fn end_session(connection: impl Connection, answers: AnswerState) {
     match answers {
         AnswerState::Complete => connection.close().await,
         AnswerState::Outstanding => connection.abandon(),
@@ -456,7 +459,7 @@ fn answers_after(failed: &Failed) -> AnswerState {
 /// Connects to every server of a target, [identifies](Connection::identify) each, and keeps the
 /// first connection. Changing one server before another is found unreachable would leave them
 /// different.
-async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
+async fn connect_to_all_servers<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     let mut first = driver.connect(rt).await?;
     first.identify().await;
     for _ in 1..driver.nodes().len() {
@@ -497,7 +500,7 @@ impl TeardownTimeout {
     }
 
     /// Records an unanswered statement. Returns its error.
-    fn lose(&mut self, now: Stamp) -> Error {
+    fn record_unanswered(&mut self, now: Stamp) -> Error {
         if self.ends_at.is_some() {
             let words = format!(
                 "the statements after one without an answer share `{STALL_TIMEOUT} = {}`",

@@ -96,7 +96,7 @@ impl TableExcerpts<'_> {
         connection: &mut impl Connection,
     ) -> AnswerState {
         let ends = rt.now() + TIMEOUT;
-        for (place, &one) in self.shown.iter().enumerate() {
+        for (index, &one) in self.shown.iter().enumerate() {
             let shown = within(rt, ends.since(rt.now()), self.show_one(connection, one));
             let Some(shown) = unless_ended(shown, rt, stop).await else {
                 return AnswerState::Outstanding;
@@ -111,7 +111,7 @@ impl TableExcerpts<'_> {
                         Some(Err(error)) => error.to_string(),
                         _ => format!("no answer within {TIMEOUT}"),
                     };
-                    let rest = &self.shown[place..];
+                    let rest = &self.shown[index..];
                     rest.iter().for_each(|rest| self.unreadable(rest.table, why.clone()));
                     return AnswerState::Outstanding;
                 }
@@ -248,7 +248,7 @@ fn schema_and_name(table: &str) -> (Option<String>, String) {
     let mut rest = table;
     while let Some(first) = rest.chars().next() {
         let quoted = matches!(first, '"' | '`').then_some(first);
-        let (part, behind) = match quoted {
+        let (part, after) = match quoted {
             Some(quote) => rest[1..].split_once(quote).unwrap_or((&rest[1..], "")),
             None => {
                 let end = rest.find('.').unwrap_or(rest.len());
@@ -256,7 +256,7 @@ fn schema_and_name(table: &str) -> (Option<String>, String) {
             }
         };
         parts.push(part.to_owned());
-        rest = behind.strip_prefix('.').unwrap_or("");
+        rest = after.strip_prefix('.').unwrap_or("");
     }
     let name = parts.pop().unwrap_or_default();
     (parts.pop(), name)

@@ -231,7 +231,7 @@ impl LaneFeed {
         loop {
             match self.messages.recv_timeout(STOP_POLL) {
                 Ok(message) => return Some(message),
-                Err(RecvTimeoutError::Timeout) if !stop.is_asked() => {}
+                Err(RecvTimeoutError::Timeout) if !stop.is_requested() => {}
                 Err(_) => return Some(Message::GivenUp),
             }
         }
@@ -317,7 +317,7 @@ impl InputFiles {
     }
 }
 
-/// Returns the lanes that have requests of a job, in the order in which records are dealt to them.
+/// Returns the lanes that have requests of a job, in the order in which they get records.
 fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
     match plan.job(id).pacing {
         Pacing::Queue { .. } => {
@@ -412,7 +412,8 @@ impl ReadingThread {
     }
 }
 
-/// Deals the groups of a file to the lanes. Returns a description of an unusual end, if it has one.
+/// Distributes the groups of a file to the lanes in turn. Returns a description of an unusual end
+/// of the file, if it has one.
 fn distribute(
     file: File,
     feed: &Feed,

@@ -20,8 +20,8 @@ use crate::parts::Parts;
 /// Number of requests after which the gate yields the thread: about a tenth of a millisecond.
 const REQUESTS_PER_CALL: u64 = 4_096;
 
-/// Time after which a file that had no input yet is tried again.
-pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
+/// Time between two attempts to take input from a file that has none yet.
+pub(crate) const FILE_RETRY: Nanos = Nanos::from_millis(1);
 
 /// The constant settings of a gate.
 pub(crate) struct GateSettings {
@@ -30,7 +30,8 @@ pub(crate) struct GateSettings {
     pub(crate) batch: u32,
     /// The maximum number of waiting requests.
     pub(crate) limit: usize,
-    /// True if further ones stay in the schedule until there is room, instead of being rejected.
+    /// True if requests beyond the limit stay in the schedule until there is room, instead of being
+    /// rejected.
     pub(crate) holds_back: bool,
     /// True if the first request beyond the limit ends the run.
     pub(crate) ends_run: bool,
@@ -113,8 +114,7 @@ impl Gate {
         due.or(again).unwrap_or(Stamp::NEVER)
     }
 
-    /// Returns true if too many requests wait to open more, which then stay in the schedule or the
-    /// log.
+    /// Returns true if so many requests wait that further arrivals stay in the schedule or the log.
     fn is_held_back(&self) -> bool {
         self.settings.holds_back && self.waiting.len() >= self.settings.limit
     }
@@ -142,7 +142,7 @@ impl Gate {
         self.has_ended() && self.waiting.is_empty()
     }
 
-    /// Returns true if the run is to end because more requests arrived than may wait.
+    /// Returns true if the run must end because more requests arrived than may wait.
     pub(crate) fn has_overflowed(&self) -> bool {
         self.was_full && self.settings.ends_run
     }
@@ -159,7 +159,7 @@ impl Gate {
 
     /// Determines the next arrival: its time and its input.
     fn advance(&mut self, now: Stamp) {
-        let again = now + ASK_AGAIN;
+        let again = now + FILE_RETRY;
         let known = self.awaited.take().and_then(|awaited| awaited.arrival);
         let (arrival, input) = match (known, &mut self.times) {
             (Some(arrival), _) => (arrival, None),
@@ -208,7 +208,7 @@ impl Gate {
         }
         while self.next_due() <= now && opened < REQUESTS_PER_CALL {
             if self.awaited.is_some() {
-                self.ask_again(now, ledger);
+                self.retry_file(now, ledger);
             } else {
                 self.notice_one(now, ledger);
                 opened += u64::from(self.settings.batch);
@@ -221,8 +221,8 @@ impl Gate {
         let Some(DueArrival { arrival, input }) = self.next.take() else { return };
         self.advance(now);
         let GateSettings { job, batch, zero, .. } = self.settings;
-        for place in 0..u64::from(batch) {
-            let number = arrival.number * u64::from(batch) + place;
+        for position in 0..u64::from(batch) {
+            let number = arrival.number * u64::from(batch) + position;
             let intended = zero + arrival.at;
             // A request that came due while the queue was full waited; it was not noticed late.
             let noticed = if intended <= self.full_until { intended } else { now };
@@ -239,14 +239,14 @@ impl Gate {
         let intended = self.settings.zero + at;
         let noticed = if intended <= self.full_until { intended } else { now };
         if let Some(last) = self.last_noticed.replace(noticed) {
-            ledger.space(self.settings.job, noticed.since(last));
+            ledger.record_gap(self.settings.job, noticed.since(last));
         }
     }
 
     /// Tries the file again. After the end of the schedule, gives up the arrivals that wait for the
     /// file.
     #[cold]
-    fn ask_again(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+    fn retry_file(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         if now < self.end {
             self.advance(now);
             return;
@@ -287,7 +287,7 @@ impl Gate {
         self.waiting.pop_front()
     }
 
-    /// Gives waiting requests to idle clients, and dismisses these when no more will come.
+    /// Gives waiting requests to idle clients, and dismisses the clients when no more will come.
     #[inline]
     pub(crate) fn assign(&mut self, now: Stamp) {
         while !self.idle.is_empty() {

@@ -36,7 +36,7 @@ pub type LaneOutlet = Box<dyn Outlet + Send>;
 pub(crate) struct Outlets {
     /// Receives its part of the record.
     pub(crate) record: LaneOutlet,
-    /// The rows that its jobs' statements return.
+    /// Receive the rows that its jobs' statements return.
     pub(crate) results: RowSinks<AccountId>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct LaneState<D> {
     pub(crate) alarm: Timer,
     /// Message of the first task that panicked.
     pub(crate) panic: RefCell<Option<String>>,
-    /// True if the queues were reset; used only under rules other than the honest ones.
+    /// True if the queues were reset, which only the rules of a planted fault do.
     pub(crate) has_reset: Cell<bool>,
 }
 
@@ -95,13 +95,13 @@ impl<D: Driver> LaneState<D> {
         self.client_count.set(self.client_count.get() + 1);
     }
 
-    /// Counts out a client that panicked, because it does not leave by itself.
+    /// Stops counting a client that panicked and therefore never calls `client_left`.
     pub(crate) fn lose_client(&self) {
         self.stop.note_panic();
         self.client_count.set(self.client_count.get().saturating_sub(1));
     }
 
-    /// Counts out a client. The last one wakes the lane's own task.
+    /// Stops counting a client that leaves. The last one wakes the lane's own task.
     pub(crate) fn client_left(&self) {
         self.client_count.set(self.client_count.get() - 1);
         if self.client_count.get() == 0 {
@@ -115,7 +115,7 @@ impl<D: Driver> LaneState<D> {
 impl<D: Driver> LaneState<D> {
     /// Agrees with the other lanes on an end of the schedule if a stop was requested.
     pub(crate) fn check_stop(&self) {
-        if self.stop.is_asked() {
+        if self.stop.is_requested() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
             // The request that found a queue full was due before the end.
             let is_full = self.stop.reason() == EndKind::QueueFull;
@@ -132,7 +132,7 @@ impl<D: Driver> LaneState<D> {
             job_state.end.set(end.min(own));
             if let Some(gate) = &job_state.gate {
                 gate.borrow_mut().end_at(end);
-            } else if self.stop.is_asked() {
+            } else if self.stop.is_requested() {
                 job_state
                     .client_handles
                     .borrow()
@@ -155,7 +155,7 @@ impl<D: Driver> LaneState<D> {
         let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
         let kind = EventKind::FileFailed;
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.account), kind, text);
-        self.stop.ask(EndKind::FileFailed);
+        self.stop.request(EndKind::FileFailed);
         self.check_stop();
     }
 

@@ -54,7 +54,7 @@ pub use lane_state::LaneOutlet;
 pub use loading::LoadedTable;
 pub use measured_phase::MeasuredPhase;
 pub use nodes::{NodeEntry, node_entries};
-pub use opening::{connections_asked, connections_at_most, connections_at_start};
+pub use opening::{configured_connections, connections_at_most, connections_at_start};
 pub use options::{JobExamples, Options};
 pub use pacer::{Arrival, Pacer};
 pub use prepare::Prepare;

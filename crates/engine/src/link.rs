@@ -113,8 +113,8 @@ impl Link {
         refused.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
     }
 
-    /// Returns the instant at which the target last answered a request or accepted a client, or at
-    /// which the link was made if it never did.
+    /// Returns the instant at which the target last answered a request or accepted a client; if it
+    /// never did, the instant at which the link was made.
     pub(crate) fn answered_at(&self) -> Stamp {
         let answered = self.servers.iter().map(|server| server.answered_at.get());
         answered.max().unwrap_or(Stamp::ZERO)

@@ -21,9 +21,9 @@ use crate::waits::unless;
 /// Maximum number of progress reports of a load.
 const PROGRESS_POINTS: u64 = 1_000;
 
-/// Time after which a load is reported as long. Observing a shorter one costs more than it is
+/// Time after which a load is reported as long. Observing a shorter load costs more than it is
 /// worth.
-const LASTS: Nanos = Nanos::from_millis(250);
+const LONG_LOAD: Nanos = Nanos::from_millis(250);
 
 /// Time for the last batches after all rows are committed or a stop was requested. Batches that
 /// take longer are given up.
@@ -53,7 +53,7 @@ pub struct LoadedTable {
 /// The target does not support it.
 pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), Failed> {
     let columns = column_names(load);
-    let checked = driver.check_load(&into(load, &columns), method(load));
+    let checked = driver.check_load(&insert_of(load, &columns), method(load));
     checked.map_err(|error| Failed::from_control_error(Location::of_load(load), error))
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn fill<D: Driver>(
             rt.spawn(async move { shared.write(writer, &driver, &own_rt, &stop, started).await })
         })
         .collect();
-    watch(rt, context, load, &shared, began).await;
+    report_progress(rt, context, load, &shared, began).await;
     let mut connections = Vec::new();
     for writer in writers {
         connections.extend(writer.await);
@@ -94,7 +94,7 @@ pub(crate) async fn fill<D: Driver>(
     if let Some(error) = shared.failed.take() {
         return Err(failure(load, &shared, error));
     }
-    let is_short = shared.committed.get() < load.rows && !context.stop.is_asked();
+    let is_short = shared.committed.get() < load.rows && !context.stop.is_requested();
     if let Some(error) = shared.refused.take().filter(|_| is_short) {
         return Err(Failed::Unreachable(error.into()));
     }
@@ -122,13 +122,15 @@ fn failure(load: &Load, progress: &LoadProgress, error: Error) -> Failed {
     Failed::Unreachable(Error::new(error.class(), error.code(), message).into())
 }
 
-/// Reports the progress of a load until all of its rows are written, and once that it will take
-/// longer. That report waits until all writers are connected or refused, because an observer
-/// that connects then must not take a writer's connection.
+/// Reports the progress of a load until all of its rows are written.
+///
+/// A load that takes longer than [`LONG_LOAD`] is reported once as long. That report waits until
+/// all writers are connected or refused, because the observer that connects after it must not take
+/// a writer's connection.
 ///
 /// Writers that are still at work at the end have [`LAST_BATCH`] to finish, and no time if the
 /// load stalled.
-async fn watch<D: Driver>(
+async fn report_progress<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     load: &Load,
@@ -136,15 +138,15 @@ async fn watch<D: Driver>(
     began: Stamp,
 ) {
     let step = (load.rows / PROGRESS_POINTS).max(1);
-    let (mut reported, mut is_known_to_last) = (0, false);
+    let (mut reported, mut is_reported_as_long) = (0, false);
     let (mut counters, mut moved_at) = (progress.counters(), began);
     while !progress.is_over(load, &context.stop) {
         rt.sleep(PROGRESS_POLL).await;
         let now = rt.now();
         let elapsed = now.since(began);
-        if !is_known_to_last && elapsed >= LASTS && progress.opening.get() == 0 {
+        if !is_reported_as_long && elapsed >= LONG_LOAD && progress.opening.get() == 0 {
             context.listener.on_event(&RunEvent::LongLoad { table: &load.table, began, elapsed });
-            is_known_to_last = true;
+            is_reported_as_long = true;
         }
         let committed = progress.committed.get();
         if committed >= reported + step {
@@ -176,7 +178,7 @@ fn column_names(load: &Load) -> Vec<&str> {
     load.columns.iter().map(|column| column.name.as_str()).collect()
 }
 
-fn into<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
+fn insert_of<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
     let duplicates = match load.on_duplicate {
         OnDuplicate::Error => Duplicates::Fail,
         OnDuplicate::Ignore => Duplicates::Ignore,
@@ -202,7 +204,7 @@ struct LoadProgress {
     bytes: Cell<u64>,
     last_commit: Cell<Stamp>,
     /// Number of rows generated so far.
-    made: Cell<u64>,
+    generated: Cell<u64>,
     /// One timer per writer, which fires when the writer is to give up.
     give_up: Vec<Timer>,
     /// Writers that have not ended.
@@ -225,7 +227,7 @@ impl LoadProgress {
             committed: Cell::new(0),
             bytes: Cell::new(0),
             last_commit: Cell::new(rt.now()),
-            made: Cell::new(0),
+            generated: Cell::new(0),
             give_up: (0..load.writers).map(|_| rt.timer()).collect(),
             writers: Cell::new(load.writers),
             opening: Cell::new(load.writers),
@@ -238,7 +240,7 @@ impl LoadProgress {
     /// Returns the counters of progress; at least one of them changes while the load makes
     /// progress. Generated rows count, because they are generated when there is room to send them.
     fn counters(&self) -> (u64, u64, u32, u32) {
-        (self.made.get(), self.committed.get(), self.opening.get(), self.writers.get())
+        (self.generated.get(), self.committed.get(), self.opening.get(), self.writers.get())
     }
 
     fn fail(&self, error: Error) {
@@ -251,7 +253,7 @@ impl LoadProgress {
 
     fn is_over(&self, load: &Load, stop: &Stop) -> bool {
         let has_no_writer = self.writers.get() == 0;
-        self.committed.get() >= load.rows || has_no_writer || stop.is_asked()
+        self.committed.get() >= load.rows || has_no_writer || stop.is_requested()
     }
 
     /// Writes batches until none is left, and returns the connection if it got one.
@@ -314,7 +316,7 @@ impl LoadProgress {
         let rows = RowGenerator::new(&self.load, started);
         let columns = column_names(&self.load);
         let mut writer = Writer { progress: self, rt, stop, rows, batch: 0..0 };
-        connection.load(&into(&self.load, &columns), method(&self.load), &mut writer).await
+        connection.load(&insert_of(&self.load, &columns), method(&self.load), &mut writer).await
     }
 }
 
@@ -332,7 +334,7 @@ impl Batches for Writer<'_> {
     fn next_batch(&mut self) -> bool {
         let LoadProgress { load, next_row, failed, .. } = self.progress;
         let first = next_row.get();
-        if first >= load.rows || self.stop.is_asked() || failed.borrow().is_some() {
+        if first >= load.rows || self.stop.is_requested() || failed.borrow().is_some() {
             return false;
         }
         let after = load.rows.min(first + u64::from(load.batch));
@@ -343,7 +345,7 @@ impl Batches for Writer<'_> {
 
     fn next_row(&mut self, values: &mut Values) -> bool {
         let Some(number) = self.batch.next() else { return false };
-        self.progress.made.set(self.progress.made.get() + 1);
+        self.progress.generated.set(self.progress.generated.get() + 1);
         self.rows.fill(number, values);
         true
     }

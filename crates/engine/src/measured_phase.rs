@@ -146,7 +146,7 @@ pub(crate) async fn run_lane<D: Driver>(
             return None;
         }
     };
-    if context.stop.is_asked() {
+    if context.stop.is_requested() {
         barrier.give_up(None);
     }
     let begin = |zero: Stamp| {

@@ -29,13 +29,13 @@ pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEnt
         .collect()
 }
 
-/// Returns the index of a job's entry at the first of its servers; the others follow. `None` if
-/// there is only one server.
+/// Returns the account of a job at the first of its servers; those at the other servers follow.
+/// `None` if there is only one server.
 pub(crate) fn first_node_entry(
     plan: &Plan,
     accounts: &[NodeEntry],
     job: JobId,
 ) -> Option<AccountId> {
-    let place = accounts.iter().position(|account| account.job == job)?;
-    Some(AccountId((plan.accounts().count() + place) as u16))
+    let index = accounts.iter().position(|account| account.job == job)?;
+    Some(AccountId((plan.accounts().count() + index) as u16))
 }

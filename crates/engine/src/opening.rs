@@ -17,7 +17,7 @@ use crate::share::Share;
 use crate::statements::{StatementText, prepare};
 use crate::targets::unreachable;
 
-/// Maximum number of requests that wait for a worker where the job does not set one.
+/// Maximum number of waiting requests of a job that does not set one.
 const QUEUE_LIMIT: usize = 100_000;
 
 /// The response time that the default number of connections of an open job allows for.
@@ -38,7 +38,7 @@ pub(crate) struct LaneConnections<D: Driver> {
 /// Returns the numbers of a job's clients that a lane has at time zero.
 pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
     let job = plan.job(id);
-    let all = connections_asked(plan, job);
+    let all = configured_connections(plan, job);
     match job.pacing {
         // One lane owns a queue.
         Pacing::Queue { .. } if share.has(plan.account_of(id).0.into()) => (0..all).collect(),
@@ -52,15 +52,15 @@ pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
 }
 
 /// Returns the number of connections that a job has, or begins with.
-pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
+pub fn configured_connections(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
         Pacing::Queue { workers, .. } => workers,
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
             let per_s = job.highest_per_s().unwrap_or(0.0);
             let by_littles_law = (per_s * EXPECTED_RESPONSE.as_secs_f64()).ceil() as u32;
-            let asked = plan.connections.unwrap_or(by_littles_law.max(FEWEST_CONNECTIONS));
-            asked.clamp(1, plan.max_connections.max(1))
+            let configured = plan.connections.unwrap_or(by_littles_law.max(FEWEST_CONNECTIONS));
+            configured.clamp(1, plan.max_connections.max(1))
         }
     }
 }
@@ -74,7 +74,7 @@ pub fn connections_at_start(plan: &Plan, id: JobId, lanes: u16) -> u32 {
 /// Returns the number of connections to which a job may grow.
 pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
-        Pacing::Closed { .. } | Pacing::Queue { .. } => connections_asked(plan, job),
+        Pacing::Closed { .. } | Pacing::Queue { .. } => configured_connections(plan, job),
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => plan.max_connections,
     }
 }
@@ -122,9 +122,9 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
     }
 }
 
-/// Opens the kept connections of a lane, [`SIMULTANEOUS_ATTEMPTS`] at a time, and prepares the
-/// jobs' statements on them. The first lane also tries out the jobs whose requests open their own.
-/// Stops early when the user ends the run.
+/// Opens the connections that a lane's clients keep, [`SIMULTANEOUS_ATTEMPTS`] at a time, and
+/// prepares the jobs' statements on them. The first lane also tries out the jobs whose requests
+/// open connections of their own. Stops early when the user ends the run.
 ///
 /// # Errors
 /// The target is unreachable, rejects a statement, or has no connection left for a job.
@@ -200,7 +200,7 @@ impl<D: Driver> ConnectionOpener<D> {
     /// closes it, to find rejected statements before time zero.
     async fn check_statements(&self, context: &RunContext<D>, rt: &Rt, jobs: &[JobId]) {
         for &id in jobs {
-            if self.failed.borrow().is_some() || context.stop.is_asked() {
+            if self.failed.borrow().is_some() || context.stop.is_requested() {
                 return;
             }
             let driver = context.drivers.of(context.plan.job(id).target);
@@ -213,7 +213,7 @@ impl<D: Driver> ConnectionOpener<D> {
 
     /// Opens the requested connections one after the other until none is left.
     async fn work(&self, context: &RunContext<D>, rt: &Rt) {
-        while self.failed.borrow().is_none() && !context.stop.is_asked() {
+        while self.failed.borrow().is_none() && !context.stop.is_requested() {
             let Some((id, client)) = self.to_open.borrow_mut().next() else {
                 return;
             };

@@ -32,7 +32,8 @@ pub struct Options {
     pub prepare: Prepare,
     /// True if the listener gets excerpts of the loaded tables.
     pub shows_tables: bool,
-    /// The examples whose results the listener gets with them, if the run fills the tables.
+    /// The examples of statements whose results the listener gets with the excerpts, if the run
+    /// fills their tables.
     pub examples: Vec<JobExamples>,
     /// True if `[teardown]` runs at the end.
     pub teardown: bool,
@@ -67,8 +68,8 @@ impl Options {
         }
     }
 
-    /// Returns the processors of the threads that observe, and that read and write files, during a
-    /// run: those to which no lane is bound, or all if there are no others.
+    /// Returns the processors of the threads that observe, read files or write files during a run:
+    /// those to which no lane is bound, or all of them if a lane is bound to each.
     ///
     /// If the database keeps these processors busy, an unbound thread moves to the processor of a
     /// lane.

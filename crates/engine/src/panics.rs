@@ -31,7 +31,7 @@ impl<F: FnMut()> Drop for PanicGuard<F> {
 pub(crate) fn panic_message(panic: &Panic) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("something panicked without a word").to_owned()
+    text.unwrap_or("something panicked without a message").to_owned()
 }
 
 /// Calls a function. Returns its result, or the message if it panicked.
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(catch_panic(|| panic!("a text")), Err::<(), _>("a text".to_owned()));
         assert_eq!(catch_panic(|| panic!("number {}", 7)), Err::<(), _>("number 7".to_owned()));
         let mute = catch_panic(|| std::panic::panic_any(7));
-        assert_eq!(mute, Err::<(), _>("something panicked without a word".to_owned()));
+        assert_eq!(mute, Err::<(), _>("something panicked without a message".to_owned()));
     }
 
     #[test]

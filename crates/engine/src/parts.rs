@@ -17,7 +17,7 @@ pub(crate) struct Parts {
     weights: Vec<u64>,
     /// Random numbers that choose the part of a request.
     choices: Stream,
-    /// True if requests differ in their steps, or pause within.
+    /// True if requests differ in their steps, or pause between their statements.
     vary_steps: bool,
     /// The statements that a connection prepares, in order.
     texts: Vec<StatementText>,
@@ -25,7 +25,7 @@ pub(crate) struct Parts {
     is_mix: bool,
 }
 
-/// A section whose statements make requests.
+/// A section whose statements make requests, prepared for sending.
 pub(crate) struct Part {
     /// Its requests, with the settings of its mix where the section has none of its own.
     pub(crate) requests: Requests,
@@ -35,8 +35,9 @@ pub(crate) struct Part {
     pub(crate) steps: Vec<Step>,
     /// The statements to prepare on a connection that one of its requests opens for itself.
     pub(crate) texts: Range<usize>,
-    /// Ranges of steps that are sent together. Between two of them the client may pause.
-    pub(crate) stretches: Vec<Range<usize>>,
+    /// Exchanges with the server: ranges of steps that are sent together. The client may pause
+    /// between two exchanges.
+    pub(crate) exchanges: Vec<Range<usize>>,
 }
 
 impl Parts {
@@ -77,12 +78,12 @@ impl Parts {
                 Reconnect::PerTransaction => first,
             };
             let steps = steps(&requests, account, dialect, before, &mut texts);
-            let stretches = stretches(&requests.flow, &steps);
-            parts.push(Part { requests, account, steps, texts: first..texts.len(), stretches });
+            let exchanges = exchanges(&requests.flow, &steps);
+            parts.push(Part { requests, account, steps, texts: first..texts.len(), exchanges });
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
         let choices = Stream::new(plan.seed, job.name(), "mix");
-        let vary_steps = parts.len() > 1 || parts.values().any(|part| part.stretches.len() > 1);
+        let vary_steps = parts.len() > 1 || parts.values().any(|part| part.exchanges.len() > 1);
         Parts { parts, weights, choices, vary_steps, texts, is_mix }
     }
 
@@ -102,7 +103,8 @@ impl Parts {
         &self.parts[id]
     }
 
-    /// Returns true if a client's requests differ in their steps, or pause within.
+    /// Returns true if a client's requests differ in their steps, or pause between their
+    /// statements.
     #[inline]
     pub(crate) fn vary_steps(&self) -> bool {
         self.vary_steps
@@ -207,15 +209,15 @@ fn steps(
     steps
 }
 
-/// Divides steps into those sent at once: all of them, or one statement each.
-fn stretches(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
+/// Divides steps into exchanges with the server: one for all of them, or one for each statement.
+fn exchanges(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
     match flow {
         Flow::Together => std::iter::once(0..steps.len()).collect(),
         Flow::Session { .. } | Flow::Separately => {
             let is_statement = |step: &Step| !matches!(step, Step::Begin | Step::Commit);
             let mut ends: Vec<usize> =
                 (1..=steps.len()).filter(|end| is_statement(&steps[end - 1])).collect();
-            // BEGIN and COMMIT belong to the part of the adjacent statement.
+            // BEGIN and COMMIT belong to the exchange of the adjacent statement.
             if let Some(last) = ends.last_mut() {
                 *last = steps.len();
             }

@@ -120,15 +120,15 @@ const FUNCTIONS: [&str; 41] = [
 /// The reason why a statement is not executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It changes data.
+    /// The statement changes data.
     Writes,
-    /// It is not a plain `select`, or has words that may change something.
+    /// The statement is not a plain `select`, or has words that may change something.
     NotPlain,
-    /// It reads, or may read, a table that the run has not filled.
+    /// The statement reads, or may read, a table that the run has not filled.
     OtherTable,
-    /// It calls a function that is not known to be without effects.
+    /// The statement calls a function that is not known to be without effects.
     Function,
-    /// It would need the value of a secret parameter.
+    /// The statement would need the value of a secret parameter.
     Secret,
 }
 
@@ -175,8 +175,8 @@ fn reads_filled_tables(words: &[&str], filled: &[&str]) -> bool {
         })
     };
     let mut is_in_list = false;
-    for (place, word) in words.iter().enumerate() {
-        let rest = &words[place + 1..];
+    for (index, word) in words.iter().enumerate() {
+        let rest = &words[index + 1..];
         if is_one_of(word, &BEFORE_TABLE) {
             is_in_list = true;
             if !is_loaded(rest) {
@@ -202,9 +202,9 @@ fn reads_filled_tables(words: &[&str], filled: &[&str]) -> bool {
 
 /// Returns true if the words may call a function that is not in the list.
 fn calls_unknown_function(words: &[&str]) -> bool {
-    words.windows(2).enumerate().any(|(place, pair)| {
-        let is_name = pair[0].starts_with(is_of_word) || matches!(pair[0], "\"" | "`" | "]");
-        let is_qualified = place > 0 && words[place - 1] == ".";
+    words.windows(2).enumerate().any(|(index, pair)| {
+        let is_name = pair[0].starts_with(is_word_character) || matches!(pair[0], "\"" | "`" | "]");
+        let is_qualified = index > 0 && words[index - 1] == ".";
         let is_known = [KEYWORDS.as_slice(), &BEGINNINGS, &FUNCTIONS]
             .iter()
             .any(|known| is_one_of(pair[0], known));
@@ -216,7 +216,7 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|one| one.eq_ignore_ascii_case(word))
 }
 
-fn is_of_word(c: char) -> bool {
+fn is_word_character(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
@@ -225,13 +225,13 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let end = match is_of_word(first) {
-            true => rest.find(|c| !is_of_word(c)).unwrap_or(rest.len()),
+        let end = match is_word_character(first) {
+            true => rest.find(|c| !is_word_character(c)).unwrap_or(rest.len()),
             false => first.len_utf8(),
         };
-        let (token, behind) = rest.split_at(end);
+        let (token, after) = rest.split_at(end);
         tokens.push(token);
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     tokens
 }

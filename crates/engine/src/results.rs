@@ -67,10 +67,10 @@ impl Results {
                     ResultsFile::create(&path, pace, health.clone(), &memory)
                 }
             });
-            let (file, hand) = made.map_err(|error| cannot_open(either, path, error))?;
+            let (file, handle) = made.map_err(|error| cannot_open(either, path, error))?;
             let section = either.name().to_owned();
             files.push(JobResultsFile { account, section, path: path.clone(), file });
-            sinks.push(Some(hand));
+            sinks.push(Some(handle));
         }
         Ok((Results { files, pace }, sinks))
     }

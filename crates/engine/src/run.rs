@@ -93,7 +93,7 @@ pub fn run<D: Driver>(
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
-        catch_panic(|| run_virtual(|rt| virtually(rt, context, options, outlets)))
+        catch_panic(|| run_virtual(|rt| run_in_virtual_time(rt, context, options, outlets)))
             .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
@@ -103,13 +103,13 @@ pub fn run<D: Driver>(
 }
 
 /// Runs all phases on one virtual clock. Lanes are tasks instead of threads.
-async fn virtually<D: Driver>(
+async fn run_in_virtual_time<D: Driver>(
     rt: Rt,
     context: RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
-    let loaded = match before(&rt, &context, options).await? {
+    let loaded = match before_measurement(&rt, &context, options).await? {
         NextPhase::Over(finished) => return Ok(finished),
         NextPhase::Measurement(loaded) => loaded,
     };
@@ -121,7 +121,7 @@ async fn virtually<D: Driver>(
     let phase = phase.await;
     // Read before the teardown: an interrupt during it does not change how the measurement ended.
     let reason = context.stop.reason();
-    after(&rt, &context, options).await;
+    after_measurement(&rt, &context, options).await;
     finished(reason, loaded, phase)
 }
 
@@ -159,10 +159,13 @@ fn run_in_real_time<D: Driver>(
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
     let on_this_thread = rt::Options::default();
-    let begun = catch_panic(|| {
-        run_real(&on_this_thread, |rt| async move { before(&rt, context, options).await })
+    let prepared = catch_panic(|| {
+        run_real(
+            &on_this_thread,
+            |rt| async move { before_measurement(&rt, context, options).await },
+        )
     });
-    let loaded = match begun.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
+    let loaded = match prepared.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
         NextPhase::Over(finished) => return Ok(finished),
         NextPhase::Measurement(loaded) => loaded,
     };
@@ -172,7 +175,10 @@ fn run_in_real_time<D: Driver>(
     });
     let reason = context.stop.reason();
     let torn_down = catch_panic(|| {
-        run_real(&on_this_thread, |rt| async move { after(&rt, context, options).await })
+        run_real(
+            &on_this_thread,
+            |rt| async move { after_measurement(&rt, context, options).await },
+        )
     });
     let finished = finished(reason, loaded, phase)?;
     match torn_down {
@@ -193,13 +199,13 @@ enum NextPhase {
 }
 
 /// Runs everything before the measured phase.
-async fn before<D: Driver>(
+async fn before_measurement<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     options: &Options,
 ) -> Result<NextPhase, Failed> {
     let control = Control { rt, context };
-    let begun = async {
+    let prepared = async {
         let ready = |()| NextPhase::Measurement(Vec::new());
         match options.prepare {
             Prepare::Fresh => prepare(&control, options.teardown).await,
@@ -207,20 +213,20 @@ async fn before<D: Driver>(
             Prepare::Keep => control.keep().await.map(ready),
         }
     };
-    let begun = unless_ended_at_once(begun, rt, &context.stop).await.unwrap_or_else(|| {
+    let prepared = unless_ended_at_once(prepared, rt, &context.stop).await.unwrap_or_else(|| {
         let reason = context.stop.reason();
         Ok(NextPhase::Over(Finished::unmeasured(reason, Vec::new())))
     });
-    if matches!(begun, Ok(NextPhase::Measurement(_))) {
+    if matches!(prepared, Ok(NextPhase::Measurement(_))) {
         unless_ended(server_statistics::read_before(rt, context), rt, &context.stop).await;
         context.listener.on_event(&RunEvent::Opening);
     }
-    begun
+    prepared
 }
 
 /// Prepares the targets, and undoes the setup if it did not get to its end.
 async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<NextPhase, Failed> {
-    let (begun, setup_done) = match control.prepare().await {
+    let (prepared, setup_done) = match control.prepare().await {
         Ok(PreparationOutcome::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
         Ok(PreparationOutcome::Interrupted { setup_done, loaded }) => {
             let reason = control.context.stop.reason();
@@ -231,11 +237,11 @@ async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<
     if setup_done && teardown {
         control.tear_down().await;
     }
-    begun
+    prepared
 }
 
 /// Runs everything after the measured phase.
-async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>, options: &Options) {
+async fn after_measurement<D: Driver>(rt: &Rt, context: &RunContext<D>, options: &Options) {
     context.listener.on_event(&RunEvent::Ended);
     unless_ended_at_once(server_statistics::read_after(rt, context), rt, &context.stop).await;
     if options.teardown {

@@ -59,7 +59,7 @@ fn only_target(plan: &Plan) -> Option<JobTarget> {
 /// Reads the statistics over a session of its own.
 async fn read_all<D: Driver>(rt: &Rt, driver: &D) -> Result<Vec<Count>, String> {
     let mut connection = driver.connect(rt).await.map_err(|error| error.to_string())?;
-    let statistics = connection.account().await;
+    let statistics = connection.activity_counters().await;
     connection.close().await;
     statistics
 }

@@ -26,7 +26,7 @@ struct State {
     has_panicked: AtomicBool,
     /// The stop of the set of runs to which this one belongs.
     parent: Option<Stop>,
-    /// True if a graceful stop of the parent leaves this run alone; an immediate one ends it.
+    /// True if a graceful stop of the parent does not end this run; an immediate stop ends it.
     ignores_graceful_stop: bool,
 }
 
@@ -37,8 +37,8 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Returns a stop for one of several runs, which also ends when this one does. Ending the one
-    /// run does not end the others.
+    /// Returns a stop for one of several runs. Stopping `self` stops all of them; stopping one of
+    /// them does not stop the others.
     pub fn child(&self) -> Stop {
         Stop::within(Some(self.clone()), false)
     }
@@ -64,7 +64,7 @@ impl Stop {
 
     /// Requests a clean end as soon as possible.
     pub fn interrupt(&self) {
-        self.ask(EndKind::Interrupted);
+        self.request(EndKind::Interrupted);
     }
 
     /// Requests an end without a drain and without a teardown: in-flight work is given up.
@@ -97,7 +97,7 @@ impl Stop {
     }
 
     /// Returns true if an end was requested.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.reason() != EndKind::Completed
     }
 
@@ -112,7 +112,7 @@ impl Stop {
     }
 
     /// Requests an end; the first reason counts.
-    pub(crate) fn ask(&self, reason: EndKind) {
+    pub(crate) fn request(&self, reason: EndKind) {
         if self.reason() != EndKind::Completed {
             return;
         }
@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn the_first_reason_and_the_earliest_end_count() {
         let stop = Stop::default();
-        assert!(!stop.is_asked());
-        stop.ask(EndKind::StoppedByError);
+        assert!(!stop.is_requested());
+        stop.request(EndKind::StoppedByError);
         stop.interrupt();
         assert_eq!(stop.reason(), EndKind::StoppedByError);
         stop.end_by(Stamp(20));
@@ -152,7 +152,7 @@ mod tests {
     fn run_stops_with_its_set_but_does_not_stop_it() {
         let all = Stop::default();
         let one = all.child();
-        one.ask(EndKind::QueueFull);
+        one.request(EndKind::QueueFull);
         one.end_by(Stamp(7));
         assert_eq!((all.reason(), all.end()), (EndKind::Completed, Stamp::NEVER));
         let next = all.child();
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!((one.reason(), next.reason()), (EndKind::QueueFull, EndKind::Interrupted));
         all.interrupt_at_once();
         assert!(next.is_at_once());
-        next.ask(EndKind::RecorderFailed);
+        next.request(EndKind::RecorderFailed);
         assert_eq!(next.reason(), EndKind::Interrupted);
     }
 
@@ -181,6 +181,6 @@ mod tests {
         stop.note_panic();
         stop.interrupt_at_once();
         assert_eq!(stop.reason(), EndKind::InternalError);
-        assert!(stop.is_asked());
+        assert!(stop.is_requested());
     }
 }

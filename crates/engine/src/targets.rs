@@ -33,7 +33,7 @@ impl<T> PerTarget<T> {
         plan: &Plan,
         make: impl FnMut(JobTarget) -> Result<T, E>,
     ) -> Result<PerTarget<T>, E> {
-        PerTarget::of_used(plan, |target| plan.asks(target), make)
+        PerTarget::of_used(plan, |target| plan.uses(target), make)
     }
 
     /// Makes a value for each target of a plan that is used, by the plan or otherwise.

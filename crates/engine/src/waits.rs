@@ -8,9 +8,9 @@ use rt::{Rt, unless_fired};
 
 use crate::stop::{CHECK_INTERVAL, Stop};
 
-/// Waits for a future until the user wants the end at once. The future's connections are then
-/// dropped, which ends their work. In virtual time there is no need: nothing takes long, and
-/// periodic wake-ups would hide a deadlock.
+/// Waits for a future until an immediate end of the run is requested. The future's connections are
+/// then dropped, which ends their work. In virtual time it waits for the future alone: nothing
+/// takes long, and periodic wake-ups would hide a deadlock.
 pub(crate) async fn unless_ended_at_once<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
@@ -19,14 +19,14 @@ pub(crate) async fn unless_ended_at_once<T>(
     unless(future, rt, || stop.is_at_once()).await
 }
 
-/// Waits for a future until the end of the run is requested, clean or not: for a statement that may
-/// take hours and is not measured.
+/// Waits for a future until any end of the run is requested, clean or immediate. Used for
+/// statements that are not measured and may take hours.
 pub(crate) async fn unless_ended<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
     stop: &Stop,
 ) -> Option<T> {
-    unless(future, rt, || stop.is_asked()).await
+    unless(future, rt, || stop.is_requested()).await
 }
 
 /// Waits for a future until `is_over` returns true. In virtual time it waits for the future alone.

@@ -12,11 +12,11 @@ use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::AnyDriver;
 use engine::{Options, Prepare, Stop};
 use observe::{DatabaseWatch, ObservedSessions, Scope};
+use record::component_name::{DATABASE, SESSIONS, SESSIONS_OF_OTHERS};
 use record::environment::observe::{COMMAND, COMMAND_ENDED, MISSING};
 use record::{End, EndKind, Header, Pace, TargetText};
 use workload::{Observe, Overrides, Plan};
 
-use crate::account::DATABASE;
 use crate::error::Error;
 use crate::observation::{self, MachineObservers, MissingListener, ObservationSink};
 use crate::pause::wait_while;
@@ -68,8 +68,8 @@ pub struct AttachOrder {
 /// program's, with the warnings for them.
 const NEEDED: [(&str, &str); 3] = [
     (DATABASE, "cannot observe the database"),
-    ("sessions", "cannot observe the sessions of the database"),
-    ("sessions of others", "cannot observe all sessions of the database"),
+    (SESSIONS, "cannot observe the sessions of the database"),
+    (SESSIONS_OF_OTHERS, "cannot observe all sessions of the database"),
 ];
 
 /// Returns the warning for a missing component, if it is worth one.
@@ -208,7 +208,7 @@ fn watch(
     let goes_on = |now| program.is_running() && until.is_none_or(|until| now < until);
     let waited = wait_while(&stop, goes_on);
     // Without a timer, observation ends at once and the record says so.
-    let was_stopped = stop.is_asked() || waited.is_err();
+    let was_stopped = stop.is_requested() || waited.is_err();
     let at = Monotonic.now().since(zero);
     database.into_iter().for_each(DatabaseWatch::end);
     watches.end();

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use analyze::doctor::{Diagnosis, Lateness, Server, Surroundings, judge};
+use analyze::doctor::{Diagnosis, DoctorInput, Lateness, Server, judge};
 use base::{Class, Code, Endpoint, Target};
 use driver::{AnyDriver, Connection, Driver};
 use engine::{Options, Prepare};
@@ -26,7 +26,7 @@ const SLEEPS: usize = 300;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examination {
     /// The facts found.
-    pub surroundings: Surroundings,
+    pub input: DoctorInput,
     /// The judgement of these facts.
     pub diagnosis: Diagnosis,
 }
@@ -43,9 +43,9 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
     let processors =
         processors::watch(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
     let server = target.map(look_at).transpose()?;
-    let surroundings = Surroundings { host, processors, timer, server };
-    let diagnosis = judge(&surroundings);
-    Ok(Examination { surroundings, diagnosis })
+    let input = DoctorInput { host, processors, timer, server };
+    let diagnosis = judge(&input);
+    Ok(Examination { input, diagnosis })
 }
 
 /// Connects to a server and reads its settings; changes nothing there.
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn doctor_examines_the_machine_without_a_server() {
         let examined = examine(None).unwrap();
-        assert_eq!(examined.surroundings.server, None);
-        assert_eq!(examined.surroundings.timer.unwrap().count, SLEEPS);
-        assert!(examined.surroundings.host.iter().any(|(name, _)| name == "host.kernel"));
+        assert_eq!(examined.input.server, None);
+        assert_eq!(examined.input.timer.unwrap().count, SLEEPS);
+        assert!(examined.input.host.iter().any(|(name, _)| name == "host.kernel"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use analyze::{
 use archive::{Archive, IntervalCounts, RangeTimes, RecordError, SeriesReadings};
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
+use record::component_name::DATABASE;
 use record::environment::generator;
 use record::{
     AccountKind, Balance, BucketCount, Counts, EndKind, HIGHEST, Interval, Kind, Pace, Series,
@@ -20,7 +21,7 @@ use workload::{JobOrPart, Metric, NoFiles, Overrides, Plan, Statistic, Warmup};
 
 use crate::{observation, surroundings, unread_plan};
 
-use crate::account::{DATABASE, account};
+use crate::server_counters::server_counters;
 
 /// The maximum number of consecutive intervals without a row: one day. Every interval of a run has
 /// a row unless the generator was stalled.
@@ -89,7 +90,7 @@ fn read_evidence(
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive, &settings)?,
-        account: analyze::Account::default(),
+        server_counters: analyze::ServerCounters::default(),
         observed,
         unseen: observation::unseen(&settings),
         surroundings: surroundings::of_run(archive.header(), &plan, &settings),
@@ -119,7 +120,7 @@ fn read_evidence(
             }
         }
     }
-    evidence.account = account(archive, &settings, of_server, &jobs)?;
+    evidence.server_counters = server_counters(archive, &settings, of_server, &jobs)?;
     let mut read = RangeTimes::new(Kind::Response);
     evidence.disturbances = analyze::disturbances(&evidence, |JobStep { job, step }| {
         responses[job.index()].times(evidence.steps.intervals(step..step + 1), &mut read)

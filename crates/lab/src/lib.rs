@@ -8,7 +8,6 @@
 //! on this machine. This crate alone chooses the driver of a target.
 
 mod access;
-mod account;
 mod at_once;
 mod attach;
 pub mod calibrate;
@@ -24,6 +23,7 @@ mod pause;
 mod record_place;
 mod run;
 pub mod selftest;
+mod server_counters;
 mod sleeps;
 mod stage;
 mod surroundings;

@@ -11,10 +11,10 @@ use observe::{
     Busiest, DatabaseWatch, Missing, ObservedSessions, OwnSessions, RemoteHost, RemoteWatch,
     Sample, Scope, ServerLocation, TargetSessions, Watch,
 };
+use record::component_name::DATABASE;
 use record::environment::observe::{LOAD_MISSING, MISSING};
 use workload::{NamedTarget, Observe, Plan};
 
-use crate::account::DATABASE;
 use crate::target::ResolvedTarget;
 
 /// The name of the threads on which SQLite runs.

@@ -15,7 +15,7 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 /// The operating system refuses a timer.
 pub(crate) fn wait_while(stop: &Stop, mut goes_on: impl FnMut(Stamp) -> bool) -> io::Result<()> {
     run_real(&rt::Options::default(), async |rt| {
-        while !stop.is_asked() && goes_on(rt.now()) {
+        while !stop.is_requested() && goes_on(rt.now()) {
             rt.sleep_until(rt.now() + POLL_INTERVAL).await;
         }
     })

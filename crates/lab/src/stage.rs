@@ -74,7 +74,7 @@ impl Stage {
     /// # Errors
     /// A target cannot be admitted or opened, or the shell rejects a command of the plan.
     pub fn open(plan: &Plan, main: &Target, options: &Options) -> Result<Stage, OpenError> {
-        Stage::open_used(plan, main, options, |target| plan.asks(target))
+        Stage::open_used(plan, main, options, |target| plan.uses(target))
     }
 
     /// Starts the private servers and creates the drivers of the targets that are used, as
@@ -245,7 +245,7 @@ enum OpenTarget {
 }
 
 /// Returns the passwords of logins, to be removed from texts of servers that are no errors, such as
-/// settings and names: without the short ones, which cannot be told from other words there.
+/// settings and names: without short passwords, which may equal other words there.
 pub(crate) fn passwords<'d>(drivers: impl IntoIterator<Item = &'d AnyDriver>) -> Secrets {
     let logins = drivers.into_iter().filter_map(AnyDriver::login);
     Secrets::of_all(logins.map(|login| login.secrets)).distinct()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analyze::{Place, Route, Surroundings, UsedTarget};
+use analyze::{DatabaseLocation, Route, Surroundings, UsedTarget};
 use base::{Endpoint, Target, TargetKind};
 use observe::environment::{self, Root};
 use record::environment::{NetworkPath, UNKNOWN, generator, known, network, network_of_target};
@@ -36,11 +36,12 @@ pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]
     let path = |fact: &str| known(settings, fact).map(str::to_owned);
     let named = plan.targets.iter().map(|target| {
         let path = path(&network_of_target(network::PATH, &target.name));
-        asked(&target.target, path.as_deref())
+        used_target(&target.target, path.as_deref())
     });
     Surroundings {
-        main: main
-            .map_or_else(UsedTarget::default, |main| asked(&main, path(network::PATH).as_deref())),
+        main: main.map_or_else(UsedTarget::default, |main| {
+            used_target(&main, path(network::PATH).as_deref())
+        }),
         named: named.collect(),
         calibration: facts::read(settings),
         varies_servers: known(settings, generator::VARIES_SERVERS).is_some(),
@@ -48,29 +49,33 @@ pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]
 }
 
 /// Returns route and place of a target; `path` is the network path to its servers, if known.
-fn asked(target: &Target, path: Option<&str>) -> UsedTarget {
-    let of_servers = || path.map_or(Place::Unknown, place_of);
+fn used_target(target: &Target, path: Option<&str>) -> UsedTarget {
+    let of_servers = || path.map_or(DatabaseLocation::Unknown, location_of);
     let named = |name: &str| target.endpoint == Endpoint::Named(name.to_owned());
-    let (route, place) = match target.kind {
-        TargetKind::Sqlite => (Some(Route::Sqlite), Place::Inside),
-        TargetKind::Sim => (named("null").then_some(Route::Null), Place::Unknown),
+    let (route, location) = match target.kind {
+        TargetKind::Sqlite => (Some(Route::Sqlite), DatabaseLocation::Inside),
+        TargetKind::Sim => (named("null").then_some(Route::Null), DatabaseLocation::Unknown),
         TargetKind::Postgres => (Some(Route::Postgres), of_servers()),
         TargetKind::Mysql => (Some(Route::Mysql), of_servers()),
-        TargetKind::Testbed if named("postgres") => (Some(Route::Postgres), Place::ThisHost),
-        TargetKind::Testbed => (Some(Route::Mysql), Place::ThisHost),
+        TargetKind::Testbed if named("postgres") => {
+            (Some(Route::Postgres), DatabaseLocation::ThisHost)
+        }
+        TargetKind::Testbed => (Some(Route::Mysql), DatabaseLocation::ThisHost),
     };
-    UsedTarget { route, place }
+    UsedTarget { route, location }
 }
 
 /// Returns the place of servers from the paths to them; one on this host is enough for `ThisHost`.
-fn place_of(paths: &str) -> Place {
+fn location_of(paths: &str) -> DatabaseLocation {
     let is = |name: &str, is_here: bool| {
         NetworkPath::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)
     };
     match paths {
-        _ if paths.split(", ").any(|path| is(path, true)) => Place::ThisHost,
-        _ if paths.split(", ").all(|path| path != UNKNOWN && is(path, false)) => Place::Elsewhere,
-        _ => Place::Unknown,
+        _ if paths.split(", ").any(|path| is(path, true)) => DatabaseLocation::ThisHost,
+        _ if paths.split(", ").all(|path| path != UNKNOWN && is(path, false)) => {
+            DatabaseLocation::Elsewhere
+        }
+        _ => DatabaseLocation::Unknown,
     }
 }
 
@@ -107,25 +112,32 @@ mod tests {
 
     #[test]
     fn target_location_follows_url_and_network_path() {
-        let check = |url: &str, path: Option<&str>, route: Option<Route>, place: Place| {
-            let found = asked(&Target::parse(url).unwrap(), path);
-            assert_eq!(found, UsedTarget { route, place }, "{url} {path:?}");
-        };
-        check("sqlite:a.db", None, Some(Route::Sqlite), Place::Inside);
-        check("sim:null", None, Some(Route::Null), Place::Unknown);
-        check("sim:mm1", None, None, Place::Unknown);
-        check("testbed:postgres", None, Some(Route::Postgres), Place::ThisHost);
-        check("testbed:mariadb?via=none", Some("loopback"), Some(Route::Mysql), Place::ThisHost);
-        let postgres = |path, place| check("postgres://h/d", path, Some(Route::Postgres), place);
-        postgres(Some("socket"), Place::ThisHost);
-        postgres(Some("same host"), Place::ThisHost);
-        postgres(Some("remote IPv4"), Place::Elsewhere);
-        postgres(Some("remote IPv4, loopback"), Place::ThisHost);
-        postgres(Some("remote IPv4, unknown"), Place::Unknown);
-        postgres(Some("unknown"), Place::Unknown);
-        postgres(Some("something of a later version"), Place::Unknown);
-        postgres(None, Place::Unknown);
-        check("mysql://h/d", Some("remote IPv6"), Some(Route::Mysql), Place::Elsewhere);
+        let check =
+            |url: &str, path: Option<&str>, route: Option<Route>, location: DatabaseLocation| {
+                let found = used_target(&Target::parse(url).unwrap(), path);
+                assert_eq!(found, UsedTarget { route, location }, "{url} {path:?}");
+            };
+        check("sqlite:a.db", None, Some(Route::Sqlite), DatabaseLocation::Inside);
+        check("sim:null", None, Some(Route::Null), DatabaseLocation::Unknown);
+        check("sim:mm1", None, None, DatabaseLocation::Unknown);
+        check("testbed:postgres", None, Some(Route::Postgres), DatabaseLocation::ThisHost);
+        check(
+            "testbed:mariadb?via=none",
+            Some("loopback"),
+            Some(Route::Mysql),
+            DatabaseLocation::ThisHost,
+        );
+        let postgres =
+            |path, location| check("postgres://h/d", path, Some(Route::Postgres), location);
+        postgres(Some("socket"), DatabaseLocation::ThisHost);
+        postgres(Some("same host"), DatabaseLocation::ThisHost);
+        postgres(Some("remote IPv4"), DatabaseLocation::Elsewhere);
+        postgres(Some("remote IPv4, loopback"), DatabaseLocation::ThisHost);
+        postgres(Some("remote IPv4, unknown"), DatabaseLocation::Unknown);
+        postgres(Some("unknown"), DatabaseLocation::Unknown);
+        postgres(Some("something of a later version"), DatabaseLocation::Unknown);
+        postgres(None, DatabaseLocation::Unknown);
+        check("mysql://h/d", Some("remote IPv6"), Some(Route::Mysql), DatabaseLocation::Elsewhere);
     }
 
     #[test]

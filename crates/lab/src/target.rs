@@ -118,7 +118,7 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
 /// # Errors
 /// As [`admit`], with the name of the target where it has one; or virtual time would not pass.
 pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
-    admit_used(plan, main, is_virtual, |target| plan.asks(target))?;
+    admit_used(plan, main, is_virtual, |target| plan.uses(target))?;
     match plan.jobs.iter().find(|job| is_virtual && has_no_clock(plan, job, main)) {
         Some(job) => Err(TargetProblem::NoTimePasses { job: job.name().to_owned() }),
         None => Ok(()),

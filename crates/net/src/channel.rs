@@ -203,8 +203,7 @@ impl Channel {
         })
     }
 
-    /// Returns true if the other end has sent something, or closed the connection, as far as is
-    /// known without waiting.
+    /// Returns true if bytes of the other end, or its end of the connection, have already arrived.
     pub async fn has_input(&mut self) -> bool {
         let is_unread = !self.unread().is_empty();
         poll_fn(|context| Poll::Ready(is_unread || self.poll_receive(context).is_ready())).await

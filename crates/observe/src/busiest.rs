@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 use record::metric::{disk, host, processes, sessions};
-use record::{ComponentKind, ComponentUtilization, Metric, ObservedComponent, Series, Side};
+use record::{
+    ComponentKind, ComponentUtilization, MeasuredSide, ObservedComponent, ObservedMetric, Series,
+};
 
 use crate::sample::Sample;
 
@@ -76,18 +78,18 @@ type Seen = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
 fn shares(seen: &Seen) -> Vec<(String, f64)> {
     let mut shares = Vec::new();
     for ((component, name), (value, per_s)) in seen {
-        let of = |metric: Metric| seen.get(&(component.clone(), metric.name.to_owned()));
-        let rate = |metric: Metric| of(metric).and_then(|(_, per_s)| *per_s);
-        let is = |metric: Metric| metric.name == name;
+        let of = |metric: ObservedMetric| seen.get(&(component.clone(), metric.name.to_owned()));
+        let rate = |metric: ObservedMetric| of(metric).and_then(|(_, per_s)| *per_s);
+        let is = |metric: ObservedMetric| metric.name == name;
         let place = component.place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
         let found = match &component.kind {
-            ComponentKind::Processes(Side::Generator) if is(processes::BUSIEST) => {
+            ComponentKind::Processes(MeasuredSide::Generator) if is(processes::BUSIEST) => {
                 Some(("the load generator's busiest thread".to_owned(), *value))
             }
-            ComponentKind::Processes(Side::Server) if is(processes::BUSIEST) => {
+            ComponentKind::Processes(MeasuredSide::Server) if is(processes::BUSIEST) => {
                 Some(("the database's busiest thread".to_owned(), *value))
             }
-            ComponentKind::Processes(Side::Server) if is(processes::PROCESSORS) => {
+            ComponentKind::Processes(MeasuredSide::Server) if is(processes::PROCESSORS) => {
                 let used =
                     rate(processes::USER).unwrap_or(0.0) + rate(processes::SYSTEM).unwrap_or(0.0);
                 Some(("the database's processors".to_owned(), used / value.max(1.0)))
@@ -109,7 +111,7 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
 
 /// Returns the share of active sessions that wait for locks.
 fn waiting(seen: &Seen) -> Option<(String, f64)> {
-    let per_s = |kind: ComponentKind, metric: Metric| {
+    let per_s = |kind: ComponentKind, metric: ObservedMetric| {
         seen.get(&(ObservedComponent::here(kind), metric.name.to_owned()))
             .and_then(|(_, per_s)| *per_s)
     };
@@ -137,8 +139,8 @@ mod tests {
 
     #[test]
     fn component_with_the_least_spare_time_is_reported() {
-        let generator = ComponentKind::Processes(Side::Generator);
-        let server = ComponentKind::Processes(Side::Server);
+        let generator = ComponentKind::Processes(MeasuredSide::Generator);
+        let server = ComponentKind::Processes(MeasuredSide::Server);
         let mut busiest = Busiest::default();
         let first = [
             (generator.clone(), "busiest", 0.3),
@@ -184,8 +186,8 @@ mod tests {
     #[test]
     fn component_without_new_samples_is_no_longer_busiest() {
         let busy = |kind: ComponentKind, share| sample(&[(kind, "busiest", share)]);
-        let server = || ComponentKind::Processes(Side::Server);
-        let generator = || ComponentKind::Processes(Side::Generator);
+        let server = || ComponentKind::Processes(MeasuredSide::Server);
+        let generator = || ComponentKind::Processes(MeasuredSide::Generator);
         let mut busiest = Busiest::default();
         for second in [0, 10] {
             busiest.see(at(second), &busy(server(), 0.9));
@@ -202,7 +204,7 @@ mod tests {
     fn idle_component_is_not_reported() {
         let mut busiest = Busiest::default();
         assert_eq!(busiest.see(at(1), &Sample::default()), None);
-        let idle = sample(&[(ComponentKind::Processes(Side::Generator), "busiest", 0.001)]);
+        let idle = sample(&[(ComponentKind::Processes(MeasuredSide::Generator), "busiest", 0.001)]);
         assert_eq!(busiest.see(at(2), &idle), None);
     }
 }

@@ -5,7 +5,7 @@
 //! throttled.
 
 use record::metric::cgroup;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use crate::environment::Root;
 use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
@@ -18,7 +18,7 @@ const SEARCH_EVERY: u32 = 8;
 /// Control group of one side.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
-    side: Side,
+    side: MeasuredSide,
     looks: u32,
     process: Option<u32>,
     bounds: Bounds,
@@ -64,7 +64,7 @@ fn tightest<T: PartialOrd>(
 
 impl Cgroup {
     /// Creates the source for one side.
-    pub(crate) fn of(side: Side) -> Cgroup {
+    pub(crate) fn of(side: MeasuredSide) -> Cgroup {
         Cgroup { side, looks: 0, process: None, bounds: Bounds::default() }
     }
 
@@ -149,7 +149,7 @@ mod tests {
 
     fn look(planted: &Planted) -> Sample {
         let mut sample = Sample::default();
-        Cgroup::of(Side::Server).look(&planted.root, 7, &mut sample);
+        Cgroup::of(MeasuredSide::Server).look(&planted.root, 7, &mut sample);
         sample
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{ComponentKind, Metric, ObservedComponent, Reading, Series};
+use record::{ComponentKind, ObservedComponent, ObservedMetric, Reading, Series};
 
 use crate::environment::Root;
 
@@ -41,7 +41,7 @@ pub trait Sampler: Send {
 
 impl Sample {
     /// Adds a reading: the value of one metric of a component.
-    pub fn read(&mut self, kind: &ComponentKind, metric: Metric, value: f64) {
+    pub fn read(&mut self, kind: &ComponentKind, metric: ObservedMetric, value: f64) {
         debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
         self.push(kind, metric.name, metric.unit, value);
     }

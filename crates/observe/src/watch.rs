@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Stamp};
 use record::metric::generator;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 use rt::Rt;
 
 use crate::environment::Root;
@@ -29,9 +29,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts the thread. It calls `on_sample` with each sample of the sources and the time since
-    /// `zero` at which it was taken, and with each stall of this process and the time at which it
-    /// began.
+    /// Starts the thread. It calls `on_sample` with each sample of the sources and with each stall
+    /// of this process, together with the time since `zero` at which the sample was taken or the
+    /// stall began.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
@@ -87,7 +87,7 @@ async fn look(
         if let Some(Stall { begin, length }) = pace.awake(rt.now()) {
             let mut stall = Sample::default();
             stall.read(
-                &ComponentKind::Processes(Side::Generator),
+                &ComponentKind::Processes(MeasuredSide::Generator),
                 generator::STALL,
                 length.as_secs_f64(),
             );

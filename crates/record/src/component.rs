@@ -6,24 +6,26 @@
 
 use std::fmt;
 
+use crate::component_name;
+
 /// One of the two sides of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum MeasuredSide {
     /// The sender of requests: this process, or the program under observation.
     Generator,
     /// The database: its processes.
     Server,
 }
 
-impl Side {
+impl MeasuredSide {
     /// Both sides.
-    pub const ALL: [Side; 2] = [Side::Generator, Side::Server];
+    pub const ALL: [MeasuredSide; 2] = [MeasuredSide::Generator, MeasuredSide::Server];
 
     /// Returns its name in records.
     pub fn name(self) -> &'static str {
         match self {
-            Side::Generator => "generator",
-            Side::Server => "server",
+            MeasuredSide::Generator => "generator",
+            MeasuredSide::Server => "server",
         }
     }
 }
@@ -42,7 +44,7 @@ pub enum ComponentKind {
     /// One network interface of a machine.
     Interface(String),
     /// All processes of one side.
-    Processes(Side),
+    Processes(MeasuredSide),
     /// All processes of the database behind the proxy that accepts the target's connections.
     Upstream,
     /// The processes (or threads) of the server that do one kind of background work.
@@ -52,9 +54,9 @@ pub enum ComponentKind {
     /// The pooler of this name between an observed program and the database.
     Pooler(String),
     /// The sockets that connect one side to the other.
-    Sockets(Side),
+    Sockets(MeasuredSide),
     /// The control group of one side.
-    Cgroup(Side),
+    Cgroup(MeasuredSide),
     /// Activity that the database counted by itself.
     Database,
     /// The files of the database.
@@ -78,16 +80,16 @@ pub enum ComponentKind {
 /// The names of kinds without a parameter.
 const FIXED: [(&str, ComponentKind); 16] = [
     ("host", ComponentKind::Host),
-    ("generator", ComponentKind::Processes(Side::Generator)),
-    ("server", ComponentKind::Processes(Side::Server)),
+    ("generator", ComponentKind::Processes(MeasuredSide::Generator)),
+    ("server", ComponentKind::Processes(MeasuredSide::Server)),
     ("upstream", ComponentKind::Upstream),
-    ("sockets generator", ComponentKind::Sockets(Side::Generator)),
-    ("sockets server", ComponentKind::Sockets(Side::Server)),
-    ("cgroup generator", ComponentKind::Cgroup(Side::Generator)),
-    ("cgroup server", ComponentKind::Cgroup(Side::Server)),
-    ("database", ComponentKind::Database),
+    ("sockets generator", ComponentKind::Sockets(MeasuredSide::Generator)),
+    ("sockets server", ComponentKind::Sockets(MeasuredSide::Server)),
+    ("cgroup generator", ComponentKind::Cgroup(MeasuredSide::Generator)),
+    ("cgroup server", ComponentKind::Cgroup(MeasuredSide::Server)),
+    (component_name::DATABASE, ComponentKind::Database),
     ("storage", ComponentKind::Storage),
-    ("sessions", ComponentKind::Sessions),
+    (component_name::SESSIONS, ComponentKind::Sessions),
     ("waits", ComponentKind::Waits),
     ("locks", ComponentKind::Locks),
     ("statements", ComponentKind::Statements),

@@ -34,7 +34,7 @@ pub const ASSAY: &str = "assay.";
 /// Prefix of the names of facts about the configuration of the load generator.
 pub const GENERATOR: &str = "generator.";
 
-/// Prefix of the names of settings that say what was observed.
+/// Prefix of the names of settings about the observed components.
 pub const OBSERVE: &str = "observe.";
 
 /// Prefix of the names of facts about the machine.
@@ -104,7 +104,7 @@ facts! {
             "`yes` in a sweep over the number of hosts of the URL";
     }
 
-    /// Settings that say what was observed.
+    /// Settings about the observed components.
     observe {
         COMMAND "observe.command" "command of the observed program";
         COMMAND_ENDED "observe.command.ended" "end of the observed program, in words";

@@ -279,7 +279,7 @@ impl Reading {
 pub struct Load {
     /// The table.
     pub table: String,
-    /// Start of the filling.
+    /// Start of the load.
     pub started: WallTime,
     /// Duration so far.
     pub length: Nanos,

@@ -69,11 +69,11 @@ impl Histograms {
         let statements = statements
             .iter()
             .enumerate()
-            .map(|(place, times)| (Kind::Statement(StatementId(place as u16)), times));
+            .map(|(index, times)| (Kind::Statement(StatementId(index as u16)), times));
         of_the_job.into_iter().chain(statements)
     }
 
-    /// Returns true if no time has been counted.
+    /// Returns true if no time has been counted in any of them.
     pub fn are_empty(&self) -> bool {
         self.iter().all(|(_, times)| times.is_empty())
     }

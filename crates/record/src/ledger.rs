@@ -68,7 +68,7 @@ pub struct RequestEnd<'a> {
     /// D: time when the last byte of the last answer was read, or the request was given up.
     pub done: Stamp,
     /// Rows, bytes and retries of the request.
-    pub effort: RequestWork,
+    pub work: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
     /// Account of the job at its server, if its target has several servers.
@@ -91,7 +91,7 @@ impl RequestEnd<'_> {
             outcome,
             sent: None,
             done,
-            effort: RequestWork::default(),
+            work: RequestWork::default(),
             statements: &[],
             node: None,
         }
@@ -104,11 +104,11 @@ pub struct Ledger<O> {
     zero: Stamp,
     grid: Grid,
     /// The end of the schedule, once known.
-    behind: Option<ScheduleEnd>,
-    present: Interval,
+    schedule_end: Option<ScheduleEnd>,
+    current: Interval,
     accounts: Vec<AccountCounting>,
     late: Box<LateBatch>,
-    #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
+    #[expect(clippy::vec_box, reason = "the box itself circulates through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
     ops: Option<Box<dyn OpSink + Send>>,
     outlet: O,
@@ -126,7 +126,7 @@ struct ScheduleEnd {
 struct AccountCounting {
     statements: u16,
     cell: Box<Cell>,
-    #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
+    #[expect(clippy::vec_box, reason = "the box itself circulates through the outlet")]
     spares: Vec<Box<Cell>>,
 }
 
@@ -151,8 +151,8 @@ impl<O: Outlet> Ledger<O> {
             lane,
             zero,
             grid,
-            behind: None,
-            present: 0,
+            schedule_end: None,
+            current: 0,
             accounts,
             late,
             spare_late: Vec::new(),
@@ -163,7 +163,7 @@ impl<O: Outlet> Ledger<O> {
 
     /// Sets the end of the schedule: requests that end after it count in later intervals.
     pub fn end_at(&mut self, end: Stamp) {
-        self.behind = (end != Stamp::NEVER).then(|| {
+        self.schedule_end = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
             ScheduleEnd { end, first: self.grid.interval(last).saturating_add(1) }
         });
@@ -187,7 +187,7 @@ impl<O: Outlet> Ledger<O> {
     /// Records the gap between the latest arrival of a job that this lane noticed and the one
     /// before it.
     #[inline]
-    pub fn space(&mut self, job: AccountId, gap: Nanos) {
+    pub fn record_gap(&mut self, job: AccountId, gap: Nanos) {
         self.accounts[job.index()].cell.tally.histograms.record(Kind::Gap, gap);
     }
 
@@ -201,10 +201,10 @@ impl<O: Outlet> Ledger<O> {
 
     fn count_arrival(&mut self, account: AccountId, intended: Stamp) {
         let interval = self.grid.interval(intended.since(self.zero));
-        if interval > self.present {
+        if interval > self.current {
             self.begin(interval);
         }
-        if interval == self.present {
+        if interval == self.current {
             self.accounts[account.index()].cell.tally.counts.arrivals += 1;
         } else {
             self.late.push_arrival(account, interval);
@@ -214,9 +214,9 @@ impl<O: Outlet> Ledger<O> {
 
     /// Settles a request that has ended.
     #[inline]
-    pub fn settle(&mut self, request: Request, ending: RequestEnd<'_>) -> Settled {
+    pub fn settle(&mut self, request: Request, end: RequestEnd<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
-        let RequestEnd { outcome, sent, done, effort, statements, node } = ending;
+        let RequestEnd { outcome, sent, done, work, statements, node } = end;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let life = Life {
             intended,
@@ -226,7 +226,7 @@ impl<O: Outlet> Ledger<O> {
             done: done.max(dispatch.sent),
         };
         debug_assert!(life.is_ordered(), "{life:?}");
-        let sample = Sample { life, sent: sent.is_some(), outcome, effort };
+        let sample = Sample { life, sent: sent.is_some(), outcome, work };
         if let Some(ops) = &mut self.ops {
             let account = part.unwrap_or(job);
             let of = self.accounts[account.index()].statements;
@@ -251,10 +251,10 @@ impl<O: Outlet> Ledger<O> {
     fn record(&mut self, account: AccountId, sample: &Sample, statements: &[Nanos]) {
         let start = self.grid.interval(sample.life.intended.since(self.zero));
         let end = self.interval_of_end(sample.life.done);
-        if end > self.present {
+        if end > self.current {
             self.begin(end);
         }
-        if start == self.present && end == self.present {
+        if start == self.current && end == self.current {
             let tally = &mut self.accounts[account.index()].cell.tally;
             tally.record_start(sample, statements);
             tally.record_end(sample);
@@ -267,18 +267,17 @@ impl<O: Outlet> Ledger<O> {
     #[inline]
     fn interval_of_end(&self, done: Stamp) -> Interval {
         let interval = self.grid.interval(done.since(self.zero));
-        match self.behind {
-            Some(behind) if done >= behind.end => interval.max(behind.first),
+        match self.schedule_end {
+            Some(schedule) if done >= schedule.end => interval.max(schedule.first),
             _ => interval,
         }
     }
 
-    /// Delivers everything before the interval of `now`, with the current gauges of the jobs.
-    ///
-    /// Called once per interval, even if nothing happened.
-    pub fn turn(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
+    /// Delivers everything before the interval of `now`, with the current gauges of the jobs. It is
+    /// called once per interval, even if nothing happened.
+    pub fn close_interval(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
         let interval = self.grid.interval(now.since(self.zero));
-        if interval > self.present {
+        if interval > self.current {
             self.begin(interval);
         }
         if let Some(ended) = interval.checked_sub(1) {
@@ -289,7 +288,7 @@ impl<O: Outlet> Ledger<O> {
 
     /// Delivers everything at the end of the lane.
     pub fn finish(mut self) {
-        self.begin(self.present.saturating_add(1));
+        self.begin(self.current.saturating_add(1));
     }
 
     /// Delivers an event that happened at `at`.
@@ -316,7 +315,7 @@ impl<O: Outlet> Ledger<O> {
         self.outlet.is_broken()
     }
 
-    /// Begins an interval: delivers the cells of the current one and the late requests.
+    /// Begins an interval: delivers the cells of the previous one and the late requests.
     #[cold]
     fn begin(&mut self, interval: Interval) {
         self.take_back();
@@ -338,7 +337,7 @@ impl<O: Outlet> Ledger<O> {
         if let Some(ops) = &mut self.ops {
             ops.hand_over();
         }
-        self.present = interval;
+        self.current = interval;
     }
 
     fn hand_over_late_if_full(&mut self) {
@@ -373,9 +372,9 @@ fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;
     }
-    let passed_over = answers.iter().filter(|service| **service == UNANSWERED).count() as u32;
+    let skipped = answers.iter().filter(|service| **service == UNANSWERED).count() as u32;
     let is_cut_short = answers.len() < usize::from(of);
-    (passed_over + u32::from(is_cut_short)).max(1)
+    (skipped + u32::from(is_cut_short)).max(1)
 }
 
 fn new_cell(account: AccountId, interval: Interval, statements: u16) -> Box<Cell> {
@@ -409,7 +408,7 @@ mod tests {
                 outcome: Outcome::Completed,
                 sent: Some(dispatch),
                 done: at(done),
-                effort: RequestWork { rows: 1, ..RequestWork::default() },
+                work: RequestWork { rows: 1, ..RequestWork::default() },
                 statements: &service,
                 node: None,
             },
@@ -506,7 +505,7 @@ mod tests {
         let grid = Grid::new(Nanos::from_secs(1), None);
         let mut ledger = Ledger::new(0, Stamp(0), grid, &[0], Turns(&mut turns));
         for millis in [400, 1_000, 2_001] {
-            ledger.turn(Stamp(millis * MS), Vec::new);
+            ledger.close_interval(Stamp(millis * MS), Vec::new);
         }
         ledger.finish();
         assert_eq!(turns, [0, 1]);

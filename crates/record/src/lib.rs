@@ -16,6 +16,7 @@
 
 mod balance;
 mod component;
+pub mod component_name;
 mod delivery;
 pub mod environment;
 mod excerpt;
@@ -40,7 +41,7 @@ mod times_sum;
 mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
-pub use component::{ComponentKind, LANE_PREFIX, ObservedComponent, Side};
+pub use component::{ComponentKind, LANE_PREFIX, MeasuredSide, ObservedComponent};
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };
@@ -56,11 +57,11 @@ pub use kind::{HIGHEST, Kind};
 pub use ledger::{Dispatch, Ledger, Request, RequestEnd, Settled};
 pub use life::Life;
 pub use live::{ComponentUtilization, Live, LiveJob};
-pub use metric::{Metric, MetricKind};
+pub use metric::{MetricKind, ObservedMetric};
 pub use note::{Note, NoteError};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
 pub use sample_kind::SampleKind;
-pub use statistic::Statistic;
+pub use statistic::ServerStatistic;
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
 pub use thinning::{EVERY_SAMPLE, SampleBin, SampleBins, SampleRange, ThinnedRow, Thinning};
 pub use time_buckets::TimeBuckets;

@@ -2,7 +2,8 @@
 
 use base::{Nanos, Stamp};
 
-/// The timestamps of one request (specification, section 5), all from one monotonic clock.
+/// The timestamps of one request, all from one monotonic clock. The guide explains the times
+/// between them (`docs/response-and-service-time.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Life {
     /// I: intended start by the schedule.

@@ -5,11 +5,11 @@
 //! not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the
 //! statistics that are judged. The list in `docs/record.md` is made from [`GROUPS`].
 
-use crate::component::{ComponentKind, Side};
+use crate::component::{ComponentKind, MeasuredSide};
 
 /// A metric of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metric {
+pub struct ObservedMetric {
     /// Name in records.
     pub name: &'static str,
     /// Unit of its values; empty for a fraction or a number.
@@ -45,7 +45,7 @@ pub struct Group {
     /// Names of the components, as Markdown.
     pub components: &'static str,
     /// Their metrics.
-    pub metrics: &'static [Metric],
+    pub metrics: &'static [ObservedMetric],
 }
 
 /// Defines a module of constants for each kind of components, and the table of all.
@@ -59,11 +59,11 @@ macro_rules! metrics {
         $(
             $(#[$doc])*
             pub mod $module {
-                use super::{Metric, MetricKind};
+                use super::{ObservedMetric, MetricKind};
 
                 $(
                     #[doc = concat!("`", $name, "`: ", $meaning, ".")]
-                    pub const $constant: Metric = Metric {
+                    pub const $constant: ObservedMetric = ObservedMetric {
                         name: $name,
                         unit: $unit,
                         kind: MetricKind::$kind,
@@ -72,7 +72,7 @@ macro_rules! metrics {
                 )+
 
                 /// All metrics of these components.
-                pub const ALL: &[Metric] = &[$($constant),+];
+                pub const ALL: &[ObservedMetric] = &[$($constant),+];
             }
         )+
 
@@ -354,20 +354,35 @@ metrics! {
 /// Name in [`ComponentKind::Waits`] of a session that does not wait.
 pub const RUNNING: &str = "cpu";
 
+/// Names in [`ComponentKind::Waits`] of a session that waits for data from its client: of
+/// PostgreSQL, and of MySQL and MariaDB.
+pub const CLIENT_READ: [&str; 2] = ["Client:ClientRead", "Client:read"];
+
+/// Names in [`ComponentKind::Waits`] of a session whose client does not read its answer: of
+/// PostgreSQL, and of MySQL and MariaDB.
+pub const CLIENT_WRITE: [&str; 2] = ["Client:ClientWrite", "Client:write"];
+
 /// Name in [`ComponentKind::Background`] of the work of a checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 
+/// Name in [`ComponentKind::Background`] of a base backup.
+pub const BASE_BACKUP: &str = "base backup";
+
+/// Beginnings of the names in [`ComponentKind::Background`] of work on a table that PostgreSQL
+/// begins by itself.
+pub const AUTOVACUUM: [&str; 2] = ["autovacuum", "autoanalyze"];
+
 /// Returns the metrics of a kind, in one or two lists. A kind whose metrics have names of their own
 /// has none.
-pub fn metrics_of(kind: &ComponentKind) -> [&'static [Metric]; 2] {
+pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
     match kind {
         ComponentKind::Lane(_) => [lane::ALL, &[]],
         ComponentKind::Host => [host::ALL, &[]],
         ComponentKind::Processor(_) => [processor::ALL, &[]],
         ComponentKind::Disk(_) => [disk::ALL, &[]],
         ComponentKind::Interface(_) => [interface::ALL, &[]],
-        ComponentKind::Processes(Side::Generator) => [processes::ALL, generator::ALL],
-        ComponentKind::Processes(Side::Server) => [processes::ALL, server::ALL],
+        ComponentKind::Processes(MeasuredSide::Generator) => [processes::ALL, generator::ALL],
+        ComponentKind::Processes(MeasuredSide::Server) => [processes::ALL, server::ALL],
         ComponentKind::Upstream => [upstream::ALL, &[]],
         ComponentKind::Role(_) => [role::ALL, &[]],
         ComponentKind::Program(_) => [program::ALL, &[]],
@@ -385,7 +400,7 @@ pub fn metrics_of(kind: &ComponentKind) -> [&'static [Metric]; 2] {
     }
 }
 
-impl Metric {
+impl ObservedMetric {
     /// Returns true if this is a metric of a kind.
     pub fn is_of(self, kind: &ComponentKind) -> bool {
         metrics_of(kind).into_iter().flatten().any(|metric| metric.name == self.name)
@@ -404,14 +419,14 @@ mod tests {
             ComponentKind::Processor(0),
             ComponentKind::Disk(String::new()),
             ComponentKind::Interface(String::new()),
-            ComponentKind::Processes(Side::Generator),
-            ComponentKind::Processes(Side::Server),
+            ComponentKind::Processes(MeasuredSide::Generator),
+            ComponentKind::Processes(MeasuredSide::Server),
             ComponentKind::Upstream,
             ComponentKind::Role(String::new()),
             ComponentKind::Program(String::new()),
             ComponentKind::Pooler(String::new()),
-            ComponentKind::Sockets(Side::Server),
-            ComponentKind::Cgroup(Side::Server),
+            ComponentKind::Sockets(MeasuredSide::Server),
+            ComponentKind::Cgroup(MeasuredSide::Server),
             ComponentKind::Sessions,
             ComponentKind::Database,
             ComponentKind::Storage,
@@ -430,8 +445,8 @@ mod tests {
     #[test]
     fn metric_belongs_to_its_components_only() {
         assert!(disk::QUEUE_TIME.is_of(&ComponentKind::Disk("sda".to_owned())));
-        assert!(generator::STALL.is_of(&ComponentKind::Processes(Side::Generator)));
-        assert!(!generator::STALL.is_of(&ComponentKind::Processes(Side::Server)));
+        assert!(generator::STALL.is_of(&ComponentKind::Processes(MeasuredSide::Generator)));
+        assert!(!generator::STALL.is_of(&ComponentKind::Processes(MeasuredSide::Server)));
         assert!(!disk::QUEUE_TIME.is_of(&ComponentKind::Statistics));
     }
 

@@ -48,7 +48,7 @@ impl SampleKind {
 }
 
 /// Returns true if a gauge is an instant or an age, whose mean says nothing.
-fn is_instant(metric: &metric::Metric) -> bool {
+fn is_instant(metric: &metric::ObservedMetric) -> bool {
     [metric::database::COUNTED_SINCE, metric::database::COUNTED_FOR].contains(metric)
 }
 

@@ -7,7 +7,7 @@
 
 /// A statistic under the name that the server gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Statistic {
+pub struct ServerStatistic {
     /// Name in records: the view, a point, and the server's name.
     pub name: &'static str,
     /// The server's own name for it, in lower case.
@@ -20,11 +20,11 @@ pub struct Statistic {
 
 /// The judged statistics of one view.
 #[derive(Clone, Copy, Debug)]
-pub struct View {
+pub struct StatisticView {
     /// Prefix of their names in records.
     pub name: &'static str,
     /// The statistics.
-    pub statistics: &'static [Statistic],
+    pub statistics: &'static [ServerStatistic],
 }
 
 /// Defines a module of constants for each view, and the table of all.
@@ -38,14 +38,14 @@ macro_rules! statistics {
         $(
             $(#[$doc])*
             pub mod $module {
-                use super::Statistic;
+                use super::ServerStatistic;
 
                 /// Prefix of the names in records.
                 pub const VIEW: &str = $view;
 
                 $(
                     #[doc = concat!("`", $view, ".", $name, "`: ", $meaning, ".")]
-                    pub const $constant: Statistic = Statistic {
+                    pub const $constant: ServerStatistic = ServerStatistic {
                         name: concat!($view, ".", $name),
                         own_name: $name,
                         unit: $unit,
@@ -54,12 +54,13 @@ macro_rules! statistics {
                 )+
 
                 /// All judged statistics of this view.
-                pub const ALL: &[Statistic] = &[$($constant),+];
+                pub const ALL: &[ServerStatistic] = &[$($constant),+];
             }
         )+
 
         /// All views, in the order of the documentation.
-        pub const VIEWS: &[View] = &[$(View { name: $view, statistics: $module::ALL }),+];
+        pub const VIEWS: &[StatisticView] =
+            &[$(StatisticView { name: $view, statistics: $module::ALL }),+];
     };
 }
 
@@ -171,7 +172,7 @@ mod tests {
     fn names_of_statistics_are_distinct_and_begin_with_their_view() {
         let mut names = Vec::new();
         for view in VIEWS {
-            for Statistic { name, own_name, meaning, .. } in view.statistics {
+            for ServerStatistic { name, own_name, meaning, .. } in view.statistics {
                 assert_eq!(*name, format!("{}.{own_name}", view.name));
                 assert!(!meaning.contains(['|', '\n']) && !meaning.ends_with('.'), "{name}");
                 names.push(*name);

@@ -17,7 +17,7 @@ pub struct Sample {
     /// Its outcome.
     pub outcome: Outcome,
     /// Rows, bytes and retries of the request.
-    pub effort: RequestWork,
+    pub work: RequestWork,
 }
 
 /// The work of a request, over all its attempts.
@@ -103,7 +103,7 @@ impl Tally {
 impl Counts {
     /// Counts a request, without its times.
     pub fn record(&mut self, sample: &Sample) {
-        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.effort;
+        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.work;
         self.balance.settle(&sample.outcome);
         self.bytes_sent += bytes_sent;
         self.bytes_received += bytes_received;
@@ -127,7 +127,7 @@ impl EndCounts {
         match &sample.outcome {
             Outcome::Completed => {
                 self.completed += 1;
-                self.rows = sum_of_rows(self.rows, sample.effort.rows);
+                self.rows = sum_of_rows(self.rows, sample.work.rows);
             }
             Outcome::Failed(_) => self.errors += 1,
             Outcome::Rejected | Outcome::Unsent => {}
@@ -158,9 +158,9 @@ impl Histograms {
             record(Kind::Wait, life.wait());
             record(Kind::SendLag, life.send_lag());
         }
-        for (place, service) in statements.iter().enumerate() {
+        for (index, service) in statements.iter().enumerate() {
             if *service != UNANSWERED {
-                record(Kind::Statement(StatementId(place as u16)), *service);
+                record(Kind::Statement(StatementId(index as u16)), *service);
             }
         }
         overflows
@@ -227,9 +227,9 @@ mod tests {
     fn sample(outcome: Outcome, sent: bool) -> Sample {
         let [intended, noticed, assigned, sent_at, done] = [0, 10, 30, 60, 100].map(Stamp);
         let life = Life { intended, noticed, assigned, sent: sent_at, done };
-        let effort =
+        let work =
             RequestWork { rows: 2, bytes_sent: 5, bytes_received: 9, retries: 1, busy_waits: 3 };
-        Sample { life, sent, outcome, effort }
+        Sample { life, sent, outcome, work }
     }
 
     fn failed(class: Class) -> Outcome {

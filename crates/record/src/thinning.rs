@@ -1,10 +1,11 @@
 //! Thinning of the samples of long runs.
 //!
 //! In the first two hours of a run every sample is kept. Later samples of a series are merged: one
-//! row stands for the samples of a [bin](SampleBins), with their least and largest value. The
-//! invariants: the mean of a gauge, weighted by the time since the reading before, and the growth
-//! of a counter, resets included, are the same over the rows and over the samples; and an open bin
-//! takes the same memory however many samples it has.
+//! row stands for the samples of a [bin](SampleBins), with their least and largest value.
+//!
+//! The rows have the same mean of a gauge, weighted by the time since the previous reading, and the
+//! same growth of a counter, resets included, as the samples. The memory of an open bin does not
+//! depend on its number of samples.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +27,9 @@ const LENGTH_WITHOUT_END: Nanos = Nanos::from_secs(600);
 
 /// The division of the time after [`EVERY_SAMPLE`] into bins.
 ///
-/// A bin ends at a whole multiple of its length, which belongs to it. None extends across the
-/// beginning of the window or the planned end of the run: samples of the window are merged with no
-/// others.
+/// A bin ends at a whole multiple of its length, which belongs to it. No bin extends across the
+/// beginning of the window or the planned end of the run, so samples of the window are not merged
+/// with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBins {
     length: Nanos,
@@ -107,8 +108,8 @@ impl Thinning {
         Thinning { bins, series: BTreeMap::new() }
     }
 
-    /// Takes a sample of the series with this number, and adds the rows that are complete by it to
-    /// `rows`. A sample that is not later than the one before replaces it.
+    /// Takes a sample of the series with this number, and adds the rows that it completes to
+    /// `rows`. A sample that is not later than the previous one replaces it.
     pub fn add(
         &mut self,
         series: i64,
@@ -121,7 +122,8 @@ impl Thinning {
     }
 
     /// Ends all open bins, and returns their rows with the numbers of the series. The last sample
-    /// of each series is a row of its own: it may be taken when everything is over.
+    /// of each series becomes a row of its own, because it may have been taken after the end of the
+    /// run.
     pub fn end(&mut self) -> Vec<(i64, ThinnedRow)> {
         let mut ended = Vec::new();
         for (number, series) in &mut self.series {

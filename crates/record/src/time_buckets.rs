@@ -31,8 +31,8 @@ impl TimeBuckets {
     /// buckets.
     pub fn add(&mut self, times: &Times, scale: Scale) {
         let counters = times.counts().iter().enumerate();
-        for (place, count) in counters.filter(|(_, count)| **count > 0) {
-            let bucket = scale.bucket(place);
+        for (index, count) in counters.filter(|(_, count)| **count > 0) {
+            let bucket = scale.bucket(index);
             let middle = bucket.lowest + (bucket.highest - bucket.lowest) / 2;
             self.add_at(Nanos(bucket.highest), u64::from(*count));
             self.sum += Nanos(middle) * u64::from(*count);
@@ -48,8 +48,8 @@ impl TimeBuckets {
     fn add_at(&mut self, time: Nanos, count: u64) {
         let exponent = (time.as_secs_f64().log2() * 2.0).ceil();
         // A time of zero has the exponent −∞, which becomes the first bucket.
-        let place = (exponent - f64::from(FIRST)).clamp(0.0, (BOUNDARIES - 1) as f64);
-        self.counts[place as usize] += count;
+        let index = (exponent - f64::from(FIRST)).clamp(0.0, (BOUNDARIES - 1) as f64);
+        self.counts[index as usize] += count;
     }
 
     /// Returns the number of times up to each boundary, in seconds.
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn times_of_an_interval_agree_with_its_requests() {
         let (mut times, mut one_by_one) = (Times::new(Kind::Response), TimeBuckets::default());
-        for nanos in (1..1_000u64).map(|place| place * place * place) {
+        for nanos in (1..1_000u64).map(|index| index * index * index) {
             times.record(nanos);
             one_by_one.add_one(Nanos(nanos));
         }

@@ -35,23 +35,23 @@ impl Scale {
     }
 
     /// Returns the number of counters up to [`HIGHEST`].
-    pub fn places(self) -> usize {
+    pub fn buckets(self) -> usize {
         let powers = (HIGHEST.0 >> (self.half + 1)).ilog2() + 2;
         (powers as usize + 1) << self.half
     }
 
     /// Returns the index of the counter of a time, which must not exceed [`HIGHEST`].
     #[inline]
-    pub(crate) fn place(self, time: u64) -> usize {
+    pub(crate) fn index(self, time: u64) -> usize {
         let narrowest = (2 << self.half) - 1;
         let power = 63 - self.half - (time | narrowest).leading_zeros();
         ((power as usize) << self.half) + (time >> power) as usize
     }
 
     /// Returns the bucket of the counter at an index.
-    pub fn bucket(self, place: usize) -> Bucket {
-        let power = (place >> self.half).saturating_sub(1);
-        let lowest = ((place - (power << self.half)) as u64) << power;
+    pub fn bucket(self, index: usize) -> Bucket {
+        let power = (index >> self.half).saturating_sub(1);
+        let lowest = ((index - (power << self.half)) as u64) << power;
         Bucket { lowest, highest: lowest + (1 << power) - 1 }
     }
 }
@@ -80,27 +80,27 @@ impl Times {
     /// Creates empty times of a kind.
     pub fn new(kind: Kind) -> Times {
         let scale = Scale::of(kind);
-        let counts = vec![0; scale.places()].into_boxed_slice();
+        let counts = vec![0; scale.buckets()].into_boxed_slice();
         Times { scale, counts, total: 0, first: usize::MAX, end: 0 }
     }
 
     /// Counts a time in nanoseconds; one beyond [`HIGHEST`] counts as [`HIGHEST`].
     #[inline]
     pub fn record(&mut self, time: u64) {
-        self.add_at(self.scale.place(time.min(HIGHEST.0)), 1);
+        self.add_at(self.scale.index(time.min(HIGHEST.0)), 1);
     }
 
     /// Adds to the counter at an index.
     ///
     /// # Panics
-    /// Panics if the index is not less than [`Scale::places`].
+    /// Panics if the index is not less than [`Scale::buckets`].
     #[inline]
-    pub fn add_at(&mut self, place: usize, count: u32) {
-        let counter = &mut self.counts[place];
+    pub fn add_at(&mut self, index: usize, count: u32) {
+        let counter = &mut self.counts[index];
         *counter = counter.saturating_add(count);
         self.total += u64::from(count);
-        self.first = self.first.min(place);
-        self.end = self.end.max(place + 1);
+        self.first = self.first.min(index);
+        self.end = self.end.max(index + 1);
     }
 
     /// Adds the times of another interval or lane, of the same kind.
@@ -155,7 +155,7 @@ impl Times {
             seen += u64::from(**count);
             seen >= rank
         });
-        reached.next().map(|(place, _)| Nanos(self.scale.bucket(place).highest))
+        reached.next().map(|(index, _)| Nanos(self.scale.bucket(index).highest))
     }
 
     /// Returns the counters from index 0 up to the last nonzero one.
@@ -173,8 +173,8 @@ impl Times {
     /// Converts the times to the histogram type of the `hdrhistogram` crate.
     pub fn to_histogram(&self, kind: Kind) -> Histogram<u32> {
         let mut histogram = kind.histogram();
-        for (place, &count) in self.counts().iter().enumerate().filter(|(_, count)| **count > 0) {
-            histogram.saturating_record_n(self.scale.bucket(place).lowest, count);
+        for (index, &count) in self.counts().iter().enumerate().filter(|(_, count)| **count > 0) {
+            histogram.saturating_record_n(self.scale.bucket(index).lowest, count);
         }
         histogram
     }
@@ -192,12 +192,12 @@ mod tests {
         for kind in KINDS {
             let scale = Scale::of(kind);
             let histogram = kind.histogram::<u64>();
-            assert_eq!(scale.places(), histogram.distinct_values());
-            for place in 0..scale.places() {
-                let Bucket { lowest, highest } = scale.bucket(place);
+            assert_eq!(scale.buckets(), histogram.distinct_values());
+            for index in 0..scale.buckets() {
+                let Bucket { lowest, highest } = scale.bucket(index);
                 assert_eq!(histogram.highest_equivalent(lowest), highest);
                 assert_eq!(histogram.lowest_equivalent(highest), lowest);
-                assert_eq!((scale.place(lowest), scale.place(highest)), (place, place));
+                assert_eq!((scale.index(lowest), scale.index(highest)), (index, index));
             }
         }
     }

@@ -34,7 +34,7 @@ impl TimesSum {
     /// Creates an empty sum of times of a kind.
     pub fn new(kind: Kind) -> TimesSum {
         let scale = Scale::of(kind);
-        TimesSum { scale, counts: vec![0; scale.places()], first: usize::MAX, end: 0 }
+        TimesSum { scale, counts: vec![0; scale.buckets()], first: usize::MAX, end: 0 }
     }
 
     /// Empties the sum.
@@ -48,18 +48,18 @@ impl TimesSum {
     /// Adds to the counter at an index.
     ///
     /// # Panics
-    /// Panics if the index is not less than [`Scale::places`].
+    /// Panics if the index is not less than [`Scale::buckets`].
     #[inline]
-    pub fn add_at(&mut self, place: usize, count: u64) {
-        let counter = &mut self.counts[place];
+    pub fn add_at(&mut self, index: usize, count: u64) {
+        let counter = &mut self.counts[index];
         *counter = counter.saturating_add(count);
-        self.first = self.first.min(place);
-        self.end = self.end.max(place + 1);
+        self.first = self.first.min(index);
+        self.end = self.end.max(index + 1);
     }
 
     /// Adds a time in nanoseconds, `count` times; one beyond [`HIGHEST`] counts as [`HIGHEST`].
     pub fn add_time(&mut self, time: u64, count: u64) {
-        self.add_at(self.scale.place(time.min(HIGHEST.0)), count);
+        self.add_at(self.scale.index(time.min(HIGHEST.0)), count);
     }
 
     /// Adds times of the same kind.
@@ -73,7 +73,7 @@ impl TimesSum {
         let counts = (first..).zip(&self.counts[first..self.end]);
         counts
             .filter(|(_, count)| **count > 0)
-            .map(|(place, &count)| BucketCount { bucket: self.scale.bucket(place), count })
+            .map(|(index, &count)| BucketCount { bucket: self.scale.bucket(index), count })
     }
 
     /// Adds the sum to a histogram of its kind.

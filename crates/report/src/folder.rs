@@ -67,7 +67,7 @@ pub struct ShownPage {
 /// The form of a page of notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoteForm {
-    /// It proposes this name as the author's.
+    /// A form that proposes this name as the author's.
     Offered {
         /// Name.
         author: String,

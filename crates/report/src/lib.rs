@@ -68,7 +68,7 @@ pub use html::{
 };
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;
-pub use live::{LiveCourse, LiveRunView};
+pub use live::{LiveRunView, LiveSeries};
 pub use markdown::{MOST_LINES, markdown};
 pub use metrics::metrics;
 pub use note::listed_notes;

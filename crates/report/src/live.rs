@@ -19,12 +19,12 @@ pub struct LiveRunView {
     /// Second of the latest figures, since time zero; `None` before the first.
     pub interval: Option<u32>,
     /// Time courses of the jobs over the last minutes, up to that second.
-    pub courses: Vec<LiveCourse>,
+    pub series: Vec<LiveSeries>,
 }
 
 /// The time course of a job: a value for each second, `None` for seconds without one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LiveCourse {
+pub struct LiveSeries {
     /// Name of the job.
     pub job: String,
     /// Completed requests per second.

@@ -100,9 +100,9 @@ impl PoolerLaunch<'_> {
         let program = PGBOUNCER.find()?;
         let users = format!("\"{USER}\" \"{}\"\n", self.password.expose());
         let users = self.write("users.txt", &users)?;
-        let Instance { path, port: behind, .. } = self.instance;
+        let Instance { path, port: server_port, .. } = self.instance;
         let mut text = format!(
-            "[databases]\n* = host='{}' port={behind}\n\n[pgbouncer]\n\
+            "[databases]\n* = host='{}' port={server_port}\n\n[pgbouncer]\n\
              listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir = {}\n\
              auth_type = scram-sha-256\nauth_file = {}\n",
             path.display(),

@@ -86,7 +86,7 @@ fn check_owner(folder: &Path) -> Result<(), Problem> {
 /// The zeros in a copy that become holes, which need no space and no time.
 #[derive(Clone, Copy)]
 enum Holes {
-    /// Those that are holes already.
+    /// Blocks that are holes already.
     Kept,
     /// All.
     Made,

@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn unsupported_keys_name_an_alternative() {
-        let named = |list: &[UnsupportedFeature], behind: &str| -> Vec<String> {
-            list.iter().map(|missing| format!("{}{behind}", missing.name)).collect()
+        let named = |list: &[UnsupportedFeature], after: &str| -> Vec<String> {
+            list.iter().map(|missing| format!("{}{after}", missing.name)).collect()
         };
         for what in [named(KEYS, ""), named(KEYS, ".mysql")].concat() {
             assert!(error(None, &what).help.is_some(), "{what}");

@@ -19,8 +19,8 @@ pub(crate) struct Sink {
     aside: Option<ReferencedFile>,
 }
 
-/// A file other than the one that is checked. Diagnostics about its text name it in words, and
-/// point to the line of the workload file that names it.
+/// A file that the checked file names. Diagnostics about its text mention it in words, and point to
+/// the line of the checked file that names it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReferencedFile {
     /// Its name.

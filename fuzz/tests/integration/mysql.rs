@@ -16,7 +16,7 @@ fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns every combination of a head and a body.
-fn behind(heads: &[&[u8]], bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn after(heads: &[&[u8]], bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let all = |head: &&[u8]| -> Vec<Vec<u8>> {
         bodies.iter().map(|body| [*head, &body[..]].concat()).collect()
     };
@@ -33,14 +33,14 @@ fn replies_of_any_bytes_decode_alike_in_any_pieces() {
         &[0, 64, 1, 1, 1, 1],
         &[7, 2, 3, 3, 3, 3],
     ];
-    let mut corpus = behind(&heads, &bytes_sent_by('<', "text"));
-    corpus.extend(behind(&heads, &bytes_sent_by('<', "execute")));
-    corpus.extend(behind(&[&[3, 5, 3, 2, 1, 0]], &bytes_sent_by('<', "bulk")));
+    let mut corpus = after(&heads, &bytes_sent_by('<', "text"));
+    corpus.extend(after(&heads, &bytes_sent_by('<', "execute")));
+    corpus.extend(after(&[&[3, 5, 3, 2, 1, 0]], &bytes_sent_by('<', "bulk")));
     // Bits 5 and above: the number of packets of a file; the file that is refused has none. After
     // its statement, there are further bytes or none.
     let files: [&[u8]; 3] =
         [&[0x07, 5, 1, 4, 4, 4], &[0x27, 5, 2, 4, 4, 4], &[0x27, 5, 1, 0, 0, 0]];
-    corpus.extend(behind(&files, &bytes_sent_by('<', "file")));
+    corpus.extend(after(&files, &bytes_sent_by('<', "file")));
     run_kept("mysql_replies", &corpus, mysql::replies, 20_000);
 }
 
@@ -62,7 +62,7 @@ fn logins_of_any_bytes_are_done_or_refused() {
     bytes.push([greeting, &packet(2, b"\xFEmysql_clear_password\0")].concat());
     let heads: Vec<[u8; 1]> = (0..9).map(|setting| [setting]).collect();
     let heads: Vec<&[u8]> = heads.iter().map(<[u8; 1]>::as_slice).collect();
-    run_kept("mysql_startup", &behind(&heads, &bytes), mysql::startup, 20_000);
+    run_kept("mysql_startup", &after(&heads, &bytes), mysql::startup, 20_000);
 }
 
 #[test]
@@ -70,5 +70,5 @@ fn commands_of_any_bytes_are_read_or_refused() {
     let mut bytes = bytes_sent_by('>', "execute");
     bytes.extend(bytes_sent_by('>', "bulk"));
     bytes.extend(bytes_sent_by('>', "session"));
-    run_kept("mysql_commands", &behind(&[&[0], &[2], &[3]], &bytes), mysql::commands, 20_000);
+    run_kept("mysql_commands", &after(&[&[0], &[2], &[3]], &bytes), mysql::commands, 20_000);
 }

@@ -143,7 +143,7 @@ impl Payloads {
             let Some((header, payload, _)) = whole(given) else {
                 return Ok(NextPayload { used, sequence: self.sequence, payload: None });
             };
-            check_sequence(self.sequence, header).map_err(|error| error.behind(used))?;
+            check_sequence(self.sequence, header).map_err(|error| error.after(used))?;
             self.sequence = self.sequence.wrapping_add(1);
             used = used.saturating_add(HEADER).saturating_add(payload.len());
             if !header.continues_in_next() && !self.is_joining {
@@ -170,8 +170,8 @@ impl Payloads {
 pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
     let (head, rest) = bytes.split_first_chunk()?;
     let header = Header::decode(*head);
-    let (payload, behind) = rest.split_at_checked(header.length)?;
-    Some((header, payload, behind))
+    let (payload, after) = rest.split_at_checked(header.length)?;
+    Some((header, payload, after))
 }
 
 /// Checks that a packet has the expected sequence number.

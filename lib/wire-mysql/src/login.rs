@@ -151,7 +151,7 @@ impl<'a> Login<'a> {
         loop {
             let given = bytes.get(at..).unwrap_or_default();
             let NextPayload { used, sequence, payload } =
-                payloads.next(given).map_err(|error| error.behind(at))?;
+                payloads.next(given).map_err(|error| error.after(at))?;
             let end = at.saturating_add(used);
             let Some(payload) = payload else {
                 self.payloads = payloads;
@@ -159,7 +159,7 @@ impl<'a> Login<'a> {
             };
             let start = end.saturating_sub(payload.len());
             self.sequence = sequence;
-            let step = self.payload(payload, out).map_err(|error| error.behind(start))?;
+            let step = self.payload(payload, out).map_err(|error| error.after(start))?;
             at = end;
             payloads.expect(self.sequence);
             match step {

@@ -201,24 +201,24 @@ impl Replies {
         }
         while !matches!(self.state, State::Idle | State::File) {
             if !sink.wants_rows() {
-                if let Some(behind) = self.usual(rest, sink) {
-                    rest = behind;
+                if let Some(after) = self.usual(rest, sink) {
+                    rest = after;
                     continue;
                 }
                 rest = self.pass(rest, sink);
             }
             rest = match whole(rest) {
-                Some((header, payload, behind)) => {
+                Some((header, payload, after)) => {
                     self.packet(header, payload, sink)
-                        .map_err(|error| error.behind(used(bytes, rest)))?;
-                    behind
+                        .map_err(|error| error.after(used(bytes, rest)))?;
+                    after
                 }
                 None if rest.is_empty() => return Ok(bytes.len()),
                 None => self.resume_packet(bytes, rest, sink)?,
             };
         }
         if !rest.is_empty() && self.state == State::Idle {
-            check_unasked(rest).map_err(|error| error.behind(used(bytes, rest)))?;
+            check_unasked(rest).map_err(|error| error.after(used(bytes, rest)))?;
         }
         Ok(used(bytes, rest))
     }
@@ -245,20 +245,20 @@ impl Replies {
             return None;
         }
         for _ in 0..if is_known { 0 } else { count } {
-            let (definition, behind) = usual_packet(rest, &mut sequence)?;
-            rest = behind;
+            let (definition, after) = usual_packet(rest, &mut sequence)?;
+            rest = after;
             definition.first().filter(|first| **first < EOF)?;
         }
         if has_eof {
-            let (payload, behind) = usual_packet(rest, &mut sequence)?;
-            rest = behind;
+            let (payload, after) = usual_packet(rest, &mut sequence)?;
+            rest = after;
             let [EOF, _, _, _, _] = payload else { return None };
         }
         let least = self.least_row(u64::from(count));
         let mut rows = 0_u64;
         let last = loop {
-            let (payload, behind) = usual_packet(rest, &mut sequence)?;
-            rest = behind;
+            let (payload, after) = usual_packet(rest, &mut sequence)?;
+            rest = after;
             if *payload.first()? >= end {
                 break payload;
             }
@@ -316,13 +316,13 @@ impl Replies {
         let mut sequence = u32::from(self.sequence) << 24;
         while count < most {
             let before = sequence;
-            let Some((payload, behind)) = usual_packet(rest, &mut sequence) else { break };
+            let Some((payload, after)) = usual_packet(rest, &mut sequence) else { break };
             if payload.first().is_none_or(|first| *first >= end) || payload.len() < least {
                 sequence = before;
                 break;
             }
             count = count.wrapping_add(1);
-            rest = behind;
+            rest = after;
         }
         self.sequence = (sequence >> 24) as u8;
         (count, rest)
@@ -347,7 +347,7 @@ impl Replies {
                 self.definition_is_done(sink);
                 Ok(())
             }
-            _ => self.payload(payload, sink).map_err(|error| error.behind(HEADER)),
+            _ => self.payload(payload, sink).map_err(|error| error.after(HEADER)),
         }
     }
 
@@ -367,7 +367,7 @@ impl Replies {
         if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
-        self.payload(payload, sink).map_err(|error| error.behind(HEADER))
+        self.payload(payload, sink).map_err(|error| error.after(HEADER))
     }
 
     /// Checks and increments the sequence number.
@@ -492,7 +492,7 @@ impl Replies {
         at = at.saturating_add(piece.len());
         self.inside.left = self.inside.left.saturating_sub(piece.len());
         if self.inside.is_gathered {
-            self.gather(piece).map_err(|error| error.behind(at))?;
+            self.gather(piece).map_err(|error| error.after(at))?;
         }
         if self.inside.left > 0 {
             return Ok(at);
@@ -529,7 +529,7 @@ impl Replies {
         self.inside.is_gathered = !self.is_skipped(header, first, sink)
             && (!self.is_wanted_row(first) || sink.can_hold(header.length));
         if self.inside.is_gathered {
-            self.gather(first.as_slice()).map_err(|error| error.behind(at))?;
+            self.gather(first.as_slice()).map_err(|error| error.after(at))?;
         } else {
             self.skip(header, sink)
                 .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
@@ -791,5 +791,5 @@ fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
     if header.sequence == 0 && header.length > 0 && is_error {
         return Ok(());
     }
-    Err(fault(ErrorKind::Order, 0, "packet behind the last reply"))
+    Err(fault(ErrorKind::Order, 0, "packet after the last reply"))
 }

@@ -52,9 +52,9 @@ fn escape(out: &mut Vec<u8>, text: &[u8]) {
     while let Some(place) = rest.iter().position(|byte| escaped(*byte).is_some()) {
         let (plain, special) = rest.split_at_checked(place).unwrap_or((rest, &[]));
         out.extend_from_slice(plain);
-        let Some((first, behind)) = special.split_first() else { return };
+        let Some((first, after)) = special.split_first() else { return };
         out.extend(escaped(*first).map(|letter| [b'\\', letter]).into_iter().flatten());
-        rest = behind;
+        rest = after;
     }
     out.extend_from_slice(rest);
 }

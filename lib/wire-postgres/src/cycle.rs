@@ -432,7 +432,7 @@ impl Grammar {
             (tag::COMMAND_COMPLETE, State::Between) => "CommandComplete without BindComplete",
             (tag::COMMAND_COMPLETE, State::CopyIn) => "CommandComplete before CopyDone",
             (_, State::Idle) => "a message without a request",
-            (_, State::Failed) => "a message behind ErrorResponse",
+            (_, State::Failed) => "a message after ErrorResponse",
             (tag::DATA_ROW, _) => "DataRow",
             (tag::COMMAND_COMPLETE, _) => "CommandComplete",
             (tag::BIND_COMPLETE, _) => "BindComplete",
@@ -477,15 +477,15 @@ fn is_blank(text: &[u8]) -> bool {
     loop {
         rest = match (depth, rest) {
             (_, []) => return depth == 0,
-            (_, [b'/', b'*', behind @ ..]) => {
+            (_, [b'/', b'*', after @ ..]) => {
                 depth = depth.saturating_add(1);
-                behind
+                after
             }
-            (1.., [b'*', b'/', behind @ ..]) => {
+            (1.., [b'*', b'/', after @ ..]) => {
                 depth = depth.saturating_sub(1);
-                behind
+                after
             }
-            (1.., [_, behind @ ..]) => behind,
+            (1.., [_, after @ ..]) => after,
             (0, [first, ..]) if is_space(*first) => {
                 let end = rest.iter().position(|byte| !is_space(*byte));
                 end.and_then(|end| rest.get(end..)).unwrap_or_default()

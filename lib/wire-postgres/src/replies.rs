@@ -192,26 +192,26 @@ impl Replies {
             rest = self.skip_body(bytes);
         }
         self.needed = HEADER;
-        while let Some((head, behind)) = rest.split_first_chunk::<HEADER>() {
+        while let Some((head, after)) = rest.split_first_chunk::<HEADER>() {
             // Position of the reader, for errors.
             let at = || bytes.len().wrapping_sub(rest.len());
             let Some((tag, length)) = frame::header(head) else {
                 return Err(frame::not_a_length(at()));
             };
-            let split = behind.split_at_checked(length as usize);
+            let split = after.split_at_checked(length as usize);
             if tag == tag::DATA_ROW && !sink.wants_data() {
-                let Some(columns) = behind.first_chunk() else {
+                let Some(columns) = after.first_chunk() else {
                     return self.begun(tag, length, at());
                 };
                 self.grammar.row(u16::from_be_bytes(*columns), length, at())?;
                 self.returned = self.returned.wrapping_add(1);
-                let Some((_, next)) = split else { return Ok(self.begin(length, behind, bytes)) };
+                let Some((_, next)) = split else { return Ok(self.begin(length, after, bytes)) };
                 rest = next;
                 continue;
             }
             let Some((body, next)) = split else {
-                return match self.passes_unfinished(tag, length, behind, at(), sink)? {
-                    true => Ok(self.begin(length, behind, bytes)),
+                return match self.passes_unfinished(tag, length, after, at(), sink)? {
+                    true => Ok(self.begin(length, after, bytes)),
                     false => Ok(at()),
                 };
             };
@@ -243,16 +243,16 @@ impl Replies {
         &mut self,
         tag: u8,
         length: u32,
-        behind: &[u8],
+        after: &[u8],
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<bool, WireError> {
         if is_passed_over(tag, length, sink) || !can_be_held(tag, length, sink) {
-            if tag == tag::ROW_DESCRIPTION && behind.len() < COUNT {
+            if tag == tag::ROW_DESCRIPTION && after.len() < COUNT {
                 self.begun(tag, length, at)?;
                 return Ok(false);
             }
-            self.unwanted(tag, length, behind, at, sink)?;
+            self.unwanted(tag, length, after, at, sink)?;
             return Ok(true);
         }
         frame::check_length(tag, length, backend::limit(tag), at)?;
@@ -285,8 +285,8 @@ impl Replies {
     }
 
     /// Begins to skip a body that is incomplete. All bytes are consumed.
-    fn begin(&mut self, length: u32, behind: &[u8], bytes: &[u8]) -> usize {
-        self.skip = (length as usize).saturating_sub(behind.len());
+    fn begin(&mut self, length: u32, after: &[u8], bytes: &[u8]) -> usize {
+        self.skip = (length as usize).saturating_sub(after.len());
         bytes.len()
     }
 

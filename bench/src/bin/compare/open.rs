@@ -25,7 +25,7 @@ const CEILING: f64 = 1.5;
 /// something else can halve the result of a search.
 const MOST_SEARCHES: usize = 3;
 
-/// Fraction of a rate that must be answered for the rate to count as kept.
+/// Minimum answered fraction of a rate that counts as kept.
 const KEPT: f64 = 0.99;
 
 /// Largest p99 of the send lag at which a rate counts as kept, in milliseconds.

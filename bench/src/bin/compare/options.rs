@@ -98,11 +98,11 @@ impl Options {
             write: false,
         };
         let mut rest = arguments;
-        if let [word, behind @ ..] = rest
+        if let [word, after @ ..] = rest
             && let Some(measure) = Measure::ALL.into_iter().find(|known| known.word() == word)
         {
             options.measure = measure;
-            rest = behind;
+            rest = after;
         }
         KNOWN.read(rest, |given| options.set(given))?;
         Ok(options)

@@ -20,12 +20,12 @@ pub(crate) fn assay(stdout: &str) -> Result<u64, Failure> {
 
 /// Parses the output of `pgbench`: "number of transactions actually processed: 97974".
 pub(crate) fn pgbench(stdout: &str) -> Result<u64, Failure> {
-    number_behind(stdout, "number of transactions actually processed: ")
+    number_after(stdout, "number of transactions actually processed: ")
 }
 
 /// Parses the output of `sysbench`: "read:    119542", below "queries performed:".
 pub(crate) fn sysbench(stdout: &str) -> Result<u64, Failure> {
-    number_behind(stdout, "read:")
+    number_after(stdout, "read:")
 }
 
 /// Parses the output of `dbbench`: the last "30967 queries (15476.803 QPS)".
@@ -56,16 +56,16 @@ pub(crate) fn callgrind(stderr: &str) -> Result<u64, Failure> {
     let words = "Collected :";
     let lines: Vec<&str> = stderr.lines().filter(|line| line.contains(words)).collect();
     match lines.is_empty() {
-        true => number_behind(stderr, words),
-        false => lines.into_iter().map(|line| number_behind(line, words)).sum(),
+        true => number_after(stderr, words),
+        false => lines.into_iter().map(|line| number_after(line, words)).sum(),
     }
 }
 
 /// Returns the number after the first occurrence of `words`.
-fn number_behind(text: &str, words: &str) -> Result<u64, Failure> {
-    let missing = || format!("the output has no number behind `{words}`");
-    let (_, behind) = text.split_once(words).ok_or_else(missing)?;
-    let digits: String = behind.trim_start().chars().take_while(char::is_ascii_digit).collect();
+fn number_after(text: &str, words: &str) -> Result<u64, Failure> {
+    let missing = || format!("the output has no number after `{words}`");
+    let (_, after) = text.split_once(words).ok_or_else(missing)?;
+    let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();
     digits.parse().map_err(|_| missing().into())
 }
 

@@ -18,10 +18,10 @@ pub(crate) fn rounds(cells: &[Cell], raws: &[Raw], gaps: &[Gap]) -> String {
     let mut text = String::new();
     let mut rest = cells;
     while let [first, ..] = rest {
-        let (table, behind): (Vec<Cell>, Vec<Cell>) = split(rest, first);
+        let (table, after): (Vec<Cell>, Vec<Cell>) = split(rest, first);
         text.push_str(&one(&table, raws));
         text.push_str(&remarks(&table, gaps));
-        rest = &rest[rest.len() - behind.len()..];
+        rest = &rest[rest.len() - after.len()..];
     }
     text.trim_end().to_owned()
 }

@@ -178,7 +178,7 @@ fn draw(seed: u64, at: u32) -> Draw {
 
 /// A run in seconds, with a warm-up and a decline.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Course {
+pub(super) struct ThroughputModel {
     /// Time in which the warm-up decays to its 2.7th part, in seconds.
     pub(super) warms_in_s: f64,
     /// Fraction of the throughput that is missing at first.
@@ -193,7 +193,7 @@ pub(super) const LENGTH_S: u32 = 60;
 /// Noise of a second.
 const NOISE_OF_SECONDS: f64 = 0.015;
 
-impl Course {
+impl ThroughputModel {
     /// Returns the completions of each second of a run with this mean throughput.
     pub(super) fn seconds(&self, run: &ModelRun, seed: u64) -> Vec<f64> {
         let stream = Stream::new(Seed(seed), "laboratory", "seconds");

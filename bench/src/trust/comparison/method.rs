@@ -12,7 +12,7 @@ use base::Nanos;
 use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
 use workload::question::{Bet, Deltas, Quantity, RegressionLimit, RunMetric, Scale};
 
-use super::laboratory::{Course, LENGTH_S, ModelRun, Order};
+use super::laboratory::{LENGTH_S, ModelRun, Order, ThroughputModel};
 use crate::trust::drawn_figures;
 
 /// The method of an experiment.
@@ -279,12 +279,12 @@ impl Method {
         false
     }
 
-    /// Replaces the throughput of each run by its throughput after the warm-up. `courses` gives the
+    /// Replaces the throughput of each run by its throughput after the warm-up. `models` gives the
     /// throughput in each second of a run, for each arm.
-    pub(super) fn cut(&self, runs: &mut [ModelRun], courses: [Course; 2], seed: u64) {
+    pub(super) fn cut(&self, runs: &mut [ModelRun], models: [ThroughputModel; 2], seed: u64) {
         for round in runs.chunks_mut(2) {
             let seconds: Vec<Vec<f64>> =
-                round.iter().map(|run| courses[run.arm.index()].seconds(run, seed)).collect();
+                round.iter().map(|run| models[run.arm.index()].seconds(run, seed)).collect();
             let cuts: Vec<Nanos> = seconds.iter().map(|seconds| end(seconds)).collect();
             let latest = shared_warm_up(cuts.iter().copied());
             for ((run, seconds), cut) in round.iter_mut().zip(&seconds).zip(&cuts) {

@@ -9,7 +9,9 @@ use analyze::compare::{
 use super::groups::{
     equal_groups, groups_at_the_limit, groups_on_a_slowing_machine, groups_with_drift,
 };
-use super::laboratory::{Chance, Course, Disturbed, Laboratory, ModelRun, ORDINARY, Order};
+use super::laboratory::{
+    Chance, Disturbed, Laboratory, ModelRun, ORDINARY, Order, ThroughputModel,
+};
 use super::method::{Answer, HONEST, Method};
 use super::rate::ComparisonRate;
 
@@ -248,13 +250,13 @@ fn growing_table(method: &Method, comparisons: u32) -> ComparisonRate {
 /// a run: only equal windows can be compared.
 pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change after other warm-ups, 10 pairs: significant";
-    let course = Course { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
-    let courses = [course, Course { warms_in_s: 4.0, ..course }];
+    let model = ThroughputModel { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
+    let models = [model, ThroughputModel { warms_in_s: 4.0, ..model }];
     // Little noise between runs: only the window differs.
     let laboratory = Laboratory { noise: 0.001, drift: 0.001, ..ORDINARY };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
         let mut runs = laboratory.experiment(method.order, 10, seed);
-        method.cut(&mut runs, courses, seed);
+        method.cut(&mut runs, models, seed);
         method.judge(&runs, LookPlan::Fixed(10), &[]).is_significant()
     })
 }

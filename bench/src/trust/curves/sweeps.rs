@@ -194,7 +194,7 @@ fn held(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
 pub(super) struct BestRates {
     /// The truly best point is named, or among those that are not shown to be worse.
     pub(super) named: ComparisonRate,
-    /// It has the best mean: the rate if nothing else were named.
+    /// The best point has the best mean: the rate if nothing else were named.
     pub(super) best_mean: ComparisonRate,
     /// A point that is far from it is among those that are not shown to be worse.
     pub(super) far: ComparisonRate,

@@ -50,12 +50,12 @@ pub enum SearchFinding {
 pub enum RepetitionReason {
     /// The ranges, or the intervals of the estimates, overlap.
     Overlap,
-    /// They overlap only after each was widened by [`SEARCH_ERROR`].
+    /// The ranges overlap only after each was widened by [`SEARCH_ERROR`].
     OverlapWithinError,
     /// They overlap, but one is too wide to locate the boundary: true for the first search, and for
     /// its repetition.
     NotLocated([bool; 2]),
-    /// They do not overlap, although each was widened.
+    /// The ranges do not overlap, although each was widened.
     Disjoint,
     /// A value that one search confirmed does not hold in the other.
     Refuted,

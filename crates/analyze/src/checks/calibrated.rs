@@ -41,7 +41,7 @@ impl CheckInput<'_> {
 
     fn route(&self, account: AccountId) -> Option<Route> {
         let job = self.evidence.plan.account(account).job();
-        self.evidence.surroundings.asked(job.target).route
+        self.evidence.surroundings.of_target(job.target).route
     }
 
     /// Returns the number of statements that a job sent, or of requests if statements were not

@@ -6,7 +6,7 @@
 
 use base::Nanos;
 use record::metric::{generator, host, lane};
-use record::{ComponentKind, LANE_PREFIX, Metric, Side};
+use record::{ComponentKind, LANE_PREFIX, MeasuredSide, ObservedMetric};
 
 use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
@@ -61,8 +61,9 @@ impl CheckInput<'_> {
             return CheckKind::Stall.not_possible(why);
         }
         let window = self.evidence.window();
-        let stalls =
-            self.evidence.observed(&ComponentKind::Processes(Side::Generator), generator::STALL);
+        let stalls = self
+            .evidence
+            .observed(&ComponentKind::Processes(MeasuredSide::Generator), generator::STALL);
         let stalls = stalls.map_or(&[][..], |stalls| &stalls.points);
         let lasts = |at: Nanos, length_s: f64| at + Nanos((length_s.max(0.0) * 1e9) as u64);
         let within: Vec<(Nanos, f64)> = stalls
@@ -146,7 +147,7 @@ impl CheckInput<'_> {
 
     /// Returns the request thread whose metric (a time in seconds) grew fastest, and the growth as
     /// a fraction of the elapsed time.
-    fn largest_share(&self, metric: Metric) -> Option<(&str, f64)> {
+    fn largest_share(&self, metric: ObservedMetric) -> Option<(&str, f64)> {
         let lanes = self.observed_lanes().filter(|observed| observed.is(metric));
         let shares = lanes.filter_map(|observed| {
             let Growth { by, span } = self.growth_of(observed)?;
@@ -157,7 +158,7 @@ impl CheckInput<'_> {
 
     /// Returns the processor time of each request thread.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane<'_>> {
-        let share = |name: &str, metric: Metric| {
+        let share = |name: &str, metric: ObservedMetric| {
             let mut of_it = self.observed_lanes().filter(|observed| observed.component == name);
             let observed = of_it.find(|observed| observed.is(metric))?;
             let Growth { by, span } = self.growth_of(observed)?;

@@ -260,9 +260,9 @@ impl<'a> CheckInput<'a> {
             }
             lasted = if arrives { backlog.open.len() } else { lasted };
         }
-        let behind = backlog.open.len() - lasted;
+        let after = backlog.open.len() - lasted;
         backlog.open.truncate(lasted);
-        backlog.arrivals.truncate(backlog.arrivals.len() - behind);
+        backlog.arrivals.truncate(backlog.arrivals.len() - after);
         backlog.ended.truncate(backlog.arrivals.len());
         backlog
     }

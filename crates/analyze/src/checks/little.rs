@@ -1,6 +1,6 @@
 //! Checks that closed jobs satisfy Little's law: N = X (R + Z) (Little, Operations Research 9,
-//! 1961). The mean number of busy clients is their throughput times the response time plus the
-//! think time.
+//! 1961). The mean number of busy clients is the product of their throughput and the sum of
+//! response time and think time.
 //!
 //! In a closed job N is known. If the law does not hold, requests or their times are missing.
 
@@ -165,7 +165,7 @@ impl Edges<'_> {
     /// became longer, their times add up.
     fn busy_at_begin_s(&self) -> f64 {
         let leading = self.leading_shortfalls();
-        let behind = self.steps.between(self.asked.start, self.asked.end).start + leading.len();
+        let after = self.steps.between(self.asked.start, self.asked.end).start + leading.len();
         let mut busy = self.clients;
         let shortfalls_s = leading.into_iter().map(|(step, shortfall)| {
             busy = busy.min(self.open[step] as f64);
@@ -173,7 +173,7 @@ impl Edges<'_> {
         });
         let busy_s: f64 = shortfalls_s.sum();
         let mut probes = self.job.probes.iter().rev();
-        let Some((last, _)) = probes.find(|(probe, _)| probe.start < behind) else { return 0.0 };
+        let Some((last, _)) = probes.find(|(probe, _)| probe.start < after) else { return 0.0 };
         let end = self.steps.start(last.end).min(self.asked.end);
         let deficit_s = self.lasted_beyond_s(end) - self.surplus_s(0..last.end);
         busy_s.min(deficit_s.max(0.0))

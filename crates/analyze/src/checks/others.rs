@@ -6,7 +6,7 @@ use super::input::CheckInput;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{Finding, ObservationObstacle, Obstacle};
 use crate::limiter::{other_programs, sees_database};
-use crate::surroundings::Place;
+use crate::surroundings::DatabaseLocation;
 
 /// Fraction of a machine's processors that other programs may use.
 const ALLOWED: f64 = 0.05;
@@ -33,10 +33,12 @@ impl CheckInput<'_> {
     fn reason_not_distinguished(&self) -> Option<Obstacle> {
         let plan = &self.evidence.plan;
         let named = plan.target_ids().map(JobTarget::Named);
-        let mut asked = named.filter(|target| plan.asks(*target));
-        let is_here = |target| self.evidence.surroundings.asked(target).place == Place::ThisHost;
-        let has_main = plan.asks(JobTarget::Main) && is_here(JobTarget::Main);
-        if asked.any(is_here) {
+        let mut used = named.filter(|target| plan.uses(*target));
+        let is_here = |target| {
+            self.evidence.surroundings.of_target(target).location == DatabaseLocation::ThisHost
+        };
+        let has_main = plan.uses(JobTarget::Main) && is_here(JobTarget::Main);
+        if used.any(is_here) {
             Some(ObservationObstacle::SeveralTargetsHere.into())
         } else if has_main && !sees_database(self.evidence) {
             Some(ObservationObstacle::DatabaseNotIdentified.into())

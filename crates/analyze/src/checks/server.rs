@@ -5,15 +5,16 @@
 //! confirmed statements, at most all that may have been executed.
 
 use record::metric::{database, sessions};
-use record::{ComponentKind, EndKind, Metric};
+use record::{ComponentKind, EndKind, ObservedMetric};
 use workload::{JobOrPart, JobTarget, Reconnect, Requests};
 
 use super::input::CheckInput;
-use crate::account::Answered;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{
-    Checkpoints, Commits, Compared, Counter, CounterObstacle, Coverage, Cycles, Finding, Obstacle,
+    Checkpoints, Commits, ComparedCounter, CounterComparison, CounterObstacle, Coverage, Cycles,
+    Finding, Obstacle,
 };
+use crate::server_counters::Answered;
 
 /// Fraction of the server's count, and number per second, that may come from others. The servers'
 /// own work was seen to be below one per second.
@@ -41,20 +42,20 @@ const ENOUGH_CYCLES: f64 = 2.0;
 
 /// The series of a counter of the server, with the series of Assay's own traffic in it.
 struct Series {
-    all: Metric,
-    own: Metric,
-    own_at_most: Option<Metric>,
+    all: ObservedMetric,
+    own: ObservedMetric,
+    own_at_most: Option<ObservedMetric>,
 }
 
 impl Series {
-    fn of(counter: Counter) -> Series {
+    fn of(counter: ComparedCounter) -> Series {
         match counter {
-            Counter::Commits => Series {
+            ComparedCounter::Commits => Series {
                 all: database::COMMITS,
                 own: database::COMMITS_OF_ASSAY,
                 own_at_most: None,
             },
-            Counter::Statements => Series {
+            ComparedCounter::Statements => Series {
                 all: database::STATEMENTS,
                 own: database::STATEMENTS_OF_ASSAY,
                 own_at_most: Some(database::STATEMENTS_OF_ASSAY_AT_MOST),
@@ -63,7 +64,7 @@ impl Series {
     }
 }
 
-impl Compared {
+impl CounterComparison {
     /// Returns the largest excess that may come from others in a run of this length.
     fn allowed(&self, length_s: f64) -> f64 {
         (self.server * STRANGE_SHARE).max(length_s * STRANGE_PER_S)
@@ -82,8 +83,8 @@ impl<'a> CheckInput<'a> {
             Ok(compared) => compared,
             Err(why) => return kind.not_possible(why),
         };
-        let length_s = self.evidence.account.read_at_s();
-        let excess = |compared: &Compared| match compared.difference() {
+        let length_s = self.evidence.server_counters.read_at_s();
+        let excess = |compared: &CounterComparison| match compared.difference() {
             // Missing commits are graver than any excess.
             missing if missing < 0.0 => f64::INFINITY,
             more => more / compared.allowed(length_s),
@@ -109,14 +110,14 @@ impl<'a> CheckInput<'a> {
         if let Some(why) = self.reason_no_counters() {
             return kind.not_possible(why);
         }
-        let account = &self.evidence.account;
-        let Some(written_bytes) = account.growth(database::LOG_WRITTEN) else {
+        let counters = &self.evidence.server_counters;
+        let Some(written_bytes) = counters.growth(database::LOG_WRITTEN) else {
             return kind.not_possible(CounterObstacle::NoLogWritten);
         };
-        let timed = account.growth(database::CHECKPOINTS_TIMED);
-        let cycles = match timed.zip(account.growth(database::CHECKPOINTS_REQUESTED)) {
+        let timed = counters.growth(database::CHECKPOINTS_TIMED);
+        let cycles = match timed.zip(counters.growth(database::CHECKPOINTS_REQUESTED)) {
             Some((timed, requested)) => Cycles::Checkpoints { timed, requested },
-            None => match account.ends(database::LOG_CAPACITY) {
+            None => match counters.ends(database::LOG_CAPACITY) {
                 Some((_, room)) if room > 0.0 => Cycles::Turns(written_bytes / room),
                 _ => return kind.not_possible(CounterObstacle::CheckpointsUncounted),
             },
@@ -136,7 +137,7 @@ impl<'a> CheckInput<'a> {
     /// Returns the reason why the server's counters are unknown or meaningless; `None` if they can
     /// be judged.
     fn reason_no_counters(&self) -> Option<Obstacle> {
-        let account = &self.evidence.account;
+        let counters = &self.evidence.server_counters;
         let plan = &self.evidence.plan;
         let mut targets = plan.jobs.iter().map(|job| job.target);
         let first = targets.next();
@@ -147,11 +148,11 @@ impl<'a> CheckInput<'a> {
             CounterObstacle::ProgramsRun.into()
         } else if !is_one {
             CounterObstacle::SeveralTargets.into()
-        } else if let Some(why) = &account.refused {
+        } else if let Some(why) = &counters.refused {
             CounterObstacle::AccountRefused(why.clone()).into()
-        } else if account.counts.is_empty() {
+        } else if counters.counts.is_empty() {
             CounterObstacle::NoAccount.into()
-        } else if account.growth(database::COMMITS).is_none() {
+        } else if counters.growth(database::COMMITS).is_none() {
             CounterObstacle::AccountNotRead.into()
         } else if matches!(self.evidence.ended, None | Some(EndKind::InternalError)) {
             CounterObstacle::CutOff.into()
@@ -165,24 +166,24 @@ impl<'a> CheckInput<'a> {
 
     /// Returns true if the server's counters were reset between the readings.
     fn counters_were_reset(&self) -> bool {
-        let account = &self.evidence.account;
-        let since = account.growth(database::COUNTED_SINCE);
+        let counters = &self.evidence.server_counters;
+        let since = counters.growth(database::COUNTED_SINCE);
         let moved = since.is_some_and(|by| by != 0.0);
-        let uptime = account.growth(database::COUNTED_FOR);
-        let is_younger = uptime.is_some_and(|by| by < account.read_at_s() - YOUNGER_ALLOWED_S);
+        let uptime = counters.growth(database::COUNTED_FOR);
+        let is_younger = uptime.is_some_and(|by| by < counters.read_at_s() - YOUNGER_ALLOWED_S);
         let shrank = [database::COMMITS, database::STATEMENTS]
             .into_iter()
-            .any(|metric| account.growth(metric).is_some_and(|by| by < 0.0));
+            .any(|metric| counters.growth(metric).is_some_and(|by| by < 0.0));
         moved || is_younger || shrank
     }
 
     /// Compares the server's counts with the client's.
     ///
     /// # Errors The reason why none can be compared.
-    fn compared(&self) -> Result<Vec<Compared>, CounterObstacle> {
-        let Some(statements) = self.evidence.account.growth(database::STATEMENTS) else {
+    fn compared(&self) -> Result<Vec<CounterComparison>, CounterObstacle> {
+        let Some(statements) = self.evidence.server_counters.growth(database::STATEMENTS) else {
             // PostgreSQL counts every statement outside of a transaction as one.
-            let commits = self.compare(Counter::Commits, &self.transactions()?);
+            let commits = self.compare(ComparedCounter::Commits, &self.transactions()?);
             return match commits.iter().find(|c| c.server == 0.0 && c.own[0] > 0.0) {
                 Some(_) => Err(CounterObstacle::CounterStands),
                 None => Ok(commits),
@@ -190,9 +191,9 @@ impl<'a> CheckInput<'a> {
         };
         let mut compared = Vec::new();
         if let Ok(commits) = self.commit_statements() {
-            compared.extend(self.compare(Counter::Commits, &commits));
+            compared.extend(self.compare(ComparedCounter::Commits, &commits));
         }
-        compared.extend(self.compare(Counter::Statements, &self.statements()));
+        compared.extend(self.compare(ComparedCounter::Statements, &self.statements()));
         match statements == 0.0 {
             true => Err(CounterObstacle::CounterStands),
             false => Ok(compared),
@@ -200,8 +201,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Compares a counter with the jobs' ranges.
-    fn compare(&self, counter: Counter, named: &[[u64; 2]]) -> Vec<Compared> {
-        let grown = |metric| self.evidence.account.growth(metric);
+    fn compare(&self, counter: ComparedCounter, named: &[[u64; 2]]) -> Vec<CounterComparison> {
+        let grown = |metric| self.evidence.server_counters.growth(metric);
         let Series { all, own, own_at_most } = Series::of(counter);
         let own = grown(own);
         let most = own_at_most.and_then(grown).or(own);
@@ -209,13 +210,18 @@ impl<'a> CheckInput<'a> {
             return Vec::new();
         };
         let sum = |end: usize| named.iter().map(|named| named[end]).sum::<u64>() as f64;
-        vec![Compared { counter, server, own: [own, most.max(own)], requests: [sum(0), sum(1)] }]
+        vec![CounterComparison {
+            counter,
+            server,
+            own: [own, most.max(own)],
+            requests: [sum(0), sum(1)],
+        }]
     }
 
     /// Returns the jobs and parts that have statements, each with its answers.
     fn reported(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a Answered)> {
         let evidence = self.evidence;
-        let named = evidence.plan.jobs_and_parts().zip(&evidence.account.jobs);
+        let named = evidence.plan.jobs_and_parts().zip(&evidence.server_counters.jobs);
         named.filter(|(either, _)| !either.is_mix())
     }
 

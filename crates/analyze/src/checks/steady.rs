@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::input::CheckInput;
 use crate::backlog::trend;
-use crate::change::{Step, step_at};
+use crate::change::{LevelChange, level_change_at};
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
 use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
@@ -60,8 +60,8 @@ impl<'a> CheckInput<'a> {
     pub(super) fn step(&self) -> Check {
         self.change((CheckKind::Step, Finding::Step), STEP_MATTERS, |account, medians, parts| {
             let name = self.evidence.plan.account(account).name();
-            let Step { place, by, t } = largest_step(medians)?;
-            let at_s = self.evidence.steps.start(parts[place].0.start).as_secs_f64();
+            let LevelChange { index, by, t } = largest_step(medians)?;
+            let at_s = self.evidence.steps.start(parts[index].0.start).as_secs_f64();
             let is_chance = t.abs() <= significant(medians.len());
             Some(Change { name, by, is_chance, at_s: Some(at_s) })
         })
@@ -148,10 +148,12 @@ fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
     parts.iter().map(median).collect()
 }
 
-/// Returns the step with the largest |t| by Student's t.
-fn largest_step(parts: &[f64]) -> Option<Step> {
-    let places = BESIDE..(parts.len() + 1).saturating_sub(BESIDE);
-    places.map(|place| step_at(parts, place)).max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
+/// Returns the change with the largest |t| by Student's t.
+fn largest_step(parts: &[f64]) -> Option<LevelChange> {
+    let indexes = BESIDE..(parts.len() + 1).saturating_sub(BESIDE);
+    indexes
+        .map(|index| level_change_at(parts, index))
+        .max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
 
 /// Returns the t that chance seldom exceeds with this number of parts.
@@ -197,10 +199,10 @@ mod tests {
             parts[at..].iter_mut().for_each(|part| *part *= 1.05);
             let step = largest_step(&parts).expect("enough");
             assert!(step.t > significant(20) && (step.by - 0.05).abs() < 0.01, "{step:?}");
-            assert_eq!(step.place, at);
+            assert_eq!(step.index, at);
         }
         let perfect: Vec<f64> = (0..20).map(|part| if part < 8 { 1.0 } else { 2.0 }).collect();
-        assert_eq!(largest_step(&perfect), Some(Step { place: 8, by: 1.0, t: PERFECT }));
+        assert_eq!(largest_step(&perfect), Some(LevelChange { index: 8, by: 1.0, t: PERFECT }));
         assert_eq!(largest_step(&[1.0; 20]).map(|step| step.t), Some(0.0));
     }
 }

@@ -48,7 +48,7 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the event that shows the loss of a server in a sweep over the number of servers: the
     /// first refusal, or else the first loss of a connection. A client whose connection is lost
-    /// connects to the next server, and if that accepts it, the lost server refuses nobody.
+    /// connects to the next server. If that server accepts it, no refusal shows the loss.
     fn first_loss_of_varied_server(&self) -> Option<&Event> {
         if !self.evidence.surroundings.varies_servers {
             return None;

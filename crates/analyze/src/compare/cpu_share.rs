@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use base::Nanos;
 use record::metric::{cgroup, processes, server};
-use record::{ComponentKind, Metric, ObservedComponent, Side};
+use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric};
 use workload::question::CpuOwner;
 
 use crate::evidence::Evidence;
@@ -72,10 +72,10 @@ impl ObservedServer {
 
 /// Returns the shares of the components whose processes were observed.
 pub(super) fn cpu_shares(evidence: &Evidence, server: Option<&ObservedServer>) -> Vec<CpuShare> {
-    let generator = ObservedComponent::here(ComponentKind::Processes(Side::Generator));
-    let generator = (CpuOwner::Generator, generator, Some(Side::Generator));
+    let generator = ObservedComponent::here(ComponentKind::Processes(MeasuredSide::Generator));
+    let generator = (CpuOwner::Generator, generator, Some(MeasuredSide::Generator));
     let accepting =
-        server.map(|server| (server.owner, server.processes.clone(), Some(Side::Server)));
+        server.map(|server| (server.owner, server.processes.clone(), Some(MeasuredSide::Server)));
     // The control group of a database behind a proxy is not observed.
     let upstream = server.and_then(ObservedServer::upstream);
     let upstream = upstream.map(|upstream| (CpuOwner::Database, upstream, None));
@@ -89,7 +89,7 @@ fn cpu_share(
     evidence: &Evidence,
     owner: CpuOwner,
     component: &ObservedComponent,
-    group: Option<Side>,
+    group: Option<MeasuredSide>,
 ) -> Option<CpuShare> {
     let window = evidence.window();
     let quota = group.and_then(|side| {
@@ -113,7 +113,7 @@ fn mean(
     evidence: &Evidence,
     window: &Range<Nanos>,
     component: &ObservedComponent,
-    metric: Metric,
+    metric: ObservedMetric,
 ) -> Option<f64> {
     let observed = evidence.observed_on(component, metric)?;
     let last = || observed.points.last().map(|(_, value)| *value);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::{AccountId, Nanos};
 use record::environment::generator::CANARY;
 use record::metric::processes;
-use record::{Metric, ObservedComponent};
+use record::{ObservedComponent, ObservedMetric};
 use workload::is_job_or_part;
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
@@ -98,7 +98,7 @@ impl JobRates {
 /// Reason why a run has no value of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// It was not measured or not observed.
+    /// The metric was not measured or not observed.
     NotMeasured,
     /// An open job that keeps up: its throughput is the rate that was offered.
     OfferedRate,
@@ -414,7 +414,7 @@ fn processor_time(
     evidence: &Evidence,
     window: &Range<Nanos>,
     server: &ObservedComponent,
-    metric: Metric,
+    metric: ObservedMetric,
 ) -> Option<f64> {
     let used = evidence.observed_on(server, metric)?.growth(window)?;
     let jobs = evidence.plan.jobs_by_id().map(|(id, _)| evidence.plan.account_of(id));

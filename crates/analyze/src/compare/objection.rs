@@ -66,7 +66,7 @@ pub enum Problem {
 /// The reason why an experiment has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It was interrupted, or still runs: it can be resumed.
+    /// The experiment was interrupted, or still runs: it can be resumed.
     Interrupted,
     /// The load generator or the machine failed too often: it cannot be resumed.
     Failed,

@@ -31,7 +31,7 @@ pub struct CurveRun<'a> {
 /// Reason why a point is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// It has no run that counts.
+    /// The point has no run that counts.
     NoRun,
     /// A run is INVALID.
     Invalid,

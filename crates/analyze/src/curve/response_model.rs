@@ -67,7 +67,7 @@ pub enum PointRole {
     OneRequest,
     /// X was taken from it, and from other points on the plateau.
     Plateau,
-    /// It tests the model.
+    /// The point tests the model.
     Compared,
     /// Its throughput is below the plateau that fewer clients reached.
     BeyondPeak,

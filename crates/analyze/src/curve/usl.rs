@@ -414,7 +414,8 @@ fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bo
     bisect(low, high, is_inside)
 }
 
-/// Returns the lower end of the values that are inside, which `start` is; at least the floor.
+/// Returns the lower end of the range of values that are inside. `start` is inside; the result is
+/// at least `floor`.
 fn lower_end(start: f64, floor: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     match is_inside(floor) {
         true => floor,

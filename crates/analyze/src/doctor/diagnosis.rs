@@ -1,6 +1,6 @@
 //! The findings of checks before a run: typed numbers and names, without words.
 
-use super::surroundings::{Lateness, Surroundings};
+use super::input::{DoctorInput, Lateness};
 
 /// A problem that would spoil a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -245,7 +245,7 @@ pub(super) enum CheckOutcome {
 }
 
 /// A check with its name.
-pub(super) type Check<T> = (&'static str, fn(&Surroundings, &T) -> CheckOutcome);
+pub(super) type Check<T> = (&'static str, fn(&DoctorInput, &T) -> CheckOutcome);
 
 impl Diagnosis {
     pub(super) fn add(&mut self, check: &'static str, outcome: CheckOutcome) {

@@ -4,7 +4,7 @@ use base::Nanos;
 use record::environment::{NONE, host};
 
 use super::diagnosis::{Check, CheckOutcome, MissingFact, Problem, SleepCondition};
-use super::surroundings::Surroundings;
+use super::input::DoctorInput;
 
 /// All checks of the machine.
 pub(super) const CHECKS: [Check<()>; 8] = [
@@ -41,7 +41,7 @@ const LATE: Nanos = Nanos::from_micros(200);
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
-fn governor(all: &Surroundings) -> CheckOutcome {
+fn governor(all: &DoctorInput) -> CheckOutcome {
     match all.fact(host::CPU_GOVERNOR) {
         Some("performance") => CheckOutcome::Fine,
         Some(governor) => CheckOutcome::Found(Problem::Governor { governor: governor.to_owned() }),
@@ -49,7 +49,7 @@ fn governor(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn swap(all: &Surroundings) -> CheckOutcome {
+fn swap(all: &DoctorInput) -> CheckOutcome {
     match all.number::<u64>(host::SWAP_USED) {
         None => CheckOutcome::NotPossible(MissingFact::UsedSwap),
         Some(used) if used <= SWAPPED => CheckOutcome::Fine,
@@ -57,7 +57,7 @@ fn swap(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn open_files(all: &Surroundings) -> CheckOutcome {
+fn open_files(all: &DoctorInput) -> CheckOutcome {
     match all.fact(host::OPEN_FILES_HARD) {
         None => CheckOutcome::NotPossible(MissingFact::OpenFiles),
         Some("unlimited") => CheckOutcome::Fine,
@@ -68,7 +68,7 @@ fn open_files(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn cpu_quota(all: &Surroundings) -> CheckOutcome {
+fn cpu_quota(all: &DoctorInput) -> CheckOutcome {
     let quota = all.fact(host::CGROUP_CPU_QUOTA);
     let processors = all.number::<f64>(host::CPU_LOGICAL);
     match (quota, processors) {
@@ -84,7 +84,7 @@ fn cpu_quota(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn clock_source(all: &Surroundings) -> CheckOutcome {
+fn clock_source(all: &DoctorInput) -> CheckOutcome {
     match all.fact(host::CLOCK_SOURCE) {
         None => CheckOutcome::NotPossible(MissingFact::ClockSource),
         Some(source) if FAST_CLOCKS.contains(&source) => CheckOutcome::Fine,
@@ -92,7 +92,7 @@ fn clock_source(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn busy_machine(all: &Surroundings) -> CheckOutcome {
+fn busy_machine(all: &DoctorInput) -> CheckOutcome {
     let Some(now) = all.processors else {
         return CheckOutcome::NotPossible(MissingFact::ProcessorUse);
     };
@@ -106,7 +106,7 @@ fn busy_machine(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn stolen_time(all: &Surroundings) -> CheckOutcome {
+fn stolen_time(all: &DoctorInput) -> CheckOutcome {
     match all.processors {
         None => CheckOutcome::NotPossible(MissingFact::ProcessorUse),
         Some(now) if now.stolen <= STOLEN => CheckOutcome::Fine,
@@ -114,7 +114,7 @@ fn stolen_time(all: &Surroundings) -> CheckOutcome {
     }
 }
 
-fn timer(all: &Surroundings) -> CheckOutcome {
+fn timer(all: &DoctorInput) -> CheckOutcome {
     match all.timer {
         None => CheckOutcome::NotPossible(MissingFact::Timer),
         Some(late) if late.p99 <= LATE => CheckOutcome::Fine,
@@ -125,7 +125,7 @@ fn timer(all: &Surroundings) -> CheckOutcome {
 /// Returns the condition that decides the remedy for late sleeps. A spinning thread needs a
 /// processor of its own: where other programs, a quota or the hypervisor take the processors, it
 /// competes with them and is even later.
-fn sleep_condition(all: &Surroundings) -> SleepCondition {
+fn sleep_condition(all: &DoctorInput) -> SleepCondition {
     let is_found = |outcome: CheckOutcome| matches!(outcome, CheckOutcome::Found(_));
     if is_found(busy_machine(all)) {
         SleepCondition::BusyMachine
@@ -225,18 +225,18 @@ mod tests {
     fn spinning_can_help_only_where_a_processor_is_idle() {
         let with_shares = |busy, stolen| {
             let processors = Some(ProcessorShares { busy, stolen });
-            Surroundings { processors, ..healthy() }
+            DoctorInput { processors, ..healthy() }
         };
-        for (surroundings, condition) in [
+        for (input, condition) in [
             (healthy(), SleepCondition::Idle),
-            (Surroundings { processors: None, ..healthy() }, SleepCondition::UseUnknown),
+            (DoctorInput { processors: None, ..healthy() }, SleepCondition::UseUnknown),
             (with_host("host.cpu.logical", "1"), SleepCondition::SingleProcessor),
             (with_shares(0.96, 0.0), SleepCondition::BusyMachine),
             (with_host("host.load.1m", "7.90"), SleepCondition::BusyMachine),
             (with_shares(0.0, 0.02), SleepCondition::StolenTime),
             (with_host("host.cgroup.cpu_quota", "1.5"), SleepCondition::CpuQuota),
         ] {
-            assert_eq!(sleep_condition(&surroundings), condition);
+            assert_eq!(sleep_condition(&input), condition);
         }
     }
 }

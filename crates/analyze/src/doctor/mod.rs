@@ -1,30 +1,30 @@
 //! Checks of the environment before a run.
 //!
-//! [`judge`] is a function from the data read before a run ([`Surroundings`]) to findings
+//! [`judge`] is a function from the data read before a run ([`DoctorInput`]) to findings
 //! ([`Diagnosis`]). Each check examines one thing. It passes, reports a [`Problem`], or names the
 //! [`MissingFact`] without which it was not possible; `report` words both. Invariant: each check
 //! that applies is in the diagnosis exactly once.
 
 mod diagnosis;
 mod host;
+mod input;
 mod server;
-mod surroundings;
 
 pub use diagnosis::{
     BufferSetting, Diagnosis, DurableSetting, Finding, MissingFact, NotPossible, Problem,
     SleepCondition,
 };
-pub use surroundings::{Lateness, Server, Surroundings};
+pub use input::{DoctorInput, Lateness, Server};
 
 /// Runs all checks on the data read before a run.
-pub fn judge(surroundings: &Surroundings) -> Diagnosis {
+pub fn judge(input: &DoctorInput) -> Diagnosis {
     let mut diagnosis = Diagnosis::default();
     for (check, look) in host::CHECKS {
-        diagnosis.add(check, look(surroundings, &()));
+        diagnosis.add(check, look(input, &()));
     }
-    if let Some(server) = &surroundings.server {
+    if let Some(server) = &input.server {
         for (check, look) in server::CHECKS {
-            diagnosis.add(check, look(surroundings, server));
+            diagnosis.add(check, look(input, server));
         }
     }
     diagnosis
@@ -38,11 +38,11 @@ mod tests {
     use super::*;
 
     /// Returns a machine and a server without problems.
-    pub(super) fn healthy() -> Surroundings {
+    pub(super) fn healthy() -> DoctorInput {
         let facts = |facts: &[(&str, &str)]| -> Vec<(String, String)> {
             facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
-        Surroundings {
+        DoctorInput {
             host: facts(&[
                 ("host.cpu.governor", "performance"),
                 ("host.cpu.logical", "8"),
@@ -73,25 +73,25 @@ mod tests {
     }
 
     /// Changes one fact of the healthy machine.
-    pub(super) fn with_host(name: &str, value: &str) -> Surroundings {
-        let mut surroundings = healthy();
-        let fact = surroundings.host.iter_mut().find(|(known, _)| known == name).unwrap();
+    pub(super) fn with_host(name: &str, value: &str) -> DoctorInput {
+        let mut input = healthy();
+        let fact = input.host.iter_mut().find(|(known, _)| known == name).unwrap();
         value.clone_into(&mut fact.1);
-        surroundings
+        input
     }
 
     /// Replaces the settings of the healthy server.
-    pub(super) fn with_settings(settings: &[(&str, &str)]) -> Surroundings {
-        let mut surroundings = healthy();
+    pub(super) fn with_settings(settings: &[(&str, &str)]) -> DoctorInput {
+        let mut input = healthy();
         let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        surroundings.server.as_mut().unwrap().settings = settings.collect();
-        surroundings
+        input.server.as_mut().unwrap().settings = settings.collect();
+        input
     }
 
     /// Asserts that one check alone has a finding, and returns it.
     #[track_caller]
-    pub(super) fn only_finding(surroundings: &Surroundings, check: &str) -> Finding {
-        let diagnosis = judge(surroundings);
+    pub(super) fn only_finding(input: &DoctorInput, check: &str) -> Finding {
+        let diagnosis = judge(input);
         let checks: Vec<&str> = diagnosis.findings.iter().map(|finding| finding.check).collect();
         assert_eq!(checks, [check]);
         assert!(!diagnosis.passed.contains(&check));
@@ -100,8 +100,8 @@ mod tests {
 
     /// Asserts that a check was not possible.
     #[track_caller]
-    pub(super) fn is_not_possible(surroundings: &Surroundings, check: &str) {
-        let diagnosis = judge(surroundings);
+    pub(super) fn is_not_possible(input: &DoctorInput, check: &str) {
+        let diagnosis = judge(input);
         assert_eq!(diagnosis.findings, []);
         assert!(diagnosis.not_possible.iter().any(|not| not.check == check), "{diagnosis:?}");
     }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn unknown_facts_are_neither_found_nor_passed() {
-        let diagnosis = judge(&Surroundings::default());
+        let diagnosis = judge(&DoctorInput::default());
         assert_eq!((diagnosis.findings, diagnosis.passed), (vec![], vec![]));
         assert_eq!(diagnosis.not_possible.len(), host::CHECKS.len());
     }

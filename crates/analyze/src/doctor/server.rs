@@ -3,7 +3,7 @@
 use record::environment::{UNKNOWN, host, known};
 
 use super::diagnosis::{BufferSetting, Check, CheckOutcome, DurableSetting, MissingFact, Problem};
-use super::surroundings::{Server, Surroundings};
+use super::input::{DoctorInput, Server};
 
 /// All checks of the server.
 pub(super) const CHECKS: [Check<Server>; 9] = [
@@ -60,7 +60,7 @@ const SMALL_POOL: u64 = 128 << 20;
 /// Divisor of the machine's memory that gives the size from which a small buffer is adequate.
 const FAIR_PART: u64 = 8;
 
-fn buffer_pool(all: &Surroundings, server: &Server) -> CheckOutcome {
+fn buffer_pool(all: &DoctorInput, server: &Server) -> CheckOutcome {
     let found =
         BufferSetting::ALL.into_iter().find_map(|it| Some((it, setting(server, it.name())?)));
     let Some((buffer, value)) = found else { return CheckOutcome::NotAsked };

@@ -48,9 +48,9 @@ pub struct SearchFigures {
 /// Reason why a record is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// It is INVALID, by these checks.
+    /// The run is INVALID, by these checks.
     Invalid(Vec<CheckKind>),
-    /// It is a search that is INVALID, with these irregularities.
+    /// The search is INVALID, with these irregularities.
     Irregular(Vec<&'static str>),
 }
 

@@ -1,7 +1,8 @@
 //! Detection of background work as the limiter.
 
-use record::metric::{CHECKPOINT, processes, role, sessions};
-use record::{ComponentKind, Metric, Side};
+use record::component_name::{AUTOVACUUM_WORKER, BACKGROUND_WRITER, CHECKPOINTER, WALSENDER};
+use record::metric::{AUTOVACUUM, BASE_BACKUP, CHECKPOINT, processes, role, sessions};
+use record::{ComponentKind, MeasuredSide, ObservedMetric};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -12,27 +13,28 @@ use super::suspect::Suspect;
 use crate::disturbance::PhaseName;
 use crate::phases::{Figure, is_intermittent};
 
-/// Fraction of the window that the work must last to limit the result.
-const GOES_ON: f64 = 0.2;
+/// Minimum fraction of the window with the work, for the work to limit the result.
+const LEAST_DURATION: f64 = 0.2;
 
-/// Fraction of the database's resource that the work must take.
-const TAKES: f64 = 0.35;
+/// Minimum fraction of the database's use of a resource that the work takes.
+const LEAST_USE: f64 = 0.35;
 
-/// Maximum throughput of other jobs during the work, as a fraction of that without it.
-const LEFT: f64 = 0.8;
+/// Maximum throughput of other jobs during the work, as a fraction of their throughput without it.
+const MOST_THROUGHPUT: f64 = 0.8;
 
 /// Processes of PostgreSQL that do a kind of work, by the prefix of its name.
-const ROLES: [(&str, &[&str]); 3] = [
-    (CHECKPOINT, &["checkpointer", "background writer"]),
-    ("auto", &["autovacuum worker"]),
-    ("base backup", &["walsender"]),
+const ROLES: [(&str, &[&str]); 4] = [
+    (CHECKPOINT, &[CHECKPOINTER, BACKGROUND_WRITER]),
+    (AUTOVACUUM[0], &[AUTOVACUUM_WORKER]),
+    (AUTOVACUUM[1], &[AUTOVACUUM_WORKER]),
+    (BASE_BACKUP, &[WALSENDER]),
 ];
 
 impl LimiterInput<'_, '_> {
     /// Returns the background work that uses the resource which the requests lack; `found` are the
     /// other suspects.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
-        if self.demand.by == LoadSource::Program {
+        if self.demand.source == LoadSource::Program {
             // Sessions of others take nothing from a program that pauses.
             let is_separable = self.knows_sessions_of_program() && !self.program_pauses();
             let other_sessions = is_separable.then(|| self.other_sessions()).flatten();
@@ -45,23 +47,23 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if sessions of others keep the processors busy.
     fn other_sessions(&self) -> Option<Suspect> {
         let others = self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS)?;
-        let may = self.database_processors()?;
+        let available = self.database_processors()?;
         let wants = self.database_wants()?;
-        let share = others / may;
-        if share < TAKES || wants < 1.0 {
+        let share = others / available;
+        if share < LEAST_USE || wants < 1.0 {
             return None;
         }
         let work = self.work_in_the_background();
-        let work = work.filter(|(_, share)| *share >= GOES_ON);
+        let work = work.filter(|(_, share)| *share >= LEAST_DURATION);
         let finding = LimiterFinding::Background(BackgroundWork::OtherSessions {
             sessions: others,
-            processors: may,
+            processors: available,
             work: work.map(|(name, share)| (name.to_owned(), share)),
         });
         let suspect = Suspect::new(Component::BackgroundTask, share, finding)
             .with(EvidenceKind::SessionsOfOthersActive, others)
-            .with(EvidenceKind::Processors, may)
-            .with(EvidenceKind::WantedProcessors, wants * may);
+            .with(EvidenceKind::Processors, available)
+            .with(EvidenceKind::WantedProcessors, wants * available);
         Some(suspect)
     }
 
@@ -74,17 +76,18 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if work that the database names takes much of its processor time or of its
     /// disk traffic while requests lack these.
     fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
-        let (name, share) = self.work_in_the_background().filter(|it| it.1 >= GOES_ON)?;
-        let (cpu, bytes) = self.of_work(name);
+        let (name, share) = self.work_in_the_background().filter(|it| it.1 >= LEAST_DURATION)?;
+        let (cpu, bytes) = self.usage_of_work(name);
         let lacks = |component| found.iter().any(|suspect| suspect.component == component);
         let lacks_cpu = lacks(Component::DatabaseCpu) || lacks(Component::DatabaseSingleCore);
         let lacks_disk = lacks(Component::DatabaseDisk) || lacks(Component::DatabaseFlush);
         let takes_cpu = cpu / self.database_cpu()?.max(f64::MIN_POSITIVE);
-        let server = ComponentKind::Processes(Side::Server);
+        let server = ComponentKind::Processes(MeasuredSide::Server);
         let bytes_of = |metric| self.signals.rate(&server, metric).unwrap_or(0.0);
         let written = bytes_of(processes::WRITTEN_BYTES) + bytes_of(processes::READ_BYTES);
         let takes_bytes = bytes / written.max(f64::MIN_POSITIVE);
-        let is_it = (lacks_cpu && takes_cpu >= TAKES) || (lacks_disk && takes_bytes >= TAKES);
+        let is_limiting =
+            (lacks_cpu && takes_cpu >= LEAST_USE) || (lacks_disk && takes_bytes >= LEAST_USE);
         let finding = LimiterFinding::Background(BackgroundWork::Named {
             name: name.to_owned(),
             share,
@@ -95,18 +98,18 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::BackgroundCpuShare, takes_cpu)
             .with(EvidenceKind::BackgroundBytesShare, takes_bytes)
             .with(EvidenceKind::ShareOfWindow, share);
-        is_it.then_some(suspect)
+        is_limiting.then_some(suspect)
     }
 
     /// Returns the processors and the bytes per second used by the processes that do the named
     /// work.
-    fn of_work(&self, work: &str) -> (f64, f64) {
-        let does_it = |role: &str| {
-            ROLES.iter().any(|(begin, of_it)| work.starts_with(begin) && of_it.contains(&role))
+    fn usage_of_work(&self, work: &str) -> (f64, f64) {
+        let does_work = |role: &str| {
+            ROLES.iter().any(|(begin, of_work)| work.starts_with(begin) && of_work.contains(&role))
         };
         let roles =
-            self.signals.kinds(|kind| matches!(kind, ComponentKind::Role(role) if does_it(role)));
-        let sum = |metrics: [Metric; 2]| -> f64 {
+            self.signals.kinds(|kind| matches!(kind, ComponentKind::Role(role) if does_work(role)));
+        let sum = |metrics: [ObservedMetric; 2]| -> f64 {
             let of_role = |kind: &ComponentKind| -> f64 {
                 metrics.iter().filter_map(|metric| self.signals.rate(kind, *metric)).sum()
             };
@@ -115,8 +118,8 @@ impl LimiterInput<'_, '_> {
         (sum([role::USER, role::SYSTEM]), sum([role::READ_BYTES, role::WRITTEN_BYTES]))
     }
 
-    /// Returns true if a job is a closed one that ran all the time: its lost throughput went to
-    /// something else.
+    /// Returns true for a closed job that ran all the time. It sends as fast as it is answered, so
+    /// something else took the throughput that it lost.
     fn is_permanent_closed_job(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
         let account =
@@ -138,7 +141,7 @@ impl LimiterInput<'_, '_> {
                     && change.figure == Figure::Throughput
                     && self.is_permanent_closed_job(&change.job)
             })?;
-            if share < GOES_ON || change.to > change.from * LEFT {
+            if share < LEAST_DURATION || change.to > change.from * MOST_THROUGHPUT {
                 return None;
             }
             let finding = LimiterFinding::Background(BackgroundWork::Intermittent {

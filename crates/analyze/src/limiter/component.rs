@@ -31,7 +31,7 @@ pub enum Component {
     DatabaseDisk,
     /// Memory of the database host.
     DatabaseMemory,
-    /// Work that no request asked for.
+    /// Work that no request caused.
     BackgroundTask,
     /// Programs that are neither the load generator nor the database.
     OtherPrograms,

@@ -2,7 +2,7 @@
 
 use base::AccountId;
 use record::metric::{pooler, sessions, sockets};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 use workload::Reconnect;
 
 use super::component::Component;
@@ -12,8 +12,7 @@ use super::finding::{ConnectionLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of the requests in flight without a session for them to count as waiting for
-/// one.
+/// Minimum fraction of the requests in flight without a session, for a pool to be the limiter.
 const WITHOUT_SESSION: f64 = 0.4;
 
 /// Minimum number of requests in flight to distinguish a pool from chance.
@@ -22,32 +21,32 @@ const FEWEST_POOLED: f64 = 3.0;
 /// Largest fraction of idle sessions at which a pool has none to spare.
 const FREE: f64 = 0.3;
 
-/// Mean time of a request in a session, in seconds, from which it counts as longer than a tick of
-/// the kernel, which is at most 10 ms.
+/// Minimum mean time of a request in a session, in seconds, for its answer to arrive in a later
+/// tick of the kernel than its sending. A tick is at most 10 ms.
 const LONG_S: f64 = 0.02;
 
-/// Minimum fraction of the time in which sessions are at work for a queue to form in front of them:
-/// by queueing theory a request that arrives at a random time waits for 2.6 service times before
-/// two of them (M/M/2).
+/// Minimum fraction of the time in which sessions are at work, for a queue to form in front of
+/// them. By queueing theory (M/M/2), a request that arrives at a random time then waits for 2.6
+/// service times if there are two sessions.
 const QUEUES: f64 = 0.85;
 
 /// Longest tick of the kernel, in seconds.
 const TICK_S: f64 = 0.01;
 
-/// Minimum fraction of the time in which sessions are at work at which the kernel's ticks show
+/// Minimum fraction of the time in which sessions are at work, for the kernel's ticks to show
 /// whether requests wait for a session.
 const AT_WORK: f64 = 0.5;
 
-/// Largest number of answered connections, relative to the number that would be answered if the
-/// program paused after its answers, at which it does not pause.
+/// Largest number of connections without a request, relative to their number in a program that
+/// pauses after its answers, at which a program does not pause.
 const HARDLY_ANSWERED: f64 = 0.5;
 
 /// Rate of session samples, of 10 per second, below which the observer itself waits for the
 /// database.
-const SELDOM_PER_S: f64 = 5.0;
+const FEW_SAMPLES_PER_S: f64 = 5.0;
 
 /// Connections of an observed program that share the sessions of a pool.
-struct Pooled<'a> {
+struct PooledConnections<'a> {
     /// Mean number of connections.
     connections: f64,
     /// Mean number of those connections whose request has no answer yet; `None` if that is not
@@ -74,7 +73,7 @@ struct Pooler<'a> {
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among limits of connections.
     pub(super) fn connections(&self) -> Vec<Suspect> {
-        if self.demand.by == LoadSource::Load {
+        if self.demand.source == LoadSource::Load {
             // Refusals are reported for jobs only, and few writers make no pool.
             return Vec::new();
         }
@@ -83,7 +82,7 @@ impl LimiterInput<'_, '_> {
             Some(_) => None,
             None => self.refused_requests().or_else(|| self.refused_clients()),
         };
-        let pool = match self.demand.by {
+        let pool = match self.demand.source {
             LoadSource::Program => self.pool_of_program(),
             LoadSource::Jobs | LoadSource::Load => self.pool(),
         };
@@ -157,9 +156,10 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if a pool keeps requests of a program waiting.
     pub(super) fn pool_of_program(&self) -> Option<Suspect> {
-        let Pooled { connections, awaiting, sessions, active_share, pooler } = self.pooled()?;
+        let PooledConnections { connections, awaiting, sessions, active_share, pooler } =
+            self.pooled_connections()?;
         // At its beginning and end the program has fewer connections.
-        let program = ComponentKind::Sockets(Side::Generator);
+        let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let most = self.signals.most(&program, sockets::CONNECTIONS).unwrap_or(connections);
         let finding = ConnectionLimit::PoolOfProgram {
             connections: most,
@@ -179,16 +179,17 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns the requests of a program that a pool keeps waiting, or that its sessions work on;
-    /// `None` without such a pool.
+    /// Returns the number of requests of a program that wait for a session of a pool or have one;
+    /// `None` if no pool keeps requests waiting.
     pub(super) fn requests_at_pool(&self) -> Option<f64> {
-        self.pooled().map(|pooled| pooled.awaiting.unwrap_or(pooled.connections))
+        self.pooled_connections().map(|pooled| pooled.awaiting.unwrap_or(pooled.connections))
     }
 
     /// Returns the connections of a program and the sessions behind them, if more requests wait for
-    /// an answer than there are sessions: a pool shares these, and hardly any of them is free.
-    fn pooled(&self) -> Option<Pooled<'_>> {
-        let program = ComponentKind::Sockets(Side::Generator);
+    /// an answer than there are sessions. A pool then shares the sessions among the connections,
+    /// and hardly any session is free.
+    fn pooled_connections(&self) -> Option<PooledConnections<'_>> {
+        let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
         let pooler = self.pooler();
         let seen = self.active().zip(self.idle_sessions()).filter(|(active, _)| *active > 0.0);
@@ -198,9 +199,9 @@ impl LimiterInput<'_, '_> {
         };
         // An observer behind the same pool waits for a session as the program does, and sees the
         // others only when one is free.
-        let looks_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::LOOKS);
-        let observer_waits =
-            self.signals.sees_proxy() && looks_per_s.is_some_and(|looks| looks < SELDOM_PER_S);
+        let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::LOOKS);
+        let observer_waits = self.signals.sees_proxy()
+            && samples_per_s.is_some_and(|samples| samples < FEW_SAMPLES_PER_S);
         let active_share = match pooler.as_ref().and_then(|pooler| pooler.working) {
             Some(working) => Some((working / sessions.max(f64::MIN_POSITIVE)).min(1.0)),
             None => seen.filter(|_| !observer_waits).map(|(active, idle)| active / (active + idle)),
@@ -220,7 +221,13 @@ impl LimiterInput<'_, '_> {
         let is_full = !self.signals.sees_proxy() && self.processors().is_some();
         let is_few = asked < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5;
         let is_kept_waiting = !is_few && (is_busy || waits_at_pooler) && !is_full;
-        is_kept_waiting.then_some(Pooled { connections, awaiting, sessions, active_share, pooler })
+        is_kept_waiting.then_some(PooledConnections {
+            connections,
+            awaiting,
+            sessions,
+            active_share,
+            pooler,
+        })
     }
 
     /// Returns the connections of a program whose request has no answer yet; `None` if that is not
@@ -229,7 +236,7 @@ impl LimiterInput<'_, '_> {
     /// The kernel's times have a resolution of one tick. If no request can be answered within a
     /// tick, data received and data sent within the same tick are an answer and the next request.
     fn awaiting(&self, no_answer_in_one_tick: bool) -> Option<f64> {
-        let program = ComponentKind::Sockets(Side::Generator);
+        let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let awaiting = self.signals.mean(&program, sockets::AWAITING)?;
         let in_one_tick = self.signals.mean(&program, sockets::IN_ONE_TICK).unwrap_or(0.0);
         Some(if no_answer_in_one_tick { awaiting + in_one_tick } else { awaiting })
@@ -245,7 +252,7 @@ impl LimiterInput<'_, '_> {
     /// data. If the program paused, some answers would arrive in a later tick than their requests
     /// were sent, because an answer takes at least the time in a session.
     fn never_pauses(&self) -> bool {
-        let program = ComponentKind::Sockets(Side::Generator);
+        let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let mean = |metric| self.signals.mean(&program, metric);
         let Some(((all, awaiting), in_one_tick)) =
             mean(sockets::CONNECTIONS).zip(mean(sockets::AWAITING)).zip(mean(sockets::IN_ONE_TICK))

@@ -1,7 +1,7 @@
 //! Detection of a database resource as the limiter.
 
 use record::metric::{cgroup, disk, host, processes};
-use record::{ComponentKind, Metric, Side};
+use record::{ComponentKind, MeasuredSide, ObservedMetric};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -10,20 +10,20 @@ use super::finding::{LimiterFinding, MemoryLimit, WaitingSessions, Waits};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 use super::waits::{WAIT_DECIDES, Wait, Waiting};
-use crate::surroundings::Place;
+use crate::surroundings::DatabaseLocation;
 
 /// Minimum fraction of the time with a task lacking memory for memory to be the limiter.
 const MEMORY_LACKED: f64 = 0.1;
 
 /// Times of a disk's operations, of both kinds.
-const TIMES: [Metric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
+const TIMES: [ObservedMetric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
 
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among the database's resources and waits.
     pub(super) fn database(&self) -> Vec<Suspect> {
         let found = [
-            self.throttled(Side::Server),
-            self.throttled(Side::Generator),
+            self.throttled(MeasuredSide::Server),
+            self.throttled(MeasuredSide::Generator),
             self.processors().or_else(|| self.lacks_processors()),
             self.one_processor().or_else(|| self.one_session()),
             self.locks(),
@@ -35,7 +35,7 @@ impl LimiterInput<'_, '_> {
     }
 
     fn one_session(&self) -> Option<Suspect> {
-        (self.demand.by == LoadSource::Program).then(|| self.one_session_works())?
+        (self.demand.source == LoadSource::Program).then(|| self.one_session_works())?
     }
 
     fn locks(&self) -> Option<Suspect> {
@@ -93,7 +93,7 @@ impl LimiterInput<'_, '_> {
         let busy =
             disks.iter().filter_map(|disk| Some((disk, self.signals.rate(disk, disk::BUSY)?)));
         let Some((disk, busy)) = busy.max_by(|a, b| a.1.total_cmp(&b.1)) else { return suspect };
-        let sum = |metrics: [Metric; 2]| {
+        let sum = |metrics: [ObservedMetric; 2]| {
             let rates = metrics.map(|metric| self.signals.rate(disk, metric));
             Some(rates[0]? + rates[1]?)
         };
@@ -113,8 +113,8 @@ impl LimiterInput<'_, '_> {
     /// Returns true if the host of the database is observed; another host's disks and memory say
     /// nothing.
     fn sees_its_host(&self) -> bool {
-        let place = self.findings.evidence.surroundings.main.place;
-        self.signals.sees_processes() || place != Place::Elsewhere
+        let place = self.findings.evidence.surroundings.main.location;
+        self.signals.sees_processes() || place != DatabaseLocation::Elsewhere
     }
 
     fn memory(&self) -> Option<Suspect> {
@@ -124,7 +124,7 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if tasks of the server's control group wait for its memory to be
     /// reclaimed.
     fn memory_of_group(&self) -> Option<Suspect> {
-        let group = ComponentKind::Cgroup(Side::Server);
+        let group = ComponentKind::Cgroup(MeasuredSide::Server);
         let lacked = self.signals.rate(&group, cgroup::PRESSURE_MEMORY)?;
         let limit = self.signals.mean(&group, cgroup::MEMORY_LIMIT)?;
         let finding = LimiterFinding::Memory(MemoryLimit::Group { lacked, limit_bytes: limit });
@@ -144,7 +144,7 @@ impl LimiterInput<'_, '_> {
             self.signals.rate_at_server(&ComponentKind::Host, host::SWAPPED_IN).unwrap_or(0.0);
         let faults = self
             .signals
-            .rate(&ComponentKind::Processes(Side::Server), processes::MAJOR_FAULTS)
+            .rate(&ComponentKind::Processes(MeasuredSide::Server), processes::MAJOR_FAULTS)
             .unwrap_or(0.0);
         let finding = LimiterFinding::Memory(MemoryLimit::Host { lacked, swapped_per_s: swapped });
         let suspect = Suspect::new(Component::DatabaseMemory, lacked, finding)

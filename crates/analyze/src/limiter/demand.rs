@@ -7,7 +7,8 @@ use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
 
 /// Minimum fraction of their time for which the workers of a growing queue have a request in the
-/// database. In the rest the load generator takes the answer and sends the next request.
+/// database. In the rest of the time the load generator takes the answer and sends the next
+/// request.
 const BUSY: f64 = 0.5;
 
 /// Clients with one request at a time, and their requests in the window.
@@ -44,15 +45,15 @@ pub(super) enum LoadSource {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Demand {
     /// Source of the load.
-    pub(super) by: LoadSource,
+    pub(super) source: LoadSource,
     /// True if there is a job whose schedule offers more than is answered.
     pub(super) is_overloaded: bool,
     /// Closed jobs; those without a schedule.
     pub(super) closed: Clients,
     /// Clients of closed jobs that pause after each answer.
     pub(super) thinking_clients: f64,
-    /// Workers of the jobs that ask for more than they get; `None` if such a job has no fixed
-    /// number of them, or they are not busy.
+    /// Workers of the jobs that offer more than is answered; `None` if such a job has no fixed
+    /// number of workers, or its workers are not busy.
     pub(super) busy_workers: Option<Clients>,
     /// Clients of closed jobs that read their requests from a file or a pipe.
     pub(super) fed_clients: f64,
@@ -83,7 +84,7 @@ impl Demand {
         };
         let (mut count, mut received, mut answers) = (0, 0, 0);
         for account in findings.whole_jobs() {
-            demand.by = LoadSource::Jobs;
+            demand.source = LoadSource::Jobs;
             let job = evidence.plan.account(account).job();
             demand.is_overloaded |= findings.is_overloaded(account);
             // Requests to other targets and programs do not load the observed database.
@@ -140,7 +141,7 @@ impl Demand {
         let writers = asked.map_or(1.0, |asked| f64::from(asked.writers)).min(batches.max(1.0));
         let per_s = batches / load.took.as_secs_f64().max(f64::MIN_POSITIVE);
         Demand {
-            by: LoadSource::Load,
+            source: LoadSource::Load,
             closed: Clients { clients: writers, in_flight: writers, per_s },
             in_flight: writers,
             per_s,
@@ -151,9 +152,8 @@ impl Demand {
     }
 }
 
-/// Returns the requests that ended in the window as a fraction of those that were due in it. It is
-/// small if a job offers more than is answered, because the remaining requests are answered after
-/// the window.
+/// Returns the number of requests that ended in the window as a fraction of those that were due in
+/// it. It is small if a job offers more than is answered: the others are answered after the window.
 fn ended_of_due(requests: &JobEvidence, evidence: &Evidence) -> f64 {
     let window = evidence.steps.window();
     let ends = requests.ends(window.clone());

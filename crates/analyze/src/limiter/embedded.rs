@@ -1,7 +1,7 @@
 //! Detection of a database inside the load generator, such as SQLite, as the limiter.
 
 use record::metric::processes;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 use workload::{JobTarget, Piece};
 
 use super::component::Component;
@@ -14,25 +14,25 @@ use super::waits::WAIT_DECIDES;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
-/// Minimum fraction of the time in which the holder of SQLite's only lock runs or is runnable, for
-/// the others to be waiting for its statements and not for the disk.
+/// Minimum fraction of the time in which the holder of SQLite's only lock runs or is runnable. The
+/// others then wait for its statements, and not for the disk.
 const HOLDER_RUNS: f64 = 0.6;
 
 impl LimiterInput<'_, '_> {
-    /// Returns a suspect of an embedded database, which shows no sessions: a request that is under
-    /// way and neither runs nor waits for a processor waits for the disk, or for another writer.
+    /// Returns a suspect of an embedded database, which shows no sessions. A request in flight that
+    /// neither runs nor waits for a processor waits for the disk, or for another writer.
     pub(super) fn embedded(&self) -> Option<Suspect> {
         if !self.is_embedded() {
             return None;
         }
         let waited = self
             .signals
-            .rate(&ComponentKind::Processes(Side::Server), processes::WAITED)
+            .rate(&ComponentKind::Processes(MeasuredSide::Server), processes::WAITED)
             .unwrap_or(0.0);
-        // A writer that generates its rows has nothing under way.
+        // A writer that generates its rows has nothing in flight.
         let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
-        let still = in_flight - self.database_cpu()? - waited;
-        let share = still / in_flight.max(f64::MIN_POSITIVE);
+        let stalled = in_flight - self.database_cpu()? - waited;
+        let share = stalled / in_flight.max(f64::MIN_POSITIVE);
         if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
             return None;
         }
@@ -43,18 +43,18 @@ impl LimiterInput<'_, '_> {
             (true, false) => (Component::DatabaseFlush, EmbeddedWait::Flush),
             (false, _) => (Component::DatabaseDisk, EmbeddedWait::Disk),
         };
-        let finding = LimiterFinding::Waits(Waits::Embedded { in_flight, still, wait });
+        let finding = LimiterFinding::Waits(Waits::Embedded { in_flight, stalled, wait });
         let suspect = Suspect::new(component, share, finding)
             .with(EvidenceKind::RequestsInFlight, in_flight)
-            .with(EvidenceKind::RequestsThatStandStill, still);
+            .with(EvidenceKind::RequestsThatStandStill, stalled);
         Some(self.with_busiest_disk(suspect))
     }
 
     /// Returns true if all load is on a database inside the load generator.
     pub(super) fn is_embedded(&self) -> bool {
         let Evidence { plan, surroundings, .. } = self.findings.evidence;
-        let is_inside = |target| surroundings.asked(target).route == Some(Route::Sqlite);
-        match self.demand.by {
+        let is_inside = |target| surroundings.of_target(target).route == Some(Route::Sqlite);
+        match self.demand.source {
             LoadSource::Jobs => plan.jobs.iter().all(|job| is_inside(job.target)),
             LoadSource::Load => is_inside(JobTarget::Main),
             LoadSource::Program => false,
@@ -83,6 +83,6 @@ impl LimiterInput<'_, '_> {
                 _ => None,
             });
             text.is_some_and(|text| !reads.iter().any(|word| text.starts_with(word)))
-        }) || self.demand.by == LoadSource::Load
+        }) || self.demand.source == LoadSource::Load
     }
 }

@@ -3,7 +3,7 @@
 //! The sentences are made in `report`. Shares are fractions, 0 to 1; numbers of sessions, clients
 //! and processors are means over the window.
 
-use record::{ObservedComponent, Side};
+use record::{MeasuredSide, ObservedComponent};
 
 use super::utilised::UtilisedComponent;
 use crate::finding::CeilingUse;
@@ -16,7 +16,8 @@ pub enum LimiterFinding {
     Satisfied,
     /// The limiter cannot be determined from the run or the load.
     Inconclusive(Inconclusive),
-    /// Nothing that was observed explains the result, although the load takes all that it can get.
+    /// Nothing that was observed explains the result, although the load uses all available
+    /// capacity.
     NothingSaturated {
         /// Reason why there must be a limiter.
         why: Saturation,
@@ -42,7 +43,7 @@ pub enum LimiterFinding {
     Waits(Waits),
     /// Memory of the database.
     Memory(MemoryLimit),
-    /// Work that no request asked for.
+    /// Work that no request caused.
     Background(BackgroundWork),
     /// Programs of neither side.
     OtherPrograms(OtherPrograms),
@@ -86,14 +87,14 @@ pub enum Saturation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Concurrency {
     /// Kind of the clients.
-    pub asking: Requesters,
+    pub requesters: Requesters,
     /// Number of clients.
     pub clients: f64,
     /// Mean service time, in seconds.
     pub service_s: f64,
     /// Answers per second.
     pub per_s: f64,
-    /// Number of clients that this keeps busy.
+    /// Mean number of requests in flight.
     pub in_flight: f64,
 }
 
@@ -129,7 +130,7 @@ pub enum ConnectionLimit {
     },
     /// A pool shares few sessions among the requests.
     Pool {
-        /// Requests under way.
+        /// Requests in flight.
         in_flight: f64,
         /// Sessions of the database.
         sessions: f64,
@@ -260,7 +261,7 @@ pub enum ProgramLimit {
     /// The processors are saturated, and one side waits for them.
     Starved {
         /// Side that waits more.
-        side: Side,
+        side: MeasuredSide,
         /// Mean number of its threads that wait.
         waited: f64,
     },
@@ -283,7 +284,7 @@ pub enum Pause {
         round_trip_s: f64,
     },
     /// The program sends no further requests.
-    NothingAsked {
+    NoFurtherRequests {
         /// Name of the wait within a statement, if most sessions wait for rows.
         rows: Option<&'static str>,
         /// Contents of the sockets meanwhile.
@@ -324,7 +325,7 @@ pub enum NetworkLimit {
     },
     /// Answers wait to be sent over the network.
     AnswersWait {
-        /// Requests under way.
+        /// Requests in flight.
         in_flight: f64,
         /// Answers that wait.
         waiting: f64,
@@ -345,11 +346,11 @@ pub enum NetworkLimit {
         /// Mean service time, in seconds.
         service_s: f64,
     },
-    /// Requests are neither with the database nor with the load generator.
+    /// Requests are neither in the database nor in the load generator.
     OnTheWay {
-        /// Requests under way.
+        /// Requests in flight.
         in_flight: f64,
-        /// Requests that are not with the database.
+        /// Requests that are not in the database.
         missing: f64,
         /// Mean service time, in seconds.
         service_s: f64,
@@ -369,7 +370,7 @@ pub enum ProcessorLimit {
     /// A control group is throttled by its quota.
     Throttled {
         /// Side of the group.
-        side: Side,
+        side: MeasuredSide,
         /// Seconds in every second for which it was kept from running.
         throttled: f64,
         /// Processors that it may use.
@@ -387,7 +388,8 @@ pub enum ProcessorLimit {
         wanted: f64,
         /// Processors that the load generator used, if it is on the same machine.
         generator: Option<f64>,
-        /// True if something else had the missing ones.
+        /// True if something other than the database and the load generator used the processors
+        /// that the database lacked.
         is_starved: bool,
     },
     /// A thread of the database runs all the time.
@@ -419,11 +421,11 @@ pub enum Waits {
     Disk(WaitingSessions),
     /// Requests to an embedded database neither run nor wait for a processor.
     Embedded {
-        /// Requests under way.
+        /// Requests in flight.
         in_flight: f64,
         /// Requests that neither run nor wait for a processor.
-        still: f64,
-        /// Event that they wait for.
+        stalled: f64,
+        /// Event for which they wait.
         wait: EmbeddedWait,
     },
 }
@@ -469,7 +471,7 @@ pub enum MemoryLimit {
     },
 }
 
-/// Work that no request asked for.
+/// Work that no request caused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackgroundWork {
     /// Sessions of others keep the processors busy.

@@ -11,17 +11,18 @@ use super::usage::{FULL, KEPT_WAITING};
 /// Value of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
 
-/// Minimum fraction of the time of clients without input for their source to be the limiter.
+/// Minimum fraction of their time for which clients have no input, for their source to be the
+/// limiter.
 const STARVED: f64 = 0.5;
 
-/// Minimum fraction of a processor at which the thread that generates and sends the rows of a load
-/// has no time left. It waits for nothing but the database.
+/// Minimum fraction of a processor used by the thread that generates and sends the rows of a load,
+/// for the thread to be the limiter. It waits for nothing but the database.
 const LOADS_FULLY: f64 = 0.85;
 
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among the load generator's resources.
     pub(super) fn generator(&self) -> Vec<Suspect> {
-        match self.demand.by {
+        match self.demand.source {
             LoadSource::Jobs => {
                 let found = [self.waiting_thread(), self.full_thread(), self.slow_feed()];
                 found.into_iter().flatten().collect()
@@ -39,7 +40,7 @@ impl LimiterInput<'_, '_> {
         // If the database wants all processors of a shared host, it is the database that lacks
         // them.
         let is_database = self.processors().is_some();
-        let full = if self.is_elsewhere() { FULL_OF_ALL } else { FULL };
+        let full = if self.is_mostly_outside_database() { FULL_OF_ALL } else { FULL };
         if lane.waited < KEPT_WAITING || wanted < full || is_database {
             return None;
         }

@@ -1,25 +1,25 @@
 //! Limiter of the load of a table.
 //!
-//! The questions are those for a closed job, and the answers come from the observations during the
-//! load, as a load sends as fast as it is answered. One thread generates and sends the rows of all
-//! writers, so it is the first suspect.
+//! A load sends as fast as it is answered, so it is examined like a closed job, by the observations
+//! during the load. One thread generates and sends the rows of all writers, so it is the first
+//! suspect.
 
 use base::Nanos;
 use record::metric::processes;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::component::Component;
 use super::demand::Demand;
 use super::finding::{Inconclusive, LimiterFinding, Saturation};
 use super::input::LimiterInput;
-use super::seen::ObservedComponents;
+use super::observed_components::ObservedComponents;
 use super::signals::Signals;
 use super::suspect::Suspect;
 use crate::checks::input::CheckInput;
 use crate::evidence::LoadEvidence;
 
-/// Shortest load with a limiter. Observation begins when a load is known to last, and within this
-/// time the sessions of the database are sampled a few times.
+/// Shortest load with a limiter. Observation begins when a load has lasted for a while; a load of
+/// this length leaves time for a few samples of the database's sessions.
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
 /// Names the limiter of the load of a table.
@@ -35,21 +35,25 @@ pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Su
         return unknown(Inconclusive::NothingObserved);
     }
     let demand = Demand::of_load(&findings.evidence.plan, load);
-    let scene =
+    let input =
         LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] };
-    scene.ranked(Saturation::Load).swap_remove(0)
+    input.ranked(Saturation::Load).swap_remove(0)
 }
 
 /// Returns the observations of each component while a table was filled.
-pub(crate) fn seen_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> ObservedComponents {
+pub(crate) fn observed_during_load(
+    findings: &CheckInput<'_>,
+    load: &LoadEvidence,
+) -> ObservedComponents {
     let demand = Demand::of_load(&findings.evidence.plan, load);
-    LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()
+    LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] }
+        .observed_components()
 }
 
 /// Returns the processor time of the database while a table was filled, from the first sample on;
 /// `None` if it was not seen.
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
-    let server = ComponentKind::Processes(Side::Server);
+    let server = ComponentKind::Processes(MeasuredSide::Server);
     let signals = Signals::of_load(load);
     Some(Nanos::from_secs_f64(
         signals.grown(&server, processes::USER)? + signals.grown(&server, processes::SYSTEM)?,

@@ -21,12 +21,12 @@ mod generator;
 mod input;
 mod load;
 mod network;
+mod observed_components;
 mod others;
 mod processors;
 mod program;
 mod program_sessions;
 mod request_time;
-mod seen;
 mod sessions;
 mod signals;
 mod suspect;
@@ -46,9 +46,9 @@ use signals::Signals;
 pub use component::Component;
 pub use evidence::{EvidenceKind, EvidenceNumber};
 pub use load::SHORTEST_LOAD;
-pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
+pub(crate) use load::{name_of_load, observed_during_load, server_cpu};
+pub use observed_components::ObservedComponents;
 pub(crate) use others::{other_programs, sees_database, server_processes};
-pub use seen::ObservedComponents;
 pub use suspect::Suspect;
 pub use utilised::UtilisedComponent;
 
@@ -86,12 +86,12 @@ pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> L
     if signals.resets() > 0 {
         unseen.push(Unseen::CountersReset);
     }
-    let scene = LimiterInput { demand: Demand::of(findings), findings, signals, side_effects };
-    let ranked = match scene.outcome() {
-        Outcome::Satisfied => vec![scene.satisfaction()],
+    let input = LimiterInput { demand: Demand::of(findings), findings, signals, side_effects };
+    let ranked = match input.outcome() {
+        Outcome::Satisfied => vec![input.satisfaction()],
         Outcome::Saturating(why) => {
-            unseen.extend(scene.contradiction().map(Unseen::Contradiction));
-            scene.ranked(why)
+            unseen.extend(input.contradiction().map(Unseen::Contradiction));
+            input.ranked(why)
         }
         Outcome::Inconclusive(why) => {
             vec![Suspect::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why))]
@@ -103,7 +103,7 @@ pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> L
         finding,
         evidence,
         ranked: if component.is_known() { ranked } else { Vec::new() },
-        seen: scene.seen(),
+        seen: input.observed_components(),
         unseen,
     }
 }
@@ -111,21 +111,21 @@ pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> L
 impl LimiterInput<'_, '_> {
     fn outcome(&self) -> Outcome {
         let findings = self.findings;
-        let places = || findings.whole_jobs();
-        let scheduled = || places().filter(|account| findings.has_schedule(*account));
-        // A job that sends a few requests alongside others takes no capacity that they lack.
+        let jobs = || findings.whole_jobs();
+        let scheduled = || jobs().filter(|account| findings.has_schedule(*account));
+        // A job that sends few requests takes no capacity that the other jobs lack.
         let is_bounded = |it: AccountId| findings.has_schedule(it) || findings.is_brief(it);
-        let are_bounded = scheduled().next().is_some() && places().all(is_bounded);
-        let asks = self.demand.by == LoadSource::Jobs;
-        if !asks && !findings.evidence.loads.is_empty() {
+        let are_bounded = scheduled().next().is_some() && jobs().all(is_bounded);
+        let has_jobs = self.demand.source == LoadSource::Jobs;
+        if !has_jobs && !findings.evidence.loads.is_empty() {
             Outcome::Inconclusive(Inconclusive::LoadsOnly)
-        } else if !asks {
+        } else if !has_jobs {
             Outcome::Saturating(Saturation::Program)
         } else if findings.overloaded().next().is_some() {
             Outcome::Saturating(Saturation::Overload)
         } else if findings.window_is_empty() && are_bounded {
             Outcome::Inconclusive(Inconclusive::NoRequests)
-        } else if places().any(|account| findings.fails(account)) {
+        } else if jobs().any(|account| findings.fails(account)) {
             Outcome::Inconclusive(Inconclusive::FailingRequests)
         } else if !are_bounded {
             Outcome::Saturating(Saturation::ClosedJob)
@@ -166,12 +166,12 @@ impl LimiterInput<'_, '_> {
         ranked.extend(self.network());
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);
-        if self.demand.by == LoadSource::Program {
+        if self.demand.source == LoadSource::Program {
             // A program that sends no requests would gain nothing from relief elsewhere.
             ranked.sort_by_key(|suspect| suspect.component != Component::GeneratorInput);
         }
         if ranked.is_empty() {
-            let concurrency = match self.demand.by {
+            let concurrency = match self.demand.source {
                 LoadSource::Program => self.program_concurrency().or_else(|| self.starved_side()),
                 LoadSource::Jobs | LoadSource::Load => self.concurrency(),
             };
@@ -183,16 +183,16 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if no component is saturated although the load sends as fast as it is
     /// answered: it has too few requests in flight.
     fn concurrency(&self) -> Option<Suspect> {
-        let (asking, clients) = self.requesters()?;
+        let (requesters, clients) = self.requesters()?;
         let service_s = clients.service_s();
         let Clients { clients, per_s, in_flight } = clients;
-        let is_idle = self.generator_has_time(asking)? && self.database_has_time()?;
+        let is_idle = self.generator_has_time(requesters)? && self.database_has_time()?;
         // SQLite admits only one writer.
-        let may_be_more = self.demand.by != LoadSource::Load || !self.is_embedded();
+        let may_be_more = self.demand.source != LoadSource::Load || !self.is_embedded();
         if !is_idle || per_s <= 0.0 || !may_be_more || self.waits_for_something() {
             return None;
         }
-        let finding = Concurrency { asking, clients, service_s, per_s, in_flight };
+        let finding = Concurrency { requesters, clients, service_s, per_s, in_flight };
         let finding = LimiterFinding::Concurrency(finding);
         let suspect = Suspect::new(Component::Concurrency, 1.0, finding)
             .with(EvidenceKind::Clients, clients)
@@ -204,10 +204,10 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns the clients that always have a request to send, one at a time; `None` if a job asks
-    /// for more than it gets and that is not for lack of workers.
+    /// Returns the clients that always have a request to send, one at a time; `None` if a job is
+    /// overloaded for a reason other than a lack of workers.
     fn requesters(&self) -> Option<(Requesters, Clients)> {
-        match self.demand.by {
+        match self.demand.source {
             LoadSource::Load => Some((Requesters::Writers, self.demand.closed)),
             LoadSource::Jobs if self.demand.is_overloaded => {
                 Some((Requesters::Workers, self.demand.busy_workers?))

@@ -1,7 +1,7 @@
 //! Detection of the network between load generator and database as the limiter.
 
 use record::metric::{interface, sockets};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -9,22 +9,22 @@ use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, NetworkLimit};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-use crate::surroundings::Place;
+use crate::surroundings::DatabaseLocation;
 
-/// Minimum fraction of the requests' time that they spend on the network, between the two ends, for
-/// the network to be the limiter.
-const ON_THE_WAY: f64 = 0.5;
+/// Minimum fraction of their time that requests spend on the network, for the network to be the
+/// limiter.
+const ON_NETWORK: f64 = 0.5;
 
 /// Minimum fraction of the requests in flight with an answer that waits to be sent, for bandwidth
-/// to be the limiter: on a long but wide path hardly any has. Bytes that were sent and are not yet
-/// acknowledged do not count as waiting.
+/// to be the limiter. On a long path with enough bandwidth, hardly any answer waits: bytes that
+/// were sent and are not yet acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
 
 /// Minimum fraction of a request's time in round trips for latency to be the limiter.
 const LATENCY: f64 = 0.4;
 
-/// Minimum ratio of the server's mean round trip to its shortest one, for its data to be waiting in
-/// a queue.
+/// Minimum ratio of the server's mean round trip to its shortest one, for its data to wait in a
+/// queue of the network.
 const QUEUED: f64 = 4.0;
 
 /// Minimum size in bytes of an answer of several packets.
@@ -42,8 +42,8 @@ const SHORTEST: f64 = 0.000_2;
 /// take all of the time between the two ends.
 const NO_NETWORK: f64 = 0.001;
 
-/// Minimum ratio of idle sessions to the requests on the network at which these requests are
-/// neither in the database nor in a queue before it.
+/// Minimum ratio of idle sessions to the requests on the network, for these requests to be neither
+/// in the database nor in a queue before it.
 const HAVE_SESSIONS: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is saturated.
@@ -65,15 +65,17 @@ const ROWS_UNREAD: f64 = 0.2;
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among link, bandwidth and latency.
     pub(super) fn network(&self) -> Vec<Suspect> {
-        let found = [self.link(), self.bandwidth_to_server(), self.way()];
+        let found = [self.link(), self.bandwidth_to_server(), self.network_time()];
         found.into_iter().flatten().collect()
     }
 
     /// Returns a suspect if a link carries nearly all that it can.
     fn link(&self) -> Option<Suspect> {
         // If the database is on this host, the links carry other traffic.
-        let place = self.findings.evidence.surroundings.main.place;
-        if matches!(place, Place::Inside | Place::ThisHost) || self.is_idle_on_the_way() {
+        let place = self.findings.evidence.surroundings.main.location;
+        if matches!(place, DatabaseLocation::Inside | DatabaseLocation::ThisHost)
+            || self.is_mostly_in_database()
+        {
             return None;
         }
         let links = self.signals.interfaces();
@@ -97,10 +99,10 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if rows wait in the generator's sockets while the database waits for rows.
     fn bandwidth_to_server(&self) -> Option<Suspect> {
-        if self.demand.by != LoadSource::Load {
+        if self.demand.source != LoadSource::Load {
             return None;
         }
-        let sockets = ComponentKind::Sockets(Side::Generator);
+        let sockets = ComponentKind::Sockets(MeasuredSide::Generator);
         let unsent =
             self.signals.mean_before_the_last(&sockets, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         // A receiver at its limit closes its window meanwhile.
@@ -108,7 +110,7 @@ impl LimiterInput<'_, '_> {
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
         // The state of the generator's own sockets may be caused by a program in between.
-        let server = ComponentKind::Sockets(Side::Server);
+        let server = ComponentKind::Sockets(MeasuredSide::Server);
         let unread = self.signals.mean_before_the_last(&server, sockets::WITH_RECEIVE_QUEUE);
         let at_work = self.working_sessions();
         let is_ready = match at_work {
@@ -133,29 +135,29 @@ impl LimiterInput<'_, '_> {
     /// The mean round trip of TCP says little about the path: acknowledgements are sent with
     /// answers, so it includes the time of the request itself. The shortest one is the round trip
     /// of the path, and bytes that were written to a socket and not sent yet wait for bandwidth.
-    fn way(&self) -> Option<Suspect> {
+    fn network_time(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
-        if service_s <= 0.0 || self.is_idle_on_the_way() {
+        if service_s <= 0.0 || self.is_mostly_in_database() {
             return None;
         }
         let narrow = self.bandwidth_to_client().or_else(|| self.network_queue());
         let found =
             narrow.or_else(|| self.round_trip_delay()).or_else(|| self.hidden_network_delay())?;
         let sent_again =
-            self.signals.rate(&ComponentKind::Sockets(Side::Server), sockets::RETRANSMITS);
+            self.signals.rate(&ComponentKind::Sockets(MeasuredSide::Server), sockets::RETRANSMITS);
         Some(found.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
     /// Returns a suspect if answers wait for bandwidth.
     fn bandwidth_to_client(&self) -> Option<Suspect> {
-        let server = ComponentKind::Sockets(Side::Server);
+        let server = ComponentKind::Sockets(MeasuredSide::Server);
         let waiting = self.signals.mean(&server, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         let sending = self.sending_sessions().max(waiting);
         let share = sending / self.demand.in_flight.max(1.0);
         // A client that does not read blocks the sender as well.
         let unread = self
             .signals
-            .mean(&ComponentKind::Sockets(Side::Generator), sockets::WITH_RECEIVE_QUEUE);
+            .mean(&ComponentKind::Sockets(MeasuredSide::Generator), sockets::WITH_RECEIVE_QUEUE);
         let is_read = unread.is_none_or(|unread| unread < sending / 2.0);
         if share < UNSENT || !is_read {
             return None;
@@ -177,11 +179,11 @@ impl LimiterInput<'_, '_> {
     /// trip, there is a queue.
     fn network_queue(&self) -> Option<Suspect> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
-        let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
+        let has_time = self.generator_wants().is_some_and(|share| share < ON_NETWORK);
         if !is_long || !has_time || self.demand.fed_clients > 0.0 {
             return None;
         }
-        let server = ComponentKind::Sockets(Side::Server);
+        let server = ComponentKind::Sockets(MeasuredSide::Server);
         let mean = self.signals.mean(&server, sockets::ROUND_TRIP)?;
         let least = self.signals.mean(&server, sockets::ROUND_TRIP_LEAST)?;
         let share = mean / self.demand.service_s;
@@ -202,7 +204,7 @@ impl LimiterInput<'_, '_> {
         let service_s = self.demand.service_s;
         let least = self
             .signals
-            .mean(&ComponentKind::Sockets(Side::Generator), sockets::ROUND_TRIP_LEAST)?;
+            .mean(&ComponentKind::Sockets(MeasuredSide::Generator), sockets::ROUND_TRIP_LEAST)?;
         let trips = self.demand.statements.max(1.0);
         let share = least * trips / service_s;
         if least < SHORTEST || share < LATENCY {
@@ -221,7 +223,7 @@ impl LimiterInput<'_, '_> {
     /// each of them, nor in the load generator, which has time to spare. They are on the network
     /// though no socket shows it, as behind a relay.
     fn hidden_network_delay(&self) -> Option<Suspect> {
-        let share = self.share_on_the_way()?;
+        let share = self.share_outside_database()?;
         let idle = self.idle_sessions()? + self.receiving_sessions();
         // If the server's sockets are not seen, its sessions may idle for want of a processor while
         // requests wait in those sockets.
@@ -229,8 +231,8 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let has_sessions = idle >= share * self.demand.in_flight * HAVE_SESSIONS;
-        let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
-        if share < ON_THE_WAY || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
+        let has_time = self.generator_wants().is_some_and(|share| share < ON_NETWORK);
+        if share < ON_NETWORK || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
             return None;
         }
         let finding = LimiterFinding::Network(NetworkLimit::OnTheWay {
@@ -253,26 +255,26 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns the fraction of the requests in flight that the database does not work on; `None` if
-    /// its sessions were not seen. A session that waits to send its answer does not count as
+    /// Returns the fraction of the requests in flight on which the database does not work; `None`
+    /// if its sessions were not seen. A session that waits to send its answer does not count as
     /// working.
-    fn share_on_the_way(&self) -> Option<f64> {
+    fn share_outside_database(&self) -> Option<f64> {
         // A request that a session has not read yet is in the database: it waits for a processor.
         let unread = self.unread_by_server().unwrap_or(0.0);
         let busy = self.working_sessions()? + unread;
-        // A writer that generates its rows has nothing under way.
-        let made = self.loader_share().unwrap_or(0.0);
-        let under_way = self.demand.in_flight - made;
-        Some(1.0 - (busy / under_way.max(f64::MIN_POSITIVE)).min(1.0))
+        // A writer that generates its rows has nothing in flight.
+        let generating = self.loader_share().unwrap_or(0.0);
+        let in_flight = self.demand.in_flight - generating;
+        Some(1.0 - (busy / in_flight.max(f64::MIN_POSITIVE)).min(1.0))
     }
 
     /// Returns true if most of the requests are known not to be in the database.
-    pub(super) fn is_elsewhere(&self) -> bool {
-        self.share_on_the_way().is_some_and(|share| share >= ON_THE_WAY)
+    pub(super) fn is_mostly_outside_database(&self) -> bool {
+        self.share_outside_database().is_some_and(|share| share >= ON_NETWORK)
     }
 
-    /// Returns true if most of the requests are known not to be on the network.
-    fn is_idle_on_the_way(&self) -> bool {
-        self.share_on_the_way().is_some_and(|share| share < ON_THE_WAY)
+    /// Returns true if most of the requests are known to be in the database.
+    fn is_mostly_in_database(&self) -> bool {
+        self.share_outside_database().is_some_and(|share| share < ON_NETWORK)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use record::component_name::DATABASE_PROGRAMS;
 use record::metric::{host, processes, program};
-use record::{ComponentKind, ObservedComponent, Side};
+use record::{ComponentKind, MeasuredSide, ObservedComponent};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -16,18 +17,15 @@ use super::usage::CPU_FULL;
 use crate::evidence::Evidence;
 use crate::other_programs::{OtherProgram, OtherPrograms};
 
-/// Fraction of a machine's processors that other programs must use to limit the result.
-const TAKES: f64 = 0.35;
+/// Minimum fraction of a machine's processors used by other programs, for them to limit the result.
+const LEAST_USE: f64 = 0.35;
 
-/// Fraction of the requests' time for which a processor must be lacking.
-const LACKED: f64 = 0.1;
+/// Minimum fraction of the requests' time for which threads of either side lack a processor, for
+/// other programs to limit the result.
+const LEAST_LACK: f64 = 0.1;
 
 /// Fraction of a processor below which a program is not named.
-const WORTH_A_NAME: f64 = 0.01;
-
-/// Names of programs that may be the database itself, if it is behind another program or was not
-/// found.
-const DATABASES: [&str; 4] = ["postgres", "postmaster", "mariadbd", "mysqld"];
+const LEAST_NAMED: f64 = 0.01;
 
 /// Returns the programs of neither side in the window of a run: on the load generator's host, and
 /// on the database's host if the database was identified there.
@@ -54,7 +52,10 @@ pub(crate) fn server_processes(evidence: &Evidence) -> Option<ObservedComponent>
     let hosts: BTreeSet<&str> = evidence.nodes.iter().map(|node| host_of(&node.address)).collect();
     let is_known = hosts.is_empty() || hosts.len() == 1 && signals.server_hosts() <= 1;
     let place = signals.server_host().map(str::to_owned);
-    is_known.then_some(ObservedComponent { place, kind: ComponentKind::Processes(Side::Server) })
+    is_known.then_some(ObservedComponent {
+        place,
+        kind: ComponentKind::Processes(MeasuredSide::Server),
+    })
 }
 
 /// Returns the host of a server's address; empty for a socket.
@@ -75,11 +76,11 @@ impl Signals<'_> {
             ObservedComponent { place: host.map(str::to_owned), kind: ComponentKind::Host };
         let (mut grown, span_s) = self.growth_of(&of_host, host::OTHER_PROGRAMS)?;
         let processors = self.rate_of(&of_host, host::PROCESSORS).filter(|all| *all > 0.0)?;
-        let is_there = |it: &ObservedComponent| {
+        let is_program = |it: &ObservedComponent| {
             matches!(it.kind, ComponentKind::Program(_)) && it.place.as_deref() == host
         };
         let mut programs = Vec::new();
-        for component in self.components(is_there) {
+        for component in self.components(is_program) {
             let ComponentKind::Program(name) = &component.kind else { continue };
             let used_s = self.grown_from_nothing(&component, program::USED).unwrap_or(0.0);
             if self.may_be_the_database(name) {
@@ -95,16 +96,17 @@ impl Signals<'_> {
                 pid: last(program::PID).map(|pid| pid as u64),
             });
         }
-        programs.retain(|program| program.processors >= WORTH_A_NAME);
+        programs.retain(|program| program.processors >= LEAST_NAMED);
         programs.sort_by(|a, b| b.processors.total_cmp(&a.processors));
         let host = of_host.place;
         Some(OtherPrograms { host, used: (grown / span_s).max(0.0), processors, programs })
     }
 
-    /// Returns true if a program of this name may be the database itself.
+    /// Returns true if a program of this name may be the database itself, because the database is
+    /// behind another program or was not found.
     fn may_be_the_database(&self, name: &str) -> bool {
         let is_separable = self.sees_processes() && !self.sees_proxy();
-        !is_separable && DATABASES.contains(&name)
+        !is_separable && DATABASE_PROGRAMS.contains(&name)
     }
 }
 
@@ -112,10 +114,11 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if other programs use the processors that requests lack.
     pub(super) fn others(&self) -> Option<Suspect> {
         let others = self.signals.other_programs_of(self.signals.server_host())?;
-        let is_full = self.busy_share().is_some_and(|busy| busy >= CPU_FULL * self.given());
+        let is_full =
+            self.busy_share().is_some_and(|busy| busy >= CPU_FULL * self.unstolen_share());
         let requests = self.requests_at_pool().unwrap_or(self.demand.in_flight);
         let lacked = self.lacked_processors() / requests.max(1.0);
-        if others.share() < TAKES || !is_full || lacked < LACKED {
+        if others.share() < LEAST_USE || !is_full || lacked < LEAST_LACK {
             return None;
         }
         let finding = LimiterFinding::OtherPrograms(others.clone());
@@ -133,12 +136,12 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the mean number of threads of both sides that were runnable and had no processor.
     fn lacked_processors(&self) -> f64 {
-        let generator = match self.demand.by {
+        let generator = match self.demand.source {
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),
             LoadSource::Load => self.loader_waited(),
             LoadSource::Program => self
                 .signals
-                .rate(&ComponentKind::Processes(Side::Generator), processes::WAITED)
+                .rate(&ComponentKind::Processes(MeasuredSide::Generator), processes::WAITED)
                 .unwrap_or(0.0),
         };
         generator + self.database_waited().unwrap_or(0.0)

@@ -1,7 +1,7 @@
 //! Processors of the database: all that it may use, one of them, or the quota of a control group.
 
 use record::metric::{cgroup, processes, sessions};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::component::Component;
 use super::demand::LoadSource;
@@ -11,27 +11,29 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use super::usage::CPU_FULL;
 use super::waits::WAIT_DECIDES;
-use crate::surroundings::Place;
+use crate::surroundings::DatabaseLocation;
 
-/// Fraction of its processors below which the database has some to spare.
+/// Used fraction of its processors below which the database has processors to spare.
 const HAS_TIME: f64 = 0.8;
 
-/// Minimum fraction of one processor at which a thread has no time left.
+/// Minimum fraction of a processor used by a thread that has no time left.
 const THREAD_FULL: f64 = 0.85;
 
-/// Fraction of the time that a group may be throttled.
+/// Minimum fraction of the time for which a group is throttled, for its quota to be the limiter.
 const THROTTLED: f64 = 0.1;
 
-/// Minimum fraction of its quota at which a group uses all of it, if it was throttled at all.
+/// Minimum used fraction of its quota, for the quota to be the limiter of a group that was hardly
+/// throttled.
 const USES_ALL: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
     /// Returns true if the database has processors to spare; `None` if that is not known. If its
-    /// processes were not seen, its sessions show this when less than one of them ran.
+    /// processes were not seen, it is only known to have processors to spare if hardly any session
+    /// ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
         match self.database_share() {
             Some(share) => {
-                // The process may be only a way to the database, such as a tunnel.
+                // The process may not be the database, but a tunnel to it.
                 let (used, waited) = (self.database_cpu()?, self.database_waited());
                 let running = self.running();
                 let elsewhere = running.unwrap_or(0.0) - used - waited.unwrap_or(0.0);
@@ -39,7 +41,7 @@ impl LimiterInput<'_, '_> {
                     return None;
                 }
                 let gets_it = self.database_wants().is_none_or(|wants| wants < 1.0);
-                Some(share < HAS_TIME * self.given() && gets_it && !self.is_host_full())
+                Some(share < HAS_TIME * self.unstolen_share() && gets_it && !self.is_host_full())
             }
             None => {
                 let running = self.running()?;
@@ -49,15 +51,15 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns a suspect if a control group is throttled by its quota.
-    pub(super) fn throttled(&self, side: Side) -> Option<Suspect> {
+    pub(super) fn throttled(&self, side: MeasuredSide) -> Option<Suspect> {
         let kind = ComponentKind::Cgroup(side);
         let quota = self.signals.mean(&kind, cgroup::QUOTA)?;
         // The kernel adds up the throttled time of each processor.
-        let may = self
+        let available = self
             .signals
             .mean(&ComponentKind::Processes(side), processes::PROCESSORS)
             .unwrap_or(1.0);
-        let throttled = self.signals.rate(&kind, cgroup::THROTTLED)? / may.max(1.0);
+        let throttled = self.signals.rate(&kind, cgroup::THROTTLED)? / available.max(1.0);
         let used = self.signals.used_processors(&ComponentKind::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
         // If the group may use many processors, only those count on which it had something to run.
@@ -76,37 +78,37 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if the database saturates the processors.
     pub(super) fn processors(&self) -> Option<Suspect> {
-        let (used, may) = (self.database_cpu()?, self.database_processors()?);
-        let share = used / may;
+        let (used, available) = (self.database_cpu()?, self.database_processors()?);
+        let share = used / available;
         let wants = self.database_wants();
         // It is not known which processors these are, unless they are all.
-        let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= may);
+        let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
         let is_crowded = is_busy && wants.is_none_or(|wants| wants >= 1.0);
         let wants = wants.unwrap_or(share);
         // On a shared host it cannot have all processors, and yet it lacks them.
         let generator = self.generator_cpu().unwrap_or(0.0);
-        let rest = busy.map_or(0.0, |busy| busy * may - used - generator);
+        let rest = busy.map_or(0.0, |busy| busy * available - used - generator);
         let is_largest = used >= generator && used >= rest;
         let is_full =
-            share >= CPU_FULL * self.given() || (is_crowded && is_largest && share >= 0.4);
+            share >= CPU_FULL * self.unstolen_share() || (is_crowded && is_largest && share >= 0.4);
         if !is_full {
             return None;
         }
         let finding = LimiterFinding::Processors(ProcessorLimit::Full {
             used,
-            may_use: may,
-            wanted: wants * may,
-            generator: self.generator_beside(),
+            may_use: available,
+            wanted: wants * available,
+            generator: self.generator_on_same_host(),
             is_starved: false,
         });
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
         let component = self.proxy_or(Component::DatabaseCpu);
         let suspect = Suspect::new(component, share, finding)
             .with(EvidenceKind::UsedProcessors, used)
-            .with(EvidenceKind::Processors, may)
-            .with(EvidenceKind::WantedProcessors, wants * may)
+            .with(EvidenceKind::Processors, available)
+            .with(EvidenceKind::WantedProcessors, wants * available)
             .with_any(EvidenceKind::BusyProcessorsShare, busy)
             .with_any(EvidenceKind::SessionsActive, self.active());
         Some(suspect)
@@ -122,10 +124,13 @@ impl LimiterInput<'_, '_> {
     /// load generator uses them.
     pub(super) fn lacks_processors(&self) -> Option<Suspect> {
         let waited = self.database_waited()?;
-        let (used, may) = (self.database_cpu()?, self.database_processors()?);
-        let under_way = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
-        let share = waited / under_way;
-        if share < WAIT_DECIDES || used + waited < may || used / may >= CPU_FULL * self.given() {
+        let (used, available) = (self.database_cpu()?, self.database_processors()?);
+        let in_flight = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
+        let share = waited / in_flight;
+        if share < WAIT_DECIDES
+            || used + waited < available
+            || used / available >= CPU_FULL * self.unstolen_share()
+        {
             return None;
         }
         let generator = self.generator_cpu().unwrap_or(0.0);
@@ -135,45 +140,48 @@ impl LimiterInput<'_, '_> {
         }
         let finding = LimiterFinding::Processors(ProcessorLimit::Full {
             used,
-            may_use: may,
+            may_use: available,
             wanted: used + waited,
-            generator: self.generator_beside(),
+            generator: self.generator_on_same_host(),
             is_starved: true,
         });
         let suspect = Suspect::new(Component::DatabaseCpu, share, finding)
             .with(EvidenceKind::UsedProcessors, used)
-            .with(EvidenceKind::Processors, may)
+            .with(EvidenceKind::Processors, available)
             .with(EvidenceKind::WantedProcessors, used + waited)
             .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
         Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
     }
 
     /// Returns the number of processors that the load generator used on the database's machine.
-    fn generator_beside(&self) -> Option<f64> {
-        let is_here = self.findings.evidence.surroundings.main.place == Place::ThisHost;
+    fn generator_on_same_host(&self) -> Option<f64> {
+        let is_here =
+            self.findings.evidence.surroundings.main.location == DatabaseLocation::ThisHost;
         self.generator_cpu().filter(|_| is_here)
     }
 
     /// Returns a suspect if one thread is busy all the time while other processors idle.
     pub(super) fn one_processor(&self) -> Option<Suspect> {
-        let busiest =
-            self.signals.mean(&ComponentKind::Processes(Side::Server), processes::BUSIEST)?;
-        let may = self.database_processors()?;
+        let busiest = self
+            .signals
+            .mean(&ComponentKind::Processes(MeasuredSide::Server), processes::BUSIEST)?;
+        let available = self.database_processors()?;
         let used = self.database_cpu()?;
         if self.is_others_thread() {
             return None;
         }
-        let given = self.given();
-        if busiest < THREAD_FULL * given || may < 1.5 || used / may >= CPU_FULL * given {
+        let given = self.unstolen_share();
+        if busiest < THREAD_FULL * given || available < 1.5 || used / available >= CPU_FULL * given
+        {
             return None;
         }
-        let finding = ProcessorLimit::OneThread { share: busiest, may_use: may, used };
+        let finding = ProcessorLimit::OneThread { share: busiest, may_use: available, used };
         let finding = LimiterFinding::Processors(finding);
         let component = self.proxy_or(Component::DatabaseSingleCore);
         let suspect = Suspect::new(component, busiest, finding)
             .with(EvidenceKind::BusiestThreadShare, busiest)
             .with(EvidenceKind::UsedProcessors, used)
-            .with(EvidenceKind::Processors, may)
+            .with(EvidenceKind::Processors, available)
             .with_any(EvidenceKind::SessionsActive, self.active());
         Some(suspect)
     }
@@ -187,7 +195,8 @@ impl LimiterInput<'_, '_> {
         let others =
             self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS).unwrap_or(0.0);
         // Sessions of an observed program may not be distinguishable from others'.
-        let are_known = self.demand.by != LoadSource::Program || self.knows_sessions_of_program();
+        let are_known =
+            self.demand.source != LoadSource::Program || self.knows_sessions_of_program();
         (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)
     }
 }

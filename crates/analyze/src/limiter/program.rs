@@ -2,7 +2,7 @@
 //! requests.
 
 use record::metric::sockets;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::component::Component;
 use super::evidence::EvidenceKind;
@@ -12,14 +12,15 @@ use super::program_sessions::{LACKS_PROCESSOR, PAUSES};
 use super::suspect::Suspect;
 use super::usage::{FULL, KEPT_WAITING};
 
-/// Minimum fraction of the requests' time for which threads of one side wait for a processor to
-/// count as lacking processors.
+/// Minimum fraction of the requests' time for which threads of one side wait for a processor, for
+/// processors to be the limiter.
 const LACKED: f64 = 0.2;
 
-/// Minimum fraction of the requests' time in which one session is at work, to be the limiter.
+/// Minimum fraction of the requests' time in which one session is at work, for its processor to be
+/// the limiter.
 const ONE_WORKS: f64 = 0.75;
 
-/// Value of [`ONE_WORKS`] for a session that loads rows, which receives them without a break.
+/// Value of [`ONE_WORKS`] for a session that receives the rows of a load without a break.
 const ONE_LOADS: f64 = 0.5;
 
 /// Largest mean number of sessions that counts as one.
@@ -80,8 +81,8 @@ impl LimiterInput<'_, '_> {
         Some(suspect.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 
-    /// Returns a suspect if the program does not ask for more: the database's sessions wait for it,
-    /// and nothing in the sockets waits to be read by either side.
+    /// Returns a suspect if the program sends no further requests: the database's sessions wait for
+    /// it, and nothing in the sockets waits to be read by either side.
     fn pausing_program(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (component, pause) = sessions.reason()?;
@@ -90,27 +91,28 @@ impl LimiterInput<'_, '_> {
             waiting: sessions.waiting(),
             pause,
         });
-        let limited =
-            self.signals.rate(&ComponentKind::Sockets(Side::Server), sockets::RECEIVER_LIMITED);
+        let limited = self
+            .signals
+            .rate(&ComponentKind::Sockets(MeasuredSide::Server), sockets::RECEIVER_LIMITED);
         let suspect = Suspect::new(component, sessions.share(), finding)
             .with(EvidenceKind::ServerSocketsLimitedByReceiver, limited.unwrap_or(0.0));
         Some(sessions.with_evidence(suspect))
     }
 
-    /// Returns a suspect if one session works for most of the time of its requests: its processor
-    /// cannot go faster, and a second session would halve its work.
+    /// Returns a suspect if one session works for most of the time of its requests. Its processor
+    /// is the limiter, because a second session would take over half of its work.
     pub(super) fn one_session_works(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        let asked = self.asked_sessions()?;
+        let asked = self.requesting_sessions()?;
         let running = self.running()?;
-        let may = self.database_processors()?;
+        let available = self.database_processors()?;
         let share = running / asked;
         let decides = if sessions.receiving >= sessions.idle { ONE_LOADS } else { ONE_WORKS };
         let is_one = (PAUSES..ONE_SESSION).contains(&asked);
         // A session that lacks a processor counts as being at work.
         let ran = self.database_cpu()?;
         let runs = self.database_waited().is_none_or(|waited| waited < LACKS_PROCESSOR * ran);
-        if !is_one || share < decides || !runs || may < ONE_SESSION || self.program_pauses() {
+        if !is_one || share < decides || !runs || available < ONE_SESSION || self.program_pauses() {
             return None;
         }
         let finding = LimiterFinding::Program(ProgramLimit::OneSession {
@@ -119,18 +121,18 @@ impl LimiterInput<'_, '_> {
         });
         let suspect = Suspect::new(Component::DatabaseSingleCore, share, finding)
             .with(EvidenceKind::UsedProcessors, ran)
-            .with(EvidenceKind::Processors, may)
+            .with(EvidenceKind::Processors, available)
             .with_any(EvidenceKind::SessionsActive, self.active());
         Some(suspect)
     }
 
-    /// Returns a suspect if nothing is saturated and the program pauses for none of its sessions:
-    /// it has too few of them.
+    /// Returns a suspect if nothing is saturated and the program keeps none of its sessions
+    /// waiting: it has too few sessions.
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         // Full processors do not limit a program that gets one whenever it wants one, as its
         // database does.
-        let lacks = || Some(self.starved_threads()?.0 >= LACKED * self.asked_sessions()?);
+        let lacks = || Some(self.starved_threads()?.0 >= LACKED * self.requesting_sessions()?);
         let has_time = sessions.has_time? || !lacks()?;
         if !has_time || self.waits_for_something() {
             return None;
@@ -150,12 +152,12 @@ impl LimiterInput<'_, '_> {
     pub(super) fn starved_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (lacked, side) = self.starved_threads()?;
-        if lacked < LACKED * self.asked_sessions()? || !self.is_host_full() {
+        if lacked < LACKED * self.requesting_sessions()? || !self.is_host_full() {
             return None;
         }
         let component = match side {
-            Side::Server => Component::DatabaseCpu,
-            Side::Generator => Component::GeneratorCpu,
+            MeasuredSide::Server => Component::DatabaseCpu,
+            MeasuredSide::Generator => Component::GeneratorCpu,
         };
         let finding = LimiterFinding::Program(ProgramLimit::Starved { side, waited: lacked });
         let suspect = Suspect::new(component, lacked / sessions.all.max(1.0), finding)
@@ -165,12 +167,12 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the mean number of threads without a processor on the side that has more of them.
-    fn starved_threads(&self) -> Option<(f64, Side)> {
+    fn starved_threads(&self) -> Option<(f64, MeasuredSide)> {
         let (by_program, _) = self.program_cpu()?;
         let by_database = self.database_waited().unwrap_or(0.0);
         Some(match by_database >= by_program {
-            true => (by_database, Side::Server),
-            false => (by_program, Side::Generator),
+            true => (by_database, MeasuredSide::Server),
+            false => (by_program, MeasuredSide::Generator),
         })
     }
 }

@@ -1,12 +1,13 @@
 //! Sessions of an observed program, and the part of their time that the program leaves them idle.
 //!
-//! The time of its sessions is added up from their waits in each sample. A session that waits for
-//! its client may wait for the end of a pause of the program, or for a moment between two
-//! statements. The pauses are added up, not averaged over statements, as one pause of 50 ms behind
-//! 200 statements is not a pause of 0.25 ms for each.
+//! Samples show what each session of the program waits for. A session that waits for its client may
+//! wait until a pause of the program ends, or only for the moment between two statements. The time
+//! in pauses is added up, not averaged over statements: one pause of 50 ms after 200 statements is
+//! not a pause of 0.25 ms after each.
 
+use record::component_name::{DATABASE, SESSIONS, SESSIONS_OF_OTHERS};
 use record::metric::{processes, sessions, sockets};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::component::Component;
 use super::evidence::EvidenceKind;
@@ -14,35 +15,34 @@ use super::finding::{Pause, Sockets};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of its sessions' time in which a program pauses if the pauses limit it.
+/// Minimum fraction of its sessions' time in which a program pauses, for the pauses to limit it.
 pub(super) const PAUSES: f64 = 0.5;
 
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
 const PAUSES_ON_AVERAGE: f64 = 0.6;
 
-/// Value of [`PAUSES`] if pauses take longer than requests: the pauses are then the largest part of
-/// the time, even if it is less than half.
+/// Value of [`PAUSES`] if pauses take longer than requests. They are then the largest part of the
+/// time, even if they are less than half of it.
 const LONGEST_PART: f64 = 1.0 / 3.0;
 
-/// Seconds between an answer and the next request up to which a program does not throttle itself:
-/// the time that waking up and switching between processes may take.
+/// Longest time in seconds between an answer and the next request that is no pause: waking up and
+/// switching between processes may take as long.
 const QUICK_S: f64 = 0.001;
 
-/// Round trips between an answer and the next request up to which a program does not throttle
-/// itself.
+/// Longest time between an answer and the next request that is no pause, in round trips.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
-/// Round trip, in seconds, above which the time that a request is on its way counts: on one
-/// machine, what one side has sent is in the other's socket at once.
+/// Longest round trip, in seconds, of two sides on one machine, where bytes that one side sends are
+/// at once in the other's socket. The time on a longer path counts.
 const NEAR_S: f64 = 0.000_1;
 
 /// Minimum time for which threads of one side wait for a processor, relative to the time in which
-/// sessions wait for the program, for the wait to be the reason why requests are not sent or not
-/// read.
+/// sessions wait for the program. The lack of processors is then the reason why requests are not
+/// sent or not read.
 pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 
-/// Unseen sources without which a program may have sessions that are not counted.
-const HIDDEN: [&str; 3] = ["database", "sessions", "sessions of others"];
+/// Sources that show sessions of a program. If one of them is missing, sessions may be uncounted.
+const HIDDEN: [&str; 3] = [DATABASE, SESSIONS, SESSIONS_OF_OTHERS];
 
 /// Mean numbers of sessions of an observed program.
 #[derive(Clone, Copy, Debug)]
@@ -87,9 +87,9 @@ impl LimiterInput<'_, '_> {
     /// Returns the sessions of a program; `None` if they were not seen, or there were none.
     pub(super) fn program_sessions(&self) -> Option<ProgramSessions> {
         let of_program =
-            |metric| self.signals.mean(&ComponentKind::Sockets(Side::Generator), metric);
+            |metric| self.signals.mean(&ComponentKind::Sockets(MeasuredSide::Generator), metric);
         let per_sample = |metric| self.signals.per_sample(&ComponentKind::Sessions, metric);
-        let looked = |metric| {
+        let sampled = |metric| {
             self.signals.rate(&ComponentKind::Sessions, metric).and_then(|_| per_sample(metric))
         };
         let (active, idle) = (self.active()?, self.idle_sessions()?);
@@ -106,11 +106,11 @@ impl LimiterInput<'_, '_> {
             receiving: self.receiving_sessions(),
             event: self.receiving_event(),
             sending: self.sending_sessions(),
-            paused: looked(sessions::PAUSED),
+            paused: sampled(sessions::PAUSED),
             at_work: self.program_cpu().map(|(waited, ran)| waited + ran),
-            nothing_waits: looked(sessions::NOTHING_WAITS),
-            unread_request: looked(sessions::UNREAD_REQUEST),
-            unread_answer: looked(sessions::UNREAD_ANSWER),
+            nothing_waits: sampled(sessions::NOTHING_WAITS),
+            unread_request: sampled(sessions::UNREAD_REQUEST),
+            unread_answer: sampled(sessions::UNREAD_ANSWER),
             unread_by_server: self.unread_by_server(),
             unread_by_program: of_program(sockets::WITH_RECEIVE_QUEUE),
             unsent_by_program: of_program(sockets::WITH_SEND_QUEUE).unwrap_or(0.0),
@@ -124,14 +124,14 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the waiting and the running time of the program's threads, in processors.
     pub(super) fn program_cpu(&self) -> Option<(f64, f64)> {
-        let kind = ComponentKind::Processes(Side::Generator);
+        let kind = ComponentKind::Processes(MeasuredSide::Generator);
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
-    /// Returns the sessions for which a program does not pause: the requests' time in sessions. If
-    /// a program pauses most of the time, nothing is subtracted, so its pauses remain the largest
-    /// part.
-    pub(super) fn asked_sessions(&self) -> Option<f64> {
+    /// Returns the mean number of sessions for which a program does not pause: the time that its
+    /// requests spend in sessions. If a program pauses most of the time, its pauses are included,
+    /// and are the largest part.
+    pub(super) fn requesting_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
         // A program without sessions sends nothing to the database meanwhile.
@@ -193,8 +193,9 @@ impl ProgramSessions {
         }
     }
 
-    /// Returns the sessions for which the program pauses, by samples: for long at once, or for so
-    /// much of the time that it cannot be the moments between the statements of a closed loop.
+    /// Returns the sessions for which the program pauses, by samples: those in a long pause, or
+    /// those that idle for more of the time than a closed loop without pauses leaves between its
+    /// statements.
     fn seen_pauses(&self) -> Option<f64> {
         let asleep = Some(self.asleep()).filter(|asleep| *asleep >= LONGEST_PART * self.all);
         self.paused.map(|paused| paused.max(asleep.unwrap_or(0.0)))
@@ -203,11 +204,11 @@ impl ProgramSessions {
     /// Returns the sessions that idle with empty sockets while no thread of the program works: it
     /// sleeps, or waits for something else.
     ///
-    /// Pauses of any length are in it, as those of 3 ms after each batch that no single sample
-    /// shows to be one. A program that sends at once has nearly none: a request or an answer waits
-    /// in a socket, or a thread works. Sessions and sockets are sampled one after the other, at
-    /// which moments in a socket (for a part w of the time) and in the database (s) may be mixed
-    /// up: that is w s of the time, at most a quarter.
+    /// This includes pauses that are too short to be seen in a single sample, such as 3 ms after
+    /// each batch. In a program that sends at once it is nearly zero: a request or an answer waits
+    /// in a socket, or a thread works. Sessions and sockets are sampled one after the other, so a
+    /// request may be in neither sample. If requests spend the fraction w of the time in sockets
+    /// and s in the database, this happens for w·s of the time, at most a quarter.
     fn asleep(&self) -> f64 {
         let (Some(nothing), Some(at_work)) = (self.nothing_waits, self.at_work) else { return 0.0 };
         if !self.sees_sockets() || !self.sees_server_sockets() {
@@ -291,14 +292,14 @@ impl ProgramSessions {
             _ => Sockets::Unseen,
         };
         let rows = (self.receiving > self.idle).then_some(self.event);
-        Pause::NothingAsked { rows, sockets }
+        Pause::NoFurtherRequests { rows, sockets }
     }
 
     /// Returns the component that does not take answers, the program or the network: an answer that
     /// has arrived and is unread waits for the program.
     fn cause_of_unread_answers(&self) -> (Component, Pause) {
-        let is_there = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
-        match is_there {
+        let has_arrived = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
+        match has_arrived {
             true => (Component::GeneratorInput, Pause::UnreadAnswers),
             false => (Component::NetworkBandwidth, Pause::AnswersOnTheWay),
         }

@@ -7,8 +7,8 @@ use super::demand::LoadSource;
 use super::input::LimiterInput;
 use super::waits::{WAIT_DECIDES, Wait, kind};
 
-/// Fraction of the time in which the sessions of an observed program have a request. If they are at
-/// work for less than this, the switches between program and database count as part of the
+/// Minimum fraction of the time of an observed program's sessions that counts as requests. If the
+/// sessions are at work for less, the switches between program and database count as part of the
 /// requests.
 const AT_WORK: f64 = 0.7;
 
@@ -19,8 +19,8 @@ impl LimiterInput<'_, '_> {
     /// Returns a number of waiting sessions as a fraction of the requests' time.
     pub(super) fn share_of_requests(&self, waiting: f64) -> f64 {
         let active = self.active().unwrap_or(0.0);
-        if let LoadSource::Program = self.demand.by
-            && let Some(asked) = self.asked_sessions()
+        if let LoadSource::Program = self.demand.source
+            && let Some(asked) = self.requesting_sessions()
         {
             // Between an answer and the next request of a session nothing waits in the database.
             return waiting / asked.min(active.max(asked * AT_WORK));

@@ -1,17 +1,11 @@
 //! Sessions of the database, by samples and by its sockets.
 
-use record::metric::{sessions, sockets};
+use record::metric::{CLIENT_READ, CLIENT_WRITE, sessions, sockets};
 use record::statistic::{pg_stat_databases, status};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::input::LimiterInput;
 use crate::program::requests_per_s;
-
-/// Waits of a session whose answer is not read, as PostgreSQL and the MySQL family name them.
-const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
-
-/// Waits of a session whose rows to load, or whose request, have not arrived completely.
-const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
 impl LimiterInput<'_, '_> {
     /// Returns the mean number of client sessions at work.
@@ -35,29 +29,30 @@ impl LimiterInput<'_, '_> {
     /// Returns the sessions of the database that are blocked because their answers are not read.
     pub(super) fn sending_sessions(&self) -> f64 {
         let waits = self.signals.all_per_sample(&ComponentKind::Waits);
-        let is_sending = |name: &str| SENDING.contains(&name);
+        let is_sending = |name: &str| CLIENT_WRITE.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
     }
 
     /// Returns the sessions that are blocked because the rest of their input has not arrived.
     pub(super) fn receiving_sessions(&self) -> f64 {
-        let of_it =
-            RECEIVING.map(|name| self.signals.per_sample_named(&ComponentKind::Waits, name));
-        of_it.into_iter().flatten().sum()
+        let waits =
+            CLIENT_READ.map(|name| self.signals.per_sample_named(&ComponentKind::Waits, name));
+        waits.into_iter().flatten().sum()
     }
 
     /// Returns the name of the wait in which most of those sessions are.
     pub(super) fn receiving_event(&self) -> &'static str {
         let sessions =
             |name: &str| self.signals.per_sample_named(&ComponentKind::Waits, name).unwrap_or(0.0);
-        let [postgres, mysql] = RECEIVING;
+        let [postgres, mysql] = CLIENT_READ;
         if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
 
     /// Returns the connections with a request that the server has not read; `None` if they were not
     /// seen.
     pub(super) fn unread_by_server(&self) -> Option<f64> {
-        self.signals.mean(&ComponentKind::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
+        self.signals
+            .mean(&ComponentKind::Sockets(MeasuredSide::Server), sockets::WITH_RECEIVE_QUEUE)
     }
 
     /// Returns true if sessions of the program were distinguished from sessions of others.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::metric::{processes, processor, role, server, sessions};
 use record::statistic::{pg_stat_database, status};
-use record::{ComponentKind, Metric, ObservedComponent, Side, Statistic};
+use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric, ServerStatistic};
 
 use crate::evidence::{Evidence, LoadEvidence};
 use crate::observed::Observed;
@@ -56,22 +56,22 @@ impl<'a> Signals<'a> {
             Some((ObservedComponent::parse(&observed.component)?, observed))
         });
         let series: Vec<(ObservedComponent, &Observed)> = known.collect();
-        let is_there = |(component, observed): &&(ObservedComponent, &Observed)| {
-            component.kind == ComponentKind::Processes(Side::Server)
+        let is_present = |(component, observed): &&(ObservedComponent, &Observed)| {
+            component.kind == ComponentKind::Processes(MeasuredSide::Server)
                 && observed.is(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the busier ones count.
         let used = |place: &Option<String>| -> f64 {
-            let is_it = |(component, observed): &&(ObservedComponent, &Observed)| {
-                component.kind == ComponentKind::Processes(Side::Server)
+            let is_match = |(component, observed): &&(ObservedComponent, &Observed)| {
+                component.kind == ComponentKind::Processes(MeasuredSide::Server)
                     && component.place == *place
                     && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
             };
-            series.iter().filter(is_it).filter_map(|(_, observed)| rate(observed, &window)).sum()
+            series.iter().filter(is_match).filter_map(|(_, observed)| rate(observed, &window)).sum()
         };
         let places: BTreeSet<&Option<String>> =
-            series.iter().filter(is_there).map(|(component, _)| &component.place).collect();
+            series.iter().filter(is_present).map(|(component, _)| &component.place).collect();
         let busiest = places.iter().copied().max_by(|a, b| used(a).total_cmp(&used(b)));
         let (server, server_hosts) = (busiest.cloned().flatten(), places.len());
         Signals { window, series, server, server_hosts }
@@ -102,7 +102,7 @@ impl<'a> Signals<'a> {
     /// Returns true if a program in front of a database, such as a pooler, accepts the target's
     /// connections.
     pub(super) fn sees_proxy(&self) -> bool {
-        let proxies = self.mean(&ComponentKind::Processes(Side::Server), server::PROXIES);
+        let proxies = self.mean(&ComponentKind::Processes(MeasuredSide::Server), server::PROXIES);
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
@@ -110,19 +110,19 @@ impl<'a> Signals<'a> {
     /// server.
     fn host_of(&self, kind: &ComponentKind) -> Option<&str> {
         match kind {
-            ComponentKind::Processes(Side::Server)
+            ComponentKind::Processes(MeasuredSide::Server)
             | ComponentKind::Upstream
             | ComponentKind::Role(_)
             | ComponentKind::Program(_)
-            | ComponentKind::Sockets(Side::Server)
-            | ComponentKind::Cgroup(Side::Server)
+            | ComponentKind::Sockets(MeasuredSide::Server)
+            | ComponentKind::Cgroup(MeasuredSide::Server)
             | ComponentKind::Disk(_) => self.server.as_deref(),
             ComponentKind::Host
             | ComponentKind::Processor(_)
             | ComponentKind::Interface(_)
-            | ComponentKind::Processes(Side::Generator)
-            | ComponentKind::Sockets(Side::Generator)
-            | ComponentKind::Cgroup(Side::Generator)
+            | ComponentKind::Processes(MeasuredSide::Generator)
+            | ComponentKind::Sockets(MeasuredSide::Generator)
+            | ComponentKind::Cgroup(MeasuredSide::Generator)
             | ComponentKind::Pooler(_)
             | ComponentKind::Lane(_)
             | ComponentKind::Database
@@ -141,7 +141,7 @@ impl<'a> Signals<'a> {
         &self,
         place: Option<&str>,
         kind: &ComponentKind,
-        metric: Metric,
+        metric: ObservedMetric,
     ) -> Option<&'a Observed> {
         debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
         self.find_named(place, kind, metric.name)
@@ -153,15 +153,15 @@ impl<'a> Signals<'a> {
         kind: &ComponentKind,
         name: &str,
     ) -> Option<&'a Observed> {
-        let is_it = |(component, observed): &&(ObservedComponent, &'a Observed)| {
+        let is_match = |(component, observed): &&(ObservedComponent, &'a Observed)| {
             observed.metric == name
                 && component.kind == *kind
                 && component.place.as_deref() == place
         };
-        self.series.iter().find(is_it).map(|(_, observed)| *observed)
+        self.series.iter().find(is_match).map(|(_, observed)| *observed)
     }
 
-    fn series(&self, kind: &ComponentKind, metric: Metric) -> Option<&'a Observed> {
+    fn series(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<&'a Observed> {
         self.find(self.host_of(kind), kind, metric)
     }
 
@@ -171,7 +171,7 @@ impl<'a> Signals<'a> {
 
     /// Returns the growth of a counter per second in the window; `None` if it was not read twice
     /// there.
-    pub(super) fn rate(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn rate(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         rate(self.series(kind, metric)?, &self.window)
     }
 
@@ -181,27 +181,31 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the growth per second of a statistic of the database.
-    pub(super) fn rate_of_statistic(&self, statistic: Statistic) -> Option<f64> {
+    pub(super) fn rate_of_statistic(&self, statistic: ServerStatistic) -> Option<f64> {
         self.rate_named(&ComponentKind::Statistics, statistic.name)
     }
 
     /// Returns the mean in the window of a statistic that is a gauge.
-    pub(super) fn mean_of_statistic(&self, statistic: Statistic) -> Option<f64> {
+    pub(super) fn mean_of_statistic(&self, statistic: ServerStatistic) -> Option<f64> {
         self.series_named(&ComponentKind::Statistics, statistic.name)?.mean(&self.window)
     }
 
     /// Returns the largest reading of a gauge in the window.
-    pub(super) fn most(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn most(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         self.series(kind, metric)?.most(&self.window)
     }
 
     /// Returns the growth of a counter in the window, between its readings there.
-    pub(super) fn grown(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn grown(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         growth(self.series(kind, metric)?, &self.window).map(|(by, _)| by)
     }
 
     /// Returns the growth of a counter per second on the host of the database.
-    pub(super) fn rate_at_server(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn rate_at_server(
+        &self,
+        kind: &ComponentKind,
+        metric: ObservedMetric,
+    ) -> Option<f64> {
         rate(self.find(self.server.as_deref(), kind, metric)?, &self.window)
     }
 
@@ -215,12 +219,16 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the mean of a gauge in the window.
-    pub(super) fn mean(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn mean(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         self.series(kind, metric)?.mean(&self.window)
     }
 
     /// Returns the mean of a gauge without its last reading, which is taken after the end.
-    pub(super) fn mean_before_the_last(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
+    pub(super) fn mean_before_the_last(
+        &self,
+        kind: &ComponentKind,
+        metric: ObservedMetric,
+    ) -> Option<f64> {
         let observed = self.series(kind, metric)?;
         let (last, _) = observed.points.last()?;
         observed.mean(&(self.window.start..self.window.end.min(*last)))
@@ -229,10 +237,10 @@ impl<'a> Signals<'a> {
     /// Returns every metric of a component with its growth per second.
     pub(super) fn rates(&self, kind: &ComponentKind) -> Vec<(&'a str, f64)> {
         let place = self.host_of(kind);
-        let of_it = self.series.iter().filter(|(component, _)| {
+        let of_component = self.series.iter().filter(|(component, _)| {
             component.kind == *kind && component.place.as_deref() == place
         });
-        of_it
+        of_component
             .filter_map(|(_, observed)| {
                 Some((observed.metric.as_str(), rate(observed, &self.window)?))
             })
@@ -240,26 +248,28 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the mean number of sessions per sample that a metric counts.
-    pub(super) fn per_sample(&self, kind: &ComponentKind, metric: Metric) -> Option<f64> {
-        let looks =
-            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
-        Some(self.rate(kind, metric).unwrap_or(0.0) / looks)
+    pub(super) fn per_sample(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
+        let samples = self
+            .rate(&ComponentKind::Sessions, sessions::LOOKS)
+            .filter(|samples| *samples > 0.0)?;
+        Some(self.rate(kind, metric).unwrap_or(0.0) / samples)
     }
 
     /// Returns the mean number of sessions per sample that the server counts under this name.
     pub(super) fn per_sample_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
-        let looks =
-            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
-        Some(self.rate_named(kind, name).unwrap_or(0.0) / looks)
+        let samples = self
+            .rate(&ComponentKind::Sessions, sessions::LOOKS)
+            .filter(|samples| *samples > 0.0)?;
+        Some(self.rate_named(kind, name).unwrap_or(0.0) / samples)
     }
 
     /// Returns all metrics of a component per sample, the most frequent first.
     pub(super) fn all_per_sample(&self, kind: &ComponentKind) -> Vec<(&'a str, f64)> {
-        let looks =
-            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0);
-        let Some(looks) = looks else { return Vec::new() };
+        let samples =
+            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|samples| *samples > 0.0);
+        let Some(samples) = samples else { return Vec::new() };
         let mut all: Vec<(&str, f64)> =
-            self.rates(kind).into_iter().map(|(name, rate)| (name, rate / looks)).collect();
+            self.rates(kind).into_iter().map(|(name, rate)| (name, rate / samples)).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all
     }
@@ -296,12 +306,20 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the growth per second of a counter of a component, on any host.
-    pub(super) fn rate_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
+    pub(super) fn rate_of(
+        &self,
+        component: &ObservedComponent,
+        metric: ObservedMetric,
+    ) -> Option<f64> {
         rate(self.find(component.place.as_deref(), &component.kind, metric)?, &self.window)
     }
 
     /// Returns the mean of a gauge of a component, on any host.
-    pub(super) fn mean_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
+    pub(super) fn mean_of(
+        &self,
+        component: &ObservedComponent,
+        metric: ObservedMetric,
+    ) -> Option<f64> {
         self.find(component.place.as_deref(), &component.kind, metric)?.mean(&self.window)
     }
 
@@ -310,17 +328,21 @@ impl<'a> Signals<'a> {
     pub(super) fn grown_from_nothing(
         &self,
         component: &ObservedComponent,
-        metric: Metric,
+        metric: ObservedMetric,
     ) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.kind, metric)?;
         let points = &observed.points;
         let before = points.iter().rev().find(|(at, _)| *at <= self.window.start);
-        let behind = points.iter().find(|(at, _)| *at >= self.window.end).or(points.last())?;
-        Some((behind.1 - before.map_or(0.0, |(_, value)| *value)).max(0.0))
+        let after = points.iter().find(|(at, _)| *at >= self.window.end).or(points.last())?;
+        Some((after.1 - before.map_or(0.0, |(_, value)| *value)).max(0.0))
     }
 
     /// Returns the last reading of a component in the window.
-    pub(super) fn last_of(&self, component: &ObservedComponent, metric: Metric) -> Option<f64> {
+    pub(super) fn last_of(
+        &self,
+        component: &ObservedComponent,
+        metric: ObservedMetric,
+    ) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.kind, metric)?;
         let inside = observed.points.iter().rev().find(|(at, _)| *at <= self.window.end);
         inside.or(observed.points.first()).map(|(_, value)| *value)
@@ -330,7 +352,7 @@ impl<'a> Signals<'a> {
     pub(super) fn growth_of(
         &self,
         component: &ObservedComponent,
-        metric: Metric,
+        metric: ObservedMetric,
     ) -> Option<(f64, f64)> {
         growth(self.find(component.place.as_deref(), &component.kind, metric)?, &self.window)
     }
@@ -366,14 +388,14 @@ impl<'a> Signals<'a> {
 
     /// Returns true if anything of a database was seen: its processes, or its sessions.
     pub(super) fn sees_server(&self) -> bool {
-        let is_it = |component: &ObservedComponent| {
+        let is_match = |component: &ObservedComponent| {
             matches!(
                 component.kind,
-                ComponentKind::Processes(Side::Server) | ComponentKind::Sessions
+                ComponentKind::Processes(MeasuredSide::Server) | ComponentKind::Sessions
             )
         };
         self.series.iter().any(|(component, observed)| {
-            is_it(component) && observed.points.iter().any(|(_, value)| *value > 0.0)
+            is_match(component) && observed.points.iter().any(|(_, value)| *value > 0.0)
         })
     }
 }
@@ -394,8 +416,8 @@ fn shows_restarts(observed: &Observed) -> bool {
 /// at or after its end.
 fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64)] {
     let points = &observed.points;
-    let behind = points.partition_point(|(at, _)| *at <= window.start);
-    let first = behind.saturating_sub(1);
+    let after = points.partition_point(|(at, _)| *at <= window.start);
+    let first = after.saturating_sub(1);
     let last = points.partition_point(|(at, _)| *at < window.end);
     // A run that ended in its warm-up has a window that ends before it begins.
     points.get(first..(last + 1).min(points.len())).unwrap_or_default()
@@ -511,7 +533,7 @@ mod tests {
         let near = |share: Option<f64>| share.is_some_and(|share| (share - 0.9).abs() < 1e-6);
         assert!(near(share(&loaded(0))) && near(share(&loaded(2))), "{:?}", share(&loaded(2)));
         assert_eq!(share(&loaded(3)), None);
-        let generator = ComponentKind::Processes(Side::Generator);
+        let generator = ComponentKind::Processes(MeasuredSide::Generator);
         for load in [loaded(2), loaded(3)] {
             assert!(near(Signals::of_load(&load).rate(&generator, processes::USER)));
         }

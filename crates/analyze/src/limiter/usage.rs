@@ -1,36 +1,38 @@
 //! Processors that the database and the load generator used, wanted and may use.
 
 use record::metric::{cgroup, generator, host, processes};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::demand::LoadSource;
 use super::finding::Requesters;
 use super::input::LimiterInput;
 use crate::check::Status;
 
-/// Minimum utilisation of saturated processors. The rest is lost between two tasks by the kernel's
-/// scheduler.
+/// Minimum utilisation of saturated processors. The kernel's scheduler loses the rest between two
+/// tasks.
 pub(super) const CPU_FULL: f64 = 0.85;
 
 /// Minimum fraction of the window for which a thread without spare time ran or was runnable.
 pub(super) const FULL: f64 = 0.8;
 
-/// Minimum fraction of the window that a thread waits for a processor to count as lacking one.
+/// Minimum fraction of the window for which a thread waits for a processor, for processors to be
+/// the limiter.
 pub(super) const KEPT_WAITING: f64 = 0.2;
 
 /// Processors of the database.
 impl LimiterInput<'_, '_> {
     /// Returns the number of processors that the database used.
     pub(super) fn database_cpu(&self) -> Option<f64> {
-        self.signals.used_processors(&ComponentKind::Processes(Side::Server))
+        self.signals.used_processors(&ComponentKind::Processes(MeasuredSide::Server))
     }
 
     /// Returns the number of processors that the database may use.
     pub(super) fn database_processors(&self) -> Option<f64> {
-        let may =
-            self.signals.mean(&ComponentKind::Processes(Side::Server), processes::PROCESSORS)?;
-        let quota = self.signals.mean(&ComponentKind::Cgroup(Side::Server), cgroup::QUOTA);
-        Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
+        let available = self
+            .signals
+            .mean(&ComponentKind::Processes(MeasuredSide::Server), processes::PROCESSORS)?;
+        let quota = self.signals.mean(&ComponentKind::Cgroup(MeasuredSide::Server), cgroup::QUOTA);
+        Some(available.min(quota.unwrap_or(available))).filter(|available| *available > 0.0)
     }
 
     /// Returns the fraction of its processors that the database used; `None` if they were not seen.
@@ -39,7 +41,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the used and wanted processors as a fraction of the processors that the database may
-    /// use. Bursts of requests want more of them for a moment than on average.
+    /// use. During bursts of requests it wants more processors than on average.
     pub(super) fn database_wants(&self) -> Option<f64> {
         let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
@@ -48,11 +50,11 @@ impl LimiterInput<'_, '_> {
     /// Returns the mean number of its threads that waited for a processor; `None` if that is not
     /// known.
     pub(super) fn database_waited(&self) -> Option<f64> {
-        self.signals.rate(&ComponentKind::Processes(Side::Server), processes::WAITED)
+        self.signals.rate(&ComponentKind::Processes(MeasuredSide::Server), processes::WAITED)
     }
 
     /// Returns the fraction of the processors' time that the hypervisor did not steal.
-    pub(super) fn given(&self) -> f64 {
+    pub(super) fn unstolen_share(&self) -> f64 {
         let of = |metric| self.signals.rate_at_server(&ComponentKind::Host, metric);
         let stolen = of(host::STOLEN).zip(of(host::PROCESSORS).filter(|all| *all > 0.0));
         1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
@@ -60,7 +62,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the number of processors that the load generator used.
     pub(super) fn generator_cpu(&self) -> Option<f64> {
-        self.signals.used_processors(&ComponentKind::Processes(Side::Generator))
+        self.signals.used_processors(&ComponentKind::Processes(MeasuredSide::Generator))
     }
 
     /// Returns the busy fraction of all processors of the database's host.
@@ -85,47 +87,47 @@ impl LimiterInput<'_, '_> {
     /// Returns the fraction of one processor that the loading thread used; `None` if no table is
     /// being loaded, or the thread was not seen. That thread generates and sends the rows.
     pub(super) fn loader_share(&self) -> Option<f64> {
-        let kind = ComponentKind::Processes(Side::Generator);
+        let kind = ComponentKind::Processes(MeasuredSide::Generator);
         let observing = self.signals.rate(&kind, generator::OBSERVING).unwrap_or(0.0);
         let used = self.signals.used_processors(&kind).map(|used| (used - observing).max(0.0));
-        used.filter(|_| self.demand.by == LoadSource::Load)
+        used.filter(|_| self.demand.source == LoadSource::Load)
     }
 
     /// Returns the fraction of the time in which threads of the load generator lacked a processor.
     pub(super) fn loader_waited(&self) -> f64 {
         self.signals
-            .rate(&ComponentKind::Processes(Side::Generator), processes::WAITED)
+            .rate(&ComponentKind::Processes(MeasuredSide::Generator), processes::WAITED)
             .unwrap_or(0.0)
     }
 
     /// Returns the largest fraction of a processor that a thread used for requests; `None` if none
     /// was observed, or the threads spin.
     pub(super) fn generator_share(&self) -> Option<f64> {
-        match self.demand.by {
+        match self.demand.source {
             LoadSource::Jobs if self.findings.evidence.spins => None,
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
             LoadSource::Load => self.loader_share(),
-            LoadSource::Program => {
-                self.signals.mean(&ComponentKind::Processes(Side::Generator), processes::BUSIEST)
-            }
+            LoadSource::Program => self
+                .signals
+                .mean(&ComponentKind::Processes(MeasuredSide::Generator), processes::BUSIEST),
         }
     }
 
     /// Returns true if the load generator had time for more requests of these clients; `None` if
     /// that is unknown.
-    pub(super) fn generator_has_time(&self, asking: Requesters) -> Option<bool> {
-        if self.demand.by != LoadSource::Jobs || !self.findings.evidence.spins {
+    pub(super) fn generator_has_time(&self, requesters: Requesters) -> Option<bool> {
+        if self.demand.source != LoadSource::Jobs || !self.findings.evidence.spins {
             return Some(self.generator_wants()? < 0.8);
         }
         // A thread that spins is always busy. Requests that are due after a pause show if it was
         // late; those of clients without a pause do not.
         let is_in_time = self.findings.send_lag().status == Status::Pass;
-        (asking == Requesters::ThinkingClients && is_in_time).then_some(true)
+        (requesters == Requesters::ThinkingClients && is_in_time).then_some(true)
     }
 
     /// Returns the largest fraction of the window in which a thread ran or was runnable.
     pub(super) fn generator_wants(&self) -> Option<f64> {
-        match self.demand.by {
+        match self.demand.source {
             LoadSource::Jobs => {
                 self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
             }

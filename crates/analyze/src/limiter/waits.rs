@@ -1,16 +1,16 @@
 //! Waits of the database's sessions: by samples, and by times that the database adds up.
 //!
 //! Ten samples a second show the current wait of each session. A session between a lock and a
-//! processor has no wait that the server names, and is shown as running. A counter that adds up
-//! time misses nothing: its growth per second is the mean number of sessions that wait. If it
-//! counts more than the samples show, the difference is taken from the sessions that are shown as
-//! running but cannot run, as the processes of the database had and wanted fewer processors.
+//! processor is in no wait that the server names, and is shown as running. A counter that adds up
+//! time misses nothing: its growth per second is the mean number of waiting sessions. If it counts
+//! more than the samples show, the difference is taken from the sessions that are shown as running
+//! but cannot run: those for which the processes of the database had and wanted no processor.
 
 use record::metric::RUNNING;
 use record::statistic::{
     performance_schema, pg_stat_database, pg_stat_io_log, pg_stat_wal, status,
 };
-use record::{ComponentKind, Statistic};
+use record::{ComponentKind, ServerStatistic};
 
 use super::finding::Contradiction;
 use super::input::LimiterInput;
@@ -18,11 +18,10 @@ use super::input::LimiterInput;
 /// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
 pub(super) const WAIT_DECIDES: f64 = 0.4;
 
-/// Minimum number of sessions that are shown as running but cannot run, for a contradiction.
+/// Minimum number of sessions in a contradiction: they are shown as running but cannot run.
 const CONTRADICTION: f64 = 1.0;
 
-/// Minimum fraction of the active sessions that are shown as running but cannot run, for a
-/// contradiction.
+/// Minimum number of sessions in a contradiction, as a fraction of the active sessions.
 const CONTRADICTION_SHARE: f64 = 0.2;
 
 /// A kind of wait of sessions, by the remedy that it needs.
@@ -40,16 +39,16 @@ const COUNTED: [Wait; 3] = [Wait::Lock, Wait::Flush, Wait::Disk];
 /// A counter of the time that sessions wait.
 struct TimeCounter {
     wait: Wait,
-    statistic: Statistic,
+    statistic: ServerStatistic,
     /// Growth of the counter in a second in which one session waits.
     per_session: f64,
 }
 
-const fn millis(wait: Wait, statistic: Statistic) -> TimeCounter {
+const fn millis(wait: Wait, statistic: ServerStatistic) -> TimeCounter {
     TimeCounter { wait, statistic, per_session: 1e3 }
 }
 
-const fn seconds(wait: Wait, statistic: Statistic) -> TimeCounter {
+const fn seconds(wait: Wait, statistic: ServerStatistic) -> TimeCounter {
     TimeCounter { wait, statistic, per_session: 1.0 }
 }
 
@@ -69,7 +68,7 @@ const TIME_COUNTERS: [TimeCounter; 9] = [
 
 /// Counters of the sessions that wait at an instant, by kind of wait. They show a wait that goes
 /// on; InnoDB adds it to the time of all waits only when it ends.
-const GAUGES: [(Wait, Statistic); 2] = [
+const GAUGES: [(Wait, ServerStatistic); 2] = [
     (Wait::Lock, status::INNODB_ROW_LOCK_CURRENT_WAITS),
     (Wait::Disk, status::INNODB_DATA_PENDING_READS),
 ];
@@ -115,7 +114,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the sessions in a kind of wait; `None` if neither samples nor counters show it.
     pub(super) fn waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let seen = self.waiting_by_samples(wanted);
-        let hidden = self.hidden_waiting(wanted);
+        let hidden = self.hidden_waits(wanted);
         match (seen, hidden) {
             (Some(seen), Some(hidden)) => Some(Waiting {
                 sessions: seen.sessions + hidden.sessions,
@@ -128,10 +127,10 @@ impl LimiterInput<'_, '_> {
     /// Returns the sessions that samples show.
     fn waiting_by_samples(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let waits = self.signals.all_per_sample(&ComponentKind::Waits);
-        let of_it: Vec<&(&str, f64)> =
+        let of_kind: Vec<&(&str, f64)> =
             waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
-        let event = of_it.first()?.0;
-        Some(Waiting { sessions: of_it.iter().map(|(_, mean)| mean).sum(), event })
+        let event = of_kind.first()?.0;
+        Some(Waiting { sessions: of_kind.iter().map(|(_, mean)| mean).sum(), event })
     }
 
     /// Returns the sessions that counters show, whatever samples show.
@@ -156,7 +155,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the sessions that counters show and samples do not, limited by the sessions that are
     /// shown as running. Counters include others' sessions, and reads ahead.
-    fn hidden_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+    fn hidden_waits(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let beyond = |wait: Wait| {
             let counted = self.waiting_by_counters(wait)?;
             let seen = self.waiting_by_samples(wait).map_or(0.0, |seen| seen.sessions);
@@ -190,7 +189,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the sessions that are shown as running and that counters find in a wait.
     fn all_hidden(&self) -> f64 {
-        let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
+        let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waits(wait));
         hidden.map(|hidden| hidden.sessions).sum()
     }
 
@@ -228,7 +227,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn all_waits(&self) -> Vec<(String, f64)> {
         let shown = self.signals.all_per_sample(&ComponentKind::Waits).into_iter();
         let shown = shown.filter(|(name, _)| *name != RUNNING);
-        let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
+        let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waits(wait));
         let hidden = hidden.map(|Waiting { sessions, event }| (event, sessions));
         let unexplained = self.unexplained();
         let running = self.running().map(|all| (RUNNING, all - unexplained.unwrap_or(0.0)));

@@ -5,7 +5,7 @@ use analyze::finding::{
 };
 use analyze::limiting::{FullThread, GeneratorLimit, LimiterFinding};
 use analyze::{
-    Check, Component, Evidence, Finding, Obstacle, Place, Status, UsedTarget, summarize,
+    Check, Component, DatabaseLocation, Evidence, Finding, Obstacle, Status, UsedTarget, summarize,
 };
 use base::{Nanos, StatementId};
 use record::Kind;
@@ -211,13 +211,13 @@ fn unreadable_processor_frequency_is_not_possible() {
 #[test]
 fn processor_wait_names_the_likely_user_by_database_location() {
     for (place, expected) in [
-        (Place::Inside, Some(true)),
-        (Place::ThisHost, Some(true)),
-        (Place::Elsewhere, Some(false)),
-        (Place::Unknown, None),
+        (DatabaseLocation::Inside, Some(true)),
+        (DatabaseLocation::ThisHost, Some(true)),
+        (DatabaseLocation::Elsewhere, Some(false)),
+        (DatabaseLocation::Unknown, None),
     ] {
         let mut evidence = steady(OPEN);
-        evidence.surroundings.main.place = place;
+        evidence.surroundings.main.location = place;
         grow(&mut evidence, "lane-0", "waited", 0.06);
         let found = only("processor-wait", Status::Suspect, &evidence);
         let Finding::ProcessorWait(ProcessorWait { thread, has_database_here, .. }) = found.finding

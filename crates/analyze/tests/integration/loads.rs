@@ -102,13 +102,13 @@ fn waiting_writers_limit_the_load_if_nothing_is_saturated() {
     names!(
         &loading(),
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Requesters::Writers && it.clients == 4.0
+        F::Concurrency(it) if it.requesters == Requesters::Writers && it.clients == 4.0
     );
     // If all rows are one batch, the other writers have nothing to do.
     let all_at_once = LOADED.replace("writers = 4", "writers = 4\nbatch = 1000000");
     names(&loading_as(&all_at_once), Component::Concurrency, |finding| match finding {
         F::Concurrency(it) => {
-            it.asking == Requesters::Writers
+            it.requesters == Requesters::Writers
                 && it.clients == 1.0
                 && near(it.service_s, 8.3)
                 && near(it.per_s, 0.1205)

@@ -5,11 +5,11 @@ use analyze::limiting::{
     LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Requesters, Unseen, Waits,
 };
 use analyze::{
-    Component, Evidence, EvidenceKind, Place, Route, Surroundings, UsedTarget, UtilisedComponent,
-    summarize,
+    Component, DatabaseLocation, Evidence, EvidenceKind, Route, Surroundings, UsedTarget,
+    UtilisedComponent, summarize,
 };
 use base::Nanos;
-use record::{Kind, Side};
+use record::{Kind, MeasuredSide};
 
 use crate::support::{
     OPEN, answer_only, grow, is_explained, near, replace_readings, set_times, steady,
@@ -96,7 +96,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     names!(
         &watched(),
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Requesters::Clients && it.clients == 2.0
+        F::Concurrency(it) if it.requesters == Requesters::Clients && it.clients == 2.0
     );
     // If the processes of a database are not seen, its sessions show whether they run.
     let mut far = watched();
@@ -107,7 +107,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     names!(
         &far,
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Requesters::Clients && it.clients == 2.0
+        F::Concurrency(it) if it.requesters == Requesters::Clients && it.clients == 2.0
     );
     // The process that accepts the connections is idle while sessions run: it is only a tunnel.
     let mut tunnel = watched();
@@ -137,7 +137,7 @@ fn clients_that_pause_limit_their_job_also_if_the_threads_spin() {
         names!(
             &evidence,
             Component::Concurrency,
-            F::Concurrency(it) if it.asking == Requesters::ThinkingClients && it.clients == 2.0
+            F::Concurrency(it) if it.requesters == Requesters::ThinkingClients && it.clients == 2.0
         );
     }
     let mut late = spinning(thinking);
@@ -163,7 +163,7 @@ fn busy_workers_limit_the_job_whose_queue_grows() {
     names!(
         &busy,
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Requesters::Workers
+        F::Concurrency(it) if it.requesters == Requesters::Workers
             && it.clients == 1.0
             && near(it.in_flight, 0.96)
             && near(it.per_s, 600.0)
@@ -203,7 +203,7 @@ fn requests_answered_after_the_window_are_not_in_flight_in_it() {
     names!(
         &evidence,
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Requesters::Workers && near(it.in_flight, 3.6)
+        F::Concurrency(it) if it.requesters == Requesters::Workers && near(it.in_flight, 3.6)
     );
 }
 
@@ -572,7 +572,7 @@ fn throttled_cgroup_ranks_before_its_symptoms() {
     names!(
         &evidence,
         Component::Cgroup,
-        F::Processors(ProcessorLimit::Throttled { side: Side::Server, quota, .. })
+        F::Processors(ProcessorLimit::Throttled { side: MeasuredSide::Server, quota, .. })
             if near(*quota, 0.5)
     );
     // It is a small part of very many processors, and yet all that it may use.
@@ -580,7 +580,7 @@ fn throttled_cgroup_ranks_before_its_symptoms() {
     names!(
         &evidence,
         Component::Cgroup,
-        F::Processors(ProcessorLimit::Throttled { side: Side::Server, quota, .. })
+        F::Processors(ProcessorLimit::Throttled { side: MeasuredSide::Server, quota, .. })
             if near(*quota, 0.5)
     );
     plant(&mut evidence, "cgroup server", "throttled", 0.05);
@@ -590,7 +590,8 @@ fn throttled_cgroup_ranks_before_its_symptoms() {
 
 /// Adds the sockets of a database on another machine; each request takes 1.6 ms.
 fn far_away(evidence: &mut Evidence, round_trip_ms: f64, least_ms: f64) {
-    let elsewhere = UsedTarget { route: Some(Route::Postgres), place: Place::Elsewhere };
+    let elsewhere =
+        UsedTarget { route: Some(Route::Postgres), location: DatabaseLocation::Elsewhere };
     evidence.surroundings = Surroundings { main: elsewhere, ..Surroundings::default() };
     hold(evidence, "sockets generator", "round-trip", round_trip_ms / 1e3);
     hold(evidence, "sockets generator", "round-trip-least", least_ms / 1e3);
@@ -680,9 +681,9 @@ fn a_full_link_is_named() {
     hold(&mut evidence, "interface eth0", "speed", 1.25e6);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
     hold(&mut evidence, "interface eth0", "speed", 125e6);
-    evidence.surroundings.main.place = Place::ThisHost;
+    evidence.surroundings.main.location = DatabaseLocation::ThisHost;
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
-    evidence.surroundings.main.place = Place::Elsewhere;
+    evidence.surroundings.main.location = DatabaseLocation::Elsewhere;
     plant(&mut evidence, "sessions", "active", 14.0);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
 }
@@ -847,7 +848,7 @@ fn memory_shortage_limits() {
         F::Memory(MemoryLimit::Host { lacked, .. }) if near(*lacked, 0.3)
     );
     // If the database's host is not observed, its memory is not the limiter.
-    evidence.surroundings.main.place = Place::Elsewhere;
+    evidence.surroundings.main.location = DatabaseLocation::Elsewhere;
     names!(
         &evidence,
         Component::DatabaseMemory,
@@ -876,7 +877,7 @@ fn memory_shortage_in_a_cgroup_limits() {
 
 fn embedded(workload: &str, cpu: f64) -> Evidence {
     let mut evidence = steady(workload);
-    let sqlite = UsedTarget { route: Some(Route::Sqlite), place: Place::Inside };
+    let sqlite = UsedTarget { route: Some(Route::Sqlite), location: DatabaseLocation::Inside };
     evidence.surroundings = Surroundings { main: sqlite, ..Surroundings::default() };
     plant(&mut evidence, "server", "user", cpu);
     plant(&mut evidence, "server", "system", 0.05);

@@ -76,7 +76,8 @@ fn self_throttling_loader_is_named_with_its_session_and_both_sockets() {
             let F::Program(ProgramLimit::Pauses { sessions, waiting, pause }) = finding else {
                 return false;
             };
-            let Pause::NothingAsked { rows, sockets: Sockets::Empty { share } } = *pause else {
+            let Pause::NoFurtherRequests { rows, sockets: Sockets::Empty { share } } = *pause
+            else {
                 return false;
             };
             near(*sessions, 1.0) && near(*waiting, 0.98) && rows == Some(wait) && near(share, 0.99)
@@ -92,7 +93,7 @@ fn self_throttling_loader_is_named_while_others_take_the_processors() {
     names!(
         &evidence,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
     // A program that has no processor for most of that time does not throttle itself.
     plant(&mut evidence, "generator", "waited", 0.7);
@@ -141,7 +142,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         &batches(),
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses {
-            pause: Pause::NothingAsked { rows: None, sockets: Sockets::Empty { share } },
+            pause: Pause::NoFurtherRequests { rows: None, sockets: Sockets::Empty { share } },
             ..
         })
             if near(*share, 0.975)
@@ -194,7 +195,7 @@ fn short_pauses_of_a_program_that_sleeps_are_added_up() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses {
             waiting,
-            pause: Pause::NothingAsked { rows: None, sockets: Sockets::Empty { .. } },
+            pause: Pause::NoFurtherRequests { rows: None, sockets: Sockets::Empty { .. } },
             ..
         })
             if near(*waiting, 0.8)
@@ -403,14 +404,14 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
     let idle = asks_at_once(1.0, 19.0);
     assert_ne!(summarize(&idle).limiter.component, Component::Connections);
     // An observer that waits for the pool itself sees no sessions at work.
-    let mut behind = asks_at_once(0.9, 1.1);
-    plant(&mut behind, "sessions", "looks", 1.0);
-    assert_ne!(summarize(&behind).limiter.component, Component::Connections);
-    hold(&mut behind, "server", "proxies", 1.0);
-    assert_eq!(summarize(&behind).limiter.component, Component::Connections);
-    plant(&mut behind, "sockets generator", "data-sent", 210.0);
-    plant(&mut behind, "sockets generator", "data-received", 210.0);
-    assert_eq!(summarize(&behind).limiter.component, Component::Connections);
+    let mut after = asks_at_once(0.9, 1.1);
+    plant(&mut after, "sessions", "looks", 1.0);
+    assert_ne!(summarize(&after).limiter.component, Component::Connections);
+    hold(&mut after, "server", "proxies", 1.0);
+    assert_eq!(summarize(&after).limiter.component, Component::Connections);
+    plant(&mut after, "sockets generator", "data-sent", 210.0);
+    plant(&mut after, "sockets generator", "data-received", 210.0);
+    assert_eq!(summarize(&after).limiter.component, Component::Connections);
 }
 
 #[test]
@@ -476,14 +477,14 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
     names!(
         &throttled,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
     // Half of the pauses suffices while the sessions of others saturate the processors.
     plant(&mut throttled, "sessions", "paused", 6.0);
     names!(
         &throttled,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
 }
 
@@ -577,7 +578,7 @@ fn program_that_sends_at_once_is_not_self_throttling() {
     names!(
         &evidence,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
     plant(&mut evidence, program, received, 12_000.0);
     // A request that is under way in each sample is not a wait for the program.
@@ -594,7 +595,7 @@ fn program_that_sends_at_once_is_not_self_throttling() {
     names!(
         &evidence,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
     hold(&mut evidence, "sockets generator", "round-trip-least", 0.005);
     names!(
@@ -607,7 +608,7 @@ fn program_that_sends_at_once_is_not_self_throttling() {
     names!(
         &evidence,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
     // It would send more if it had a processor.
     let mut crowded = evidence.clone();
@@ -632,7 +633,7 @@ fn idle_database_reveals_a_self_throttling_program() {
     names!(
         &evidence,
         Component::GeneratorInput,
-        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { rows: None, .. }, .. })
+        F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { rows: None, .. }, .. })
     );
     plant(&mut evidence, "waits", "Client:ClientWrite", 18.0);
     plant(&mut evidence, "sessions", "active", 19.0);

@@ -1,9 +1,11 @@
 //! Checks of a server's own counters, with planted faults.
 
 use analyze::finding::{
-    Checkpoints, Commits, Compared, Counter, CounterObstacle, Coverage, Cycles,
+    Checkpoints, Commits, ComparedCounter, CounterComparison, CounterObstacle, Coverage, Cycles,
 };
-use analyze::{Account, Answered, Check, Evidence, Finding, Observed, Obstacle, Status, Unit};
+use analyze::{
+    Answered, Check, Evidence, Finding, Observed, Obstacle, ServerCounters, Status, Unit,
+};
 use base::Nanos;
 use record::{Balance, Counts, EndKind};
 
@@ -22,14 +24,14 @@ type Counted<'a> = &'a [(&'a str, f64, f64)];
 /// Returns a run of this workload with these answers by job and these counters.
 fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidence {
     let mut evidence = steady(workload);
-    let count = |(metric, before, behind): &(&str, f64, f64)| Observed {
+    let count = |(metric, before, after): &(&str, f64, f64)| Observed {
         component: "database".to_owned(),
         metric: (*metric).to_owned(),
-        points: vec![(Nanos::ZERO, *before), (Nanos::from_secs(60), *behind)],
+        points: vec![(Nanos::ZERO, *before), (Nanos::from_secs(60), *after)],
         ranges: Vec::new(),
     };
     let counts = counted.iter().map(count).collect();
-    evidence.account = Account { refused: None, counts, jobs };
+    evidence.server_counters = ServerCounters { refused: None, counts, jobs };
     evidence
 }
 
@@ -80,14 +82,14 @@ fn one_lost_commit_is_enough() {
         only("commits", status, &postgres(READ, vec![answered(ALL, 1)], commits));
     }
     let found = check("commits", &postgres(READ, vec![answered(ALL, 1)], ALL + 6));
-    let compared = Compared {
-        counter: Counter::Commits,
+    let compared = CounterComparison {
+        counter: ComparedCounter::Commits,
         server: 60_006.0,
         own: [7.0, 7.0],
         requests: [60_000.0, 60_000.0],
     };
     assert_eq!(found.finding, Finding::Commits(Commits::Missing(compared)));
-    assert_eq!((found.value, found.unit), (Some(-1.0), Unit::Counted(Counter::Commits)));
+    assert_eq!((found.value, found.unit), (Some(-1.0), Unit::Counted(ComparedCounter::Commits)));
 }
 
 #[test]
@@ -152,9 +154,10 @@ fn the_parts_of_a_mix_are_counted_once() {
         false => answered(ALL / 2, 1),
         true => answered(ALL, 0),
     });
-    evidence.account = postgres(READ, jobs.collect(), ALL + 7).account;
+    evidence.server_counters = postgres(READ, jobs.collect(), ALL + 7).server_counters;
     assert_eq!(check("commits", &evidence).status, Status::Pass);
-    evidence.account = postgres(READ, evidence.account.jobs, ALL + 6).account;
+    evidence.server_counters =
+        postgres(READ, evidence.server_counters.jobs, ALL + 6).server_counters;
     assert_eq!(check("commits", &evidence).status, Status::Invalid);
 }
 
@@ -210,10 +213,10 @@ fn missing_server_counters_are_reported() {
     is_not_possible(&steady(READ), CounterObstacle::NoAccount);
     let mut refused = steady(READ);
     let why = "permission denied".to_owned();
-    refused.account.refused = Some(why.clone());
+    refused.server_counters.refused = Some(why.clone());
     is_not_possible(&refused, CounterObstacle::AccountRefused(why));
     let mut once = right();
-    once.account.counts.iter_mut().for_each(|count| count.points.truncate(1));
+    once.server_counters.counts.iter_mut().for_each(|count| count.points.truncate(1));
     is_not_possible(&once, CounterObstacle::AccountNotRead);
     let mut killed = right();
     killed.ended = None;
@@ -225,20 +228,20 @@ fn missing_server_counters_are_reported() {
          rate = 1000\narrival = uniform\n"
     );
     let mut several = steady(&two);
-    several.account = right().account;
+    several.server_counters = right().server_counters;
     is_not_possible(&several, CounterObstacle::SeveralTargets);
 }
 
 #[test]
 fn server_with_reset_counters_is_not_judged() {
     let mut shrunk = postgres(READ, vec![answered(ALL, 1)], ALL + 7);
-    shrunk.account.counts[0].points[1].1 = 99.0;
+    shrunk.server_counters.counts[0].points[1].1 = 99.0;
     is_not_possible(&shrunk, CounterObstacle::CountersReset);
     let mut restarted = postgres(READ, vec![answered(ALL, 1)], 100);
-    restarted.account.counts[2].points[1].1 = 35.0;
+    restarted.server_counters.counts[2].points[1].1 = 35.0;
     is_not_possible(&restarted, CounterObstacle::CountersReset);
     let mut younger = mariadb(READ, vec![answered(ALL, 1)], 100, 0);
-    younger.account.counts[5].points[1].1 = 50.0;
+    younger.server_counters.counts[5].points[1].1 = 50.0;
     is_not_possible(&younger, CounterObstacle::CountersReset);
 }
 
@@ -250,7 +253,7 @@ fn statements_with_unknown_commits_are_not_judged() {
         let workload = READ.replace("select 1", statement);
         let workload = workload.replace("rate", "let = x: text(1, 5)\nrate");
         let mut evidence = steady(&workload);
-        evidence.account = postgres(READ, vec![answered(ALL, 1)], 2 * ALL).account;
+        evidence.server_counters = postgres(READ, vec![answered(ALL, 1)], 2 * ALL).server_counters;
         let found = check("commits", &evidence);
         let is_unknown = |it: &CounterObstacle| match it {
             CounterObstacle::UnknownCommits { job, .. } => job == "read",
@@ -261,9 +264,11 @@ fn statements_with_unknown_commits_are_not_judged() {
         };
         assert!(is_unknown(obstacle), "{statement}: {found:?}");
         // MariaDB counts statements that were sent, independently of their effect.
-        evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 2 * ALL).account;
+        evidence.server_counters =
+            mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 2 * ALL).server_counters;
         assert_eq!(check("commits", &evidence).status, Status::Pass, "{statement}");
-        evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 2, 2 * ALL).account;
+        evidence.server_counters =
+            mariadb(READ, vec![answered(ALL, 1)], ALL + 2, 2 * ALL).server_counters;
         assert_eq!(check("commits", &evidence).status, Status::Invalid, "{statement}");
     }
 }
@@ -276,8 +281,8 @@ fn checkpoints(timed: f64, requested: f64, written: f64) -> Check {
         ("checkpoints-requested", 4.0, 4.0 + requested),
         ("log-written", 1e9, 1e9 + written),
     ];
-    let more = account(READ, Vec::new(), &counted).account.counts;
-    evidence.account.counts.extend(more);
+    let more = account(READ, Vec::new(), &counted).server_counters.counts;
+    evidence.server_counters.counts.extend(more);
     only("checkpoints", Status::Pass, &evidence)
 }
 
@@ -305,7 +310,10 @@ fn log_wraps_are_counted_without_checkpoints() {
     let why = Obstacle::Counters(CounterObstacle::NoLogWritten);
     assert_eq!(unknown.finding, Finding::NotPossible(why));
     let counted = [("log-written", 0.0, 250e6), ("log-capacity", 100e6, 100e6)];
-    evidence.account.counts.extend(account(READ, Vec::new(), &counted).account.counts);
+    evidence
+        .server_counters
+        .counts
+        .extend(account(READ, Vec::new(), &counted).server_counters.counts);
     let found = only("checkpoints", Status::Pass, &evidence);
     assert_eq!(found.value, Some(2.5));
     let cycles = Cycles::Turns(2.5);

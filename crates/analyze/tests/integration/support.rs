@@ -1,9 +1,9 @@
 //! Runs without a database: faultless evidence in which a test can plant one fault.
 
 use analyze::{
-    Account, Calibration, Check, ClientSample, Distribution, Evidence, Figures, JobEvidence,
-    Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, UsedTarget, WarmupEnd,
-    summarize,
+    Calibration, Check, ClientSample, DatabaseLocation, Distribution, Evidence, Figures,
+    JobEvidence, Observed, Route, ServerCounters, Status, Step, Steps, Summary, Surroundings,
+    UsedTarget, WarmupEnd, summarize,
 };
 use base::{AccountId, Nanos, StatementId};
 use record::{Balance, Counts, EndCounts, EndKind, Event, EventKind, Grid, Kind};
@@ -68,7 +68,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         unseen: Vec::new(),
         observed: Vec::new(),
         surroundings: calibrated(),
-        account: Account::default(),
+        server_counters: ServerCounters::default(),
         plan,
     };
     let seconds = seconds(&evidence);
@@ -103,7 +103,7 @@ fn idle(seconds: u64) -> Vec<Observed> {
 fn calibrated() -> Surroundings {
     let figures = Figures { service_p50_ns: Some(25e3), per_s: Some(50_000.0) };
     Surroundings {
-        main: UsedTarget { route: Some(Route::Postgres), place: Place::ThisHost },
+        main: UsedTarget { route: Some(Route::Postgres), location: DatabaseLocation::ThisHost },
         named: Vec::new(),
         calibration: Some(Calibration {
             clock_cost_ns: Some(25.0),

@@ -1,7 +1,7 @@
 //! Checks of the observations other than the requests, with planted faults.
 
 use analyze::finding::{ObservationObstacle, Stalls};
-use analyze::{Evidence, Finding, Obstacle, Place, Status, UsedTarget};
+use analyze::{DatabaseLocation, Evidence, Finding, Obstacle, Status, UsedTarget};
 use base::Nanos;
 
 use crate::support::{OPEN, check, grow, near, only, replace_readings, stand_still, steady};
@@ -125,13 +125,13 @@ fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     only("other-programs", Status::NotPossible, &pooled);
     // If the database is on another host, the programs next to the load generator are not part of
     // it.
-    evidence.surroundings.main.place = Place::Elsewhere;
+    evidence.surroundings.main.location = DatabaseLocation::Elsewhere;
     only("other-programs", Status::Suspect, &evidence);
     let copy = format!("{OPEN}target = copy\n[target copy]\nurl = sim:mm1\n");
     let mut beside = crowded("", 0.3);
     beside.plan = steady(&copy).plan;
     beside.surroundings.named =
-        vec![UsedTarget { place: Place::ThisHost, ..UsedTarget::default() }];
+        vec![UsedTarget { location: DatabaseLocation::ThisHost, ..UsedTarget::default() }];
     only("other-programs", Status::NotPossible, &beside);
 }
 

@@ -78,7 +78,7 @@ pub(super) struct RecorderThread {
     /// Secrets to remove from texts that may come from a server: texts of events and of the end,
     /// settings, names of tables, and names of metrics, which may be statements.
     secrets: Secrets,
-    /// Those that are removed from names of settings too, which may have the name of a table.
+    /// Secrets that are removed from names of settings too, which may have the name of a table.
     distinct: Secrets,
 }
 

@@ -298,7 +298,7 @@ impl RowFormatter {
     }
 
     fn append_all(&self, row: &OpRow, block: &OpBlock, out: &mut Vec<u8>) {
-        let Sample { life, sent, outcome, effort } = row.sample;
+        let Sample { life, sent, outcome, work } = row.sample;
         out.extend_from_slice(&self.accounts[row.account.index()]);
         out.push(b',');
         natural(row.number, out);
@@ -320,7 +320,7 @@ impl RowFormatter {
         out.extend_from_slice(word.as_bytes());
         out.push(b',');
         field(escaped(code).as_bytes(), out);
-        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = effort;
+        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = work;
         for number in [retries.into(), rows, bytes_sent, bytes_received, block.lane.into()] {
             out.push(b',');
             natural(number, out);
@@ -329,7 +329,7 @@ impl RowFormatter {
 
     /// Appends the five columns of dbbench's file; returns false if this request has no row.
     fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
-        let Sample { life, sent: _, outcome, effort } = row.sample;
+        let Sample { life, sent: _, outcome, work } = row.sample;
         match outcome {
             Outcome::Completed | Outcome::Failed(_) => {}
             Outcome::Rejected | Outcome::Unsent => return false,
@@ -337,7 +337,7 @@ impl RowFormatter {
         out.extend_from_slice(&self.accounts[row.account.index()]);
         let start = life.intended.since(zero).0 / 1_000;
         let response = life.response().0 / 1_000;
-        for number in [start, response, effort.rows, u64::from(row.failed)] {
+        for number in [start, response, work.rows, u64::from(row.failed)] {
             out.push(b',');
             natural(number, out);
         }

@@ -76,10 +76,9 @@ fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
     let at = |micros: u64| Stamp(ZERO.0 + 1_000_000 * number + 1_000 * micros + 7);
     let life =
         Life { intended: at(0), noticed: at(1), assigned: at(2), sent: at(3), done: at(1_500) };
-    let effort =
-        RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
+    let work = RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
     let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
-    OpRow { account: AccountId(0), number, sample: Sample { life, sent, outcome, effort }, failed }
+    OpRow { account: AccountId(0), number, sample: Sample { life, sent, outcome, work }, failed }
 }
 
 fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {

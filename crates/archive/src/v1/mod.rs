@@ -24,7 +24,8 @@ pub(crate) use rows::{
     LoadRow, LoadSampleRow, SampleRangeRow, SampleRow, SeriesRow, Setting,
 };
 pub(crate) use schema::{
-    APPLICATION, EXCERPT, OPTIONAL_TABLES, SAMPLE_RANGE, VERSION, has_table, is_missing, statements,
+    APPLICATION, EXCERPT, OPTIONAL_TABLES, SAMPLE_RANGE, VERSION, has_table, is_missing,
+    statements, statements_of,
 };
 pub(crate) use seal::{Seal, Totals, sums, sums_on_disk, write_seal};
 

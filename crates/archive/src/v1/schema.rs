@@ -25,8 +25,8 @@ pub(crate) const SAMPLE_RANGE: &str = "sample_range";
 pub(crate) const EXCERPT: &str = "excerpt";
 
 /// Returns true if a record is older than this table.
-pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, RowError> {
-    Ok(OPTIONAL_TABLES.contains(&table) && !has_table(in_it, "main", table)?)
+pub(crate) fn is_missing(record: &Connection, table: &str) -> Result<bool, RowError> {
+    Ok(OPTIONAL_TABLES.contains(&table) && !has_table(record, "main", table)?)
 }
 
 /// Returns true if a database has a table.
@@ -35,9 +35,16 @@ pub(crate) fn has_table(of: &Connection, database: &str, table: &str) -> Result<
     Ok(of.prepare_cached(&sql)?.exists([table])?)
 }
 
-/// Returns the statements of [`SCHEMA`] with the names of the objects that they create.
+/// Returns the statements of version 1 with the names of the objects that they create.
 pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SCHEMA.split(";\n").filter_map(|statement| {
+    statements_of(SCHEMA)
+}
+
+/// Returns the statements of a schema with the names of the objects that they create.
+pub(crate) fn statements_of(
+    schema: &'static str,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    schema.split(";\n").filter_map(|statement| {
         let create = statement.find("CREATE ")?;
         let statement = &statement[create..];
         Some((statement.split([' ', '(']).nth(2)?, statement))

@@ -13,11 +13,7 @@ const SCHEMA: &str = include_str!("schema.sql");
 
 /// Returns the statements that create the tables, with the names of the tables.
 pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SCHEMA.split(";\n").filter_map(|statement| {
-        let create = statement.find("CREATE ")?;
-        let statement = &statement[create..];
-        Some((statement.split([' ', '(']).nth(2)?, statement))
-    })
+    v1::statements_of(SCHEMA)
 }
 
 /// Tables that the first records of this version did not have.

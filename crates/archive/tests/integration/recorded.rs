@@ -94,7 +94,7 @@ fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
             outcome: Outcome::Completed,
             sent: Some(Dispatch { assigned: at, sent: at }),
             done: at + Nanos(1_000),
-            effort: RequestWork { rows: *rows, ..RequestWork::default() },
+            work: RequestWork { rows: *rows, ..RequestWork::default() },
             statements: &[Nanos(1_000)],
             node: None,
         };

@@ -155,7 +155,7 @@ impl Scenario {
             let job = if number % 4 == 0 { WRITE } else { READ };
             let lane = number as usize % count;
             let request = lanes[lane].arrive(job, number, at, at + Nanos(30_000));
-            lanes[lane].space(job, Nanos(1_000_000_000 / self.per_s));
+            lanes[lane].record_gap(job, Nanos(1_000_000_000 / self.per_s));
             under_way.add(self, lane, request, job, stream.draw(number));
             if (number + 1) % self.per_s == 0 {
                 let second = number / self.per_s + 1;
@@ -163,7 +163,7 @@ impl Scenario {
                 under_way.settle_until(now, &mut lanes);
                 for lane in &mut lanes {
                     let gauge = Gauge { in_flight: second, queued: 1, connections: 4 };
-                    lane.turn(now, || vec![gauge; 2]);
+                    lane.close_interval(now, || vec![gauge; 2]);
                 }
                 after_second(&mut lanes, second);
             }
@@ -223,7 +223,7 @@ impl UnderWay {
             }
             let (lane, request, Plan { outcome, sent, statements }) = first.remove();
             let part = Nanos(done.since(sent).0 / statements as u64);
-            let effort = RequestWork {
+            let work = RequestWork {
                 rows: 2,
                 bytes_sent: 41,
                 bytes_received: 97,
@@ -237,7 +237,7 @@ impl UnderWay {
                     outcome,
                     sent: Some(dispatch),
                     done,
-                    effort,
+                    work,
                     statements: &parts,
                     node: None,
                 }

@@ -65,7 +65,7 @@ fn serve(mut ledger: Ledger<RecorderOutlet>) {
         let at = ZERO + Nanos::from_millis(25 * number);
         let (job, statements) = if number % 4 == 0 { (WRITE, 1) } else { (READ, 2) };
         let request = ledger.arrive(job, number, at, at + Nanos::from_micros(30));
-        ledger.space(job, Nanos::from_millis(25));
+        ledger.record_gap(job, Nanos::from_millis(25));
         // The last request is answered after the schedule has ended.
         let late = if number + 1 == 40 * SECONDS { 1_000_000 } else { 0 };
         let done = at + Nanos::from_micros(400 + 70 * number + late);
@@ -79,7 +79,7 @@ fn serve(mut ledger: Ledger<RecorderOutlet>) {
         }
         if number % 40 == 39 {
             let gauge = Gauge { in_flight: 1, queued: 0, connections: 4 };
-            ledger.turn(ZERO + Nanos::from_secs(number / 40 + 1), || vec![gauge; 2]);
+            ledger.close_interval(ZERO + Nanos::from_secs(number / 40 + 1), || vec![gauge; 2]);
         }
     }
     ledger.finish();
@@ -112,7 +112,7 @@ fn settle(
     };
     let part = Nanos(done.since(dispatch.sent).0 / statements);
     let parts = vec![part; statements as usize];
-    let effort =
+    let work =
         RequestWork { rows: 2, bytes_sent: 41, bytes_received: 97, ..RequestWork::default() };
     let _ = ledger.settle(
         request,
@@ -122,7 +122,7 @@ fn settle(
                 outcome,
                 sent: Some(dispatch),
                 done,
-                effort,
+                work,
                 statements: &parts,
                 node: None,
             },

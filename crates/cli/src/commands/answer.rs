@@ -180,7 +180,7 @@ pub(crate) fn unbroken() -> Style {
 }
 
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`], or
-/// `other` if there is none or it has no width.
+/// `other` if stdout is no terminal or its width is unknown.
 fn style_or(other: usize) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let width = match is_terminal {

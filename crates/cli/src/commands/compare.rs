@@ -114,7 +114,7 @@ fn gather(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
     Ok((Groups::read(&arguments)?, None))
 }
 
-/// Returns true if two arguments name the same file, or are the same.
+/// Returns true if two arguments are equal or name the same file.
 fn is_same_file(one: &str, other: &str) -> bool {
     let [first, second] = [one, other].map(|name| Path::new(name).canonicalize());
     one == other || matches!((first, second), (Ok(first), Ok(second)) if first == second)

@@ -23,7 +23,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
         let target = target.map(|target| target.to_string());
         print_document(&report::diagnosis_json(
             target.as_deref(),
-            &examined.surroundings,
+            &examined.input,
             &examined.diagnosis,
         ))?;
     } else {

@@ -7,7 +7,7 @@ const MOST_LINES: usize = 8;
 
 /// The progress of an experiment: its latest lines, and how many runs were made.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct ExperimentCourse {
+pub(super) struct ExperimentProgress {
     /// Latest lines, the oldest first.
     lines: VecDeque<String>,
     /// Number of the run that is made, from 1, and the maximum number of runs, if it is known.
@@ -27,7 +27,7 @@ pub(super) struct ExperimentWords {
     pub(super) earlier: Vec<String>,
 }
 
-impl ExperimentCourse {
+impl ExperimentProgress {
     pub(super) fn add_line(&mut self, line: String, runs: Option<(u32, u32)>) {
         if self.lines.len() == MOST_LINES {
             self.lines.pop_front();
@@ -60,21 +60,21 @@ mod tests {
 
     #[test]
     fn words_have_the_run_its_phase_and_the_lines_before() {
-        let words = |course: &ExperimentCourse| course.words("measuring", Some(0.5));
-        let mut course = ExperimentCourse::default();
-        assert_eq!(words(&course).doing, "starting");
-        assert_eq!(words(&course).progress, None);
-        course.add_line("run 2 of at most 4".to_owned(), Some((2, 4)));
-        assert_eq!(words(&course).progress, Some(0.25));
-        course.is_running = true;
-        let now = words(&course);
+        let words = |progress: &ExperimentProgress| progress.words("measuring", Some(0.5));
+        let mut progress = ExperimentProgress::default();
+        assert_eq!(words(&progress).doing, "starting");
+        assert_eq!(words(&progress).progress, None);
+        progress.add_line("run 2 of at most 4".to_owned(), Some((2, 4)));
+        assert_eq!(words(&progress).progress, Some(0.25));
+        progress.is_running = true;
+        let now = words(&progress);
         assert_eq!(now.doing, "run 2 of at most 4; measuring");
         assert_eq!(now.progress, Some(0.375));
-        course.add_line("run 2: VALID".to_owned(), None);
-        let now = words(&course);
+        progress.add_line("run 2: VALID".to_owned(), None);
+        let now = words(&progress);
         assert_eq!((now.doing.as_str(), now.progress), ("run 2: VALID", Some(0.25)));
         assert_eq!(now.earlier, ["run 2 of at most 4"]);
-        (0..100).for_each(|n| course.add_line(n.to_string(), None));
-        assert_eq!(words(&course).earlier.len(), MOST_LINES - 1);
+        (0..100).for_each(|n| progress.add_line(n.to_string(), None));
+        assert_eq!(words(&progress).earlier.len(), MOST_LINES - 1);
     }
 }

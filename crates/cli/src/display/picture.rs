@@ -7,7 +7,7 @@ use base::Nanos;
 use base::units::grouped;
 use record::{ComponentUtilization, Live, LiveJob};
 
-use super::course::Course;
+use super::job_series::JobSeries;
 use super::state::{AT_ONCE, GIVING_UP, Interruption, JobTitle, Phase, State};
 use super::words::{clock, maybe_time, rate, time};
 
@@ -26,13 +26,13 @@ pub(super) struct Picture {
     pub(super) progress: Option<f64>,
     /// The rows of the job table, once there are figures.
     pub(super) rows: Vec<Row>,
-    /// The time courses of the jobs, for a view that draws them.
-    pub(super) courses: Vec<CourseRow>,
+    /// The series over time of the jobs, for a view that draws them.
+    pub(super) series_rows: Vec<SeriesRow>,
 }
 
-/// The time course of a job.
+/// The series over time of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct CourseRow {
+pub(super) struct SeriesRow {
     pub(super) name: String,
     /// Throughput and p99.
     pub(super) series: [Series; 2],
@@ -66,29 +66,29 @@ impl Picture {
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
         let busiest = state.live.as_ref().and_then(LiveView::busiest).map(|busy| in_words(&busy));
         let awaited = state.awaited.iter().map(|pipe| awaiting(pipe)).collect();
-        let (title, courses) = (state.title.clone(), Vec::new());
-        Picture { title, doing, awaited, busiest, progress, rows, courses }
+        let (title, series_rows) = (state.title.clone(), Vec::new());
+        Picture { title, doing, awaited, busiest, progress, rows, series_rows }
     }
 
-    /// Adds the time courses of the jobs.
-    pub(super) fn with_courses(self, state: &State, courses: &[Course]) -> Picture {
-        let jobs = state.jobs.iter().zip(courses);
-        let courses = jobs.map(|(title, course)| course_row(title, course)).collect();
-        Picture { courses, ..self }
+    /// Adds the series over time of the jobs.
+    pub(super) fn with_series(self, state: &State, all: &[JobSeries]) -> Picture {
+        let jobs = state.jobs.iter().zip(all);
+        let series_rows = jobs.map(|(title, series)| series_row(title, series)).collect();
+        Picture { series_rows, ..self }
     }
 }
 
-fn course_row(title: &JobTitle, course: &Course) -> CourseRow {
+fn series_row(title: &JobTitle, values: &JobSeries) -> SeriesRow {
     let series = |name, values: &VecDeque<f64>, in_words: fn(f64) -> String| {
         let known = values.iter().copied().filter(|value| value.is_finite());
         let greatest = known.reduce(f64::max).map_or_else(|| "–".to_owned(), in_words);
         Series { name, values: values.iter().copied().collect(), greatest }
     };
-    CourseRow {
+    SeriesRow {
         name: title.name.clone(),
         series: [
-            series("achieved/s", &course.achieved_per_s, rate),
-            series("p99", &course.p99_ns, |ns| time(Nanos(ns as u64))),
+            series("achieved/s", &values.achieved_per_s, rate),
+            series("p99", &values.p99_ns, |ns| time(Nanos(ns as u64))),
         ],
     }
 }
@@ -279,15 +279,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn course_has_its_greatest_values_in_words() {
-        let course = Course {
+    fn series_has_its_greatest_values_in_words() {
+        let reads = JobSeries {
             achieved_per_s: [2_998.0, 3_002.4].into(),
             p99_ns: [1_400_000.0, f64::NAN].into(),
         };
-        let courses = [course, Course::default()];
-        let picture = Picture::of(&state()).with_courses(&state(), &courses);
-        let [read, transfer] = &picture.courses[..] else { panic!("{picture:?}") };
-        let shown = |row: &CourseRow| row.series.each_ref().map(|it| it.greatest.clone());
+        let all = [reads, JobSeries::default()];
+        let picture = Picture::of(&state()).with_series(&state(), &all);
+        let [read, transfer] = &picture.series_rows[..] else { panic!("{picture:?}") };
+        let shown = |row: &SeriesRow| row.series.each_ref().map(|it| it.greatest.clone());
         assert_eq!(
             (read.name.as_str(), shown(read)),
             ("read", ["3,002", "1.40 ms"].map(str::to_owned))

@@ -8,7 +8,7 @@ use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 use lab::Order;
 use workload::{Job, JobOrPart, JobTarget, Warmup};
 
-use super::experiment::ExperimentCourse;
+use super::experiment::ExperimentProgress;
 
 /// Refresh interval of the display.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -55,7 +55,7 @@ pub(super) struct State {
     pub(super) is_painted: bool,
     pub(super) live: Option<LiveView>,
     /// The progress of the experiment that the run is part of, if there is one.
-    pub(super) experiment: Option<ExperimentCourse>,
+    pub(super) experiment: Option<ExperimentProgress>,
     /// The requested end of the run, if the picture shows it.
     pub(super) ending: Option<Interruption>,
     /// Failures that did not stop the run, printed at the end.
@@ -138,7 +138,7 @@ impl State {
 
     /// Returns the state of an experiment before its first run.
     pub(super) fn of_experiment(ask: &str) -> State {
-        State { experiment: Some(ExperimentCourse::default()), ..State::titled(ask.to_owned()) }
+        State { experiment: Some(ExperimentProgress::default()), ..State::titled(ask.to_owned()) }
     }
 
     /// Returns a state before anything began, without jobs.
@@ -170,15 +170,15 @@ impl State {
         (self.duration, self.ends_by_itself) = (duration, ends_by_itself);
         self.phase = Phase::Running { zero: Monotonic.now() };
         self.live = Some(live);
-        if let Some(course) = &mut self.experiment {
-            course.is_running = true;
+        if let Some(progress) = &mut self.experiment {
+            progress.is_running = true;
         }
     }
 
     /// Adds a line about an experiment, which ends the run before it.
     pub(super) fn add_line(&mut self, line: String, runs: Option<(u32, u32)>) {
-        if let Some(course) = &mut self.experiment {
-            course.add_line(line, runs);
+        if let Some(progress) = &mut self.experiment {
+            progress.add_line(line, runs);
         }
         (self.phase, self.live) = (Phase::Starting, None);
     }
@@ -222,9 +222,9 @@ impl State {
 /// Returns the names of all targets of a run.
 fn targets(order: &Order) -> String {
     let Order { plan, target, .. } = order;
-    let main = plan.asks(JobTarget::Main).then(|| target.in_words());
+    let main = plan.uses(JobTarget::Main).then(|| target.in_words());
     let named = plan.named_targets().map(|named| named.target.in_words());
-    let programs = plan.asks(JobTarget::Programs).then(|| "programs".to_owned());
+    let programs = plan.uses(JobTarget::Programs).then(|| "programs".to_owned());
     main.into_iter().chain(named).chain(programs).collect::<Vec<_>>().join(", ")
 }
 

@@ -11,8 +11,8 @@ use base::{Clock, Monotonic, Nanos, Stamp, printable};
 use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
 use report::{SparklineBottom, sparkline};
 
-use super::course::Courses;
-use super::picture::{COLUMNS, CourseRow, Picture, Row};
+use super::job_series::SeriesOfJobs;
+use super::picture::{COLUMNS, Picture, Row, SeriesRow};
 use super::state::Shared;
 use crate::stderr;
 
@@ -37,7 +37,7 @@ const FEWEST_BARS: usize = 6;
 /// The maximum number of pipes without a writer that are shown.
 const PIPES: usize = 2;
 
-/// Maximum number of values of a time course in a terminal.
+/// Maximum number of values of a series over time in a terminal.
 const MOST_VALUES: usize = 30;
 
 /// The size available to the picture, in characters.
@@ -54,11 +54,11 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
         let terminal = Term::stderr();
         let mut painted = 0;
         let mut latest: Option<Stamp> = None;
-        let mut courses = Courses::keeping(MOST_VALUES);
+        let mut series = SeriesOfJobs::keeping(MOST_VALUES);
         loop {
             let state = shared.wait();
             if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {
-                courses.add(&live);
+                series.add(&live);
             }
             if state.finished {
                 // The answer must not be mixed with the picture.
@@ -76,7 +76,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
                 height: usize::from(height).max(4) - 1,
                 width: usize::from(width).max(9) - 1,
             };
-            let picture = Picture::of(&state).with_courses(&state, courses.jobs());
+            let picture = Picture::of(&state).with_series(&state, series.jobs());
             let lines = lines(&picture, size);
             paint(painted, &lines);
             painted = lines.len();
@@ -125,7 +125,9 @@ fn lines(picture: &Picture, size: Size) -> Vec<String> {
     // On a small terminal these lines are omitted; the final answer has the busiest component, with
     // its evidence.
     let room = size.height.saturating_sub(lines.len() + usize::from(picture.busiest.is_some()));
-    lines.extend(courses(&picture.courses, size.width).into_iter().take(room.min(rows.len())));
+    lines.extend(
+        series_lines(&picture.series_rows, size.width).into_iter().take(room.min(rows.len())),
+    );
     let last = picture.busiest.iter().filter(|_| lines.len() < size.height);
     lines.extend(last.map(|line| shortened(line, size.width)).collect::<Vec<_>>());
     lines
@@ -146,20 +148,20 @@ fn progress(picture: &Picture, width: usize) -> String {
 }
 
 /// Draws throughput and p99 of each job from the latest intervals; nothing on a narrow terminal.
-fn courses(courses: &[CourseRow], width: usize) -> Vec<String> {
-    let longest = |text: fn(&CourseRow) -> &str| {
-        courses.iter().map(|row| measure_text_width(&printable(text(row)))).max().unwrap_or(0)
+fn series_lines(rows: &[SeriesRow], width: usize) -> Vec<String> {
+    let longest = |text: fn(&SeriesRow) -> &str| {
+        rows.iter().map(|row| measure_text_width(&printable(text(row)))).max().unwrap_or(0)
     };
     let name = longest(|row| &row.name).min(NAME);
     let greatest = [longest(|row| &row.series[0].greatest), longest(|row| &row.series[1].greatest)];
-    let Some(first) = courses.first() else { return Vec::new() };
+    let Some(first) = rows.first() else { return Vec::new() };
     let labels: usize = first.series.iter().map(|series| series.name.len()).sum();
     let taken = name + labels + greatest.iter().sum::<usize>() + 2 * "    max ".len();
     let bars = (width.saturating_sub(taken) / 2).min(BARS);
     if bars < FEWEST_BARS {
         return Vec::new();
     }
-    let line = |row: &CourseRow| {
+    let line = |row: &SeriesRow| {
         let mut line =
             pad_str(&shortened(&row.name, name), name, Alignment::Left, None).into_owned();
         for (series, greatest) in row.series.iter().zip(greatest) {
@@ -172,7 +174,7 @@ fn courses(courses: &[CourseRow], width: usize) -> Vec<String> {
         line.truncate(line.trim_end().len());
         line
     };
-    courses.iter().map(line).collect()
+    rows.iter().map(line).collect()
 }
 
 fn shortened(text: &str, width: usize) -> String {
@@ -234,25 +236,25 @@ mod tests {
             busiest: None,
             progress: Some(0.25),
             rows: names.iter().map(|name| row(name)).collect(),
-            courses: Vec::new(),
+            series_rows: Vec::new(),
         }
     }
 
-    /// Returns a picture with the time courses of these jobs.
-    fn picture_with_courses(names: &[&str]) -> Picture {
+    /// Returns a picture with the series over time of these jobs.
+    fn picture_with_series(names: &[&str]) -> Picture {
         let series = |name, values: &[f64], greatest: &str| Series {
             name,
             values: values.to_vec(),
             greatest: greatest.to_owned(),
         };
-        let course = |name: &&str| CourseRow {
+        let row = |name: &&str| SeriesRow {
             name: (*name).to_owned(),
             series: [
                 series("achieved/s", &[700.0, 350.0, 0.0], "700"),
                 series("p99", &[1e6, 7e6, f64::NAN], "7.00 ms"),
             ],
         };
-        Picture { courses: names.iter().map(course).collect(), ..picture(names) }
+        Picture { series_rows: names.iter().map(row).collect(), ..picture(names) }
     }
 
     fn painted(picture: &Picture, height: usize, width: usize) -> String {
@@ -294,25 +296,25 @@ waiting for `b`";
 
     #[test]
     fn courses_of_throughput_and_p99_follow_the_table() {
-        let picture = picture_with_courses(&["read", "w"]);
+        let picture = picture_with_series(&["read", "w"]);
         let text = painted(&picture, 23, 79);
-        let courses: Vec<&str> = text.lines().skip(5).collect();
+        let lines: Vec<&str> = text.lines().skip(5).collect();
         assert_eq!(
-            courses,
+            lines,
             [
                 "read  achieved/s █▅▁                max 700  p99 ▂█                 max 7.00 ms",
                 "w     achieved/s █▅▁                max 700  p99 ▂█                 max 7.00 ms",
             ]
         );
-        // Table and courses of a low terminal; a narrow one has no room for bars.
+        // Table and series of a low terminal; a narrow one has no room for bars.
         let lines = |height, width| painted(&picture, height, width).lines().count();
         assert_eq!([lines(7, 79), lines(6, 79), lines(5, 79), lines(23, 50)], [7, 6, 5, 5]);
     }
 
     #[test]
-    fn course_shows_the_latest_intervals() {
-        let mut picture = picture_with_courses(&["read"]);
-        picture.courses[0].series[0].values = (0..30).map(f64::from).collect();
+    fn series_shows_the_latest_intervals() {
+        let mut picture = picture_with_series(&["read"]);
+        picture.series_rows[0].series[0].values = (0..30).map(f64::from).collect();
         let text = painted(&picture, 23, 65);
         let line = text.lines().last().unwrap();
         let drawn = line.split(' ').nth(3).unwrap();
@@ -350,7 +352,7 @@ a-…       2,998  9.20 ms";
             doing: format!("loading {odd}"),
             awaited: vec![odd.to_owned()],
             busiest: Some(odd.to_owned()),
-            ..picture_with_courses(&[odd])
+            ..picture_with_series(&[odd])
         };
         let lines = lines(&picture, Size { height: 23, width: 79 });
         assert_eq!(lines.len(), 7, "{lines:?}");

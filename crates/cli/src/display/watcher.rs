@@ -4,27 +4,27 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use archive::LiveView;
-use report::{LiveCourse, LiveRunView};
+use report::{LiveRunView, LiveSeries};
 
-use super::course::{Course, Courses};
+use super::job_series::{JobSeries, SeriesOfJobs};
 use super::picture::{COLUMNS, Picture};
 use super::state::{JobTitle, Shared, State};
 
-/// Maximum number of seconds of a time course: five minutes.
+/// Maximum number of seconds of a series over time: five minutes.
 const MOST_SECONDS: usize = 300;
 
 /// A reader of the state of a run. It cannot influence the run.
 pub(crate) struct Watcher {
     shared: Arc<Shared>,
-    courses: Mutex<Courses>,
+    series: Mutex<SeriesOfJobs>,
 }
 
 impl Watcher {
     pub(super) fn new(shared: Arc<Shared>) -> Watcher {
-        Watcher { shared, courses: Mutex::new(Courses::keeping(MOST_SECONDS)) }
+        Watcher { shared, series: Mutex::new(SeriesOfJobs::keeping(MOST_SECONDS)) }
     }
 
-    /// Keeps the time courses of the jobs up to date until the run ends.
+    /// Keeps the series over time of the jobs up to date until the run ends.
     pub(crate) fn follow(&self) {
         while self.next().is_some() {}
     }
@@ -53,13 +53,13 @@ impl Watcher {
     fn view(&self, state: &State) -> LiveRunView {
         let picture = Picture::of(state);
         let words = state.experiment.as_ref();
-        let words = words.map(|course| course.words(&picture.doing, picture.progress));
+        let words = words.map(|experiment| experiment.words(&picture.doing, picture.progress));
         let (doing, progress, earlier) = match words {
             Some(words) => (words.doing, words.progress, words.earlier),
             None => (picture.doing, picture.progress, Vec::new()),
         };
-        let courses = self.courses(state);
-        let names = state.jobs.iter().zip(courses.jobs());
+        let series = self.series(state);
+        let names = state.jobs.iter().zip(series.jobs());
         LiveRunView {
             title: picture.title,
             doing,
@@ -67,28 +67,28 @@ impl Watcher {
             notes: picture.busiest.into_iter().chain(picture.awaited).chain(earlier).collect(),
             columns: COLUMNS.to_vec(),
             rows: picture.rows.into_iter().map(Vec::from).collect(),
-            interval: courses.latest(),
-            courses: names.map(|(title, course)| of_job(title, course)).collect(),
+            interval: series.latest(),
+            series: names.map(|(title, series)| of_job(title, series)).collect(),
         }
     }
 
-    /// Returns the time courses of the jobs up to the latest interval.
-    fn courses(&self, state: &State) -> MutexGuard<'_, Courses> {
-        let mut courses = self.courses.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the series over time of the jobs up to the latest interval.
+    fn series(&self, state: &State) -> MutexGuard<'_, SeriesOfJobs> {
+        let mut series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {
-            courses.add(&live);
+            series.add(&live);
         }
-        courses
+        series
     }
 }
 
-fn of_job(title: &JobTitle, course: &Course) -> LiveCourse {
+fn of_job(title: &JobTitle, series: &JobSeries) -> LiveSeries {
     let values = |values: &VecDeque<f64>| {
         values.iter().map(|value| value.is_finite().then_some(*value)).collect()
     };
-    LiveCourse {
+    LiveSeries {
         job: title.name.clone(),
-        achieved_per_s: values(&course.achieved_per_s),
-        p99_ns: values(&course.p99_ns),
+        achieved_per_s: values(&series.achieved_per_s),
+        p99_ns: values(&series.p99_ns),
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn assert_ended(place: &Place, ran: &CommandResult, rounds: usize) ->
     document
 }
 
-/// Checks that an experiment has made all runs of so many rounds; returns false if it has made as
-/// many attempts at a round as it may instead.
+/// Checks that an experiment has made all runs of this number of rounds. Returns false if it gave
+/// up a round after the maximum number of attempts.
 #[track_caller]
 pub(crate) fn assert_made(document: &Value, rounds: usize) -> bool {
     match document["state"].as_str() {

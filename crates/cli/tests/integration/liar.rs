@@ -45,7 +45,7 @@ pub(crate) enum EndlessAnswer {
 /// The answer of a proxy to a request for TLS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TlsAnswer {
-    /// That of the server behind it.
+    /// The answer of the server behind it.
     OfServer,
     /// A refusal.
     Refusal,

@@ -82,7 +82,7 @@ fn the_live_view_draws_and_cleans_up() {
     {
         assert!(screen.contains(words), "{words}: {screen:?}");
     }
-    // The courses of throughput and p99 begin with a bar of full height.
+    // The series of throughput and p99 begin with a bar of full height.
     for words in ["read  achieved/s █", "p99 █"] {
         assert!(screen.contains(words), "{words}: {screen:?}");
     }

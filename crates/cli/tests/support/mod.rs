@@ -47,7 +47,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// A simulated server of textbook behaviour.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
 
-/// An address at which nothing listens: its port is given to nobody who asks for any free one.
+/// An address at which nothing listens: its port is never assigned as a free port.
 pub(crate) const UNUSED: &str = "127.0.0.1:1";
 
 /// A folder that is removed when the test ends.

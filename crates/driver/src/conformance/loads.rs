@@ -236,7 +236,7 @@ pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
         let found: Vec<Option<String>> = table.rows.concat();
         ensure!(
             found == [Some("1000".to_owned()), Some("1009".to_owned())],
-            "of the batches by `{word}` before and behind one that fails {found:?} are left"
+            "of the batches by `{word}` before and after one that fails {found:?} are left"
         );
     }
     Ok(())

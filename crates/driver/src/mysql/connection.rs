@@ -9,7 +9,7 @@ use super::answer::FullReply;
 use super::login::KillRequest;
 use super::session::{MysqlConnection, Statement};
 use super::{faults, script, settings};
-use crate::account::Count;
+use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
 use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
 use crate::{
@@ -127,7 +127,7 @@ impl Connection for MysqlConnection {
         self.read_facts().await
     }
 
-    async fn account(&mut self) -> Result<Vec<Count>, String> {
+    async fn activity_counters(&mut self) -> Result<Vec<Count>, String> {
         self.read_account().await
     }
 

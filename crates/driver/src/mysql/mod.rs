@@ -5,7 +5,7 @@
 //! replies ([`answer`]), access to files ([`mod@file`]), loading rows ([`load`]), and the
 //! classification of errors ([`faults`]).
 
-mod account;
+mod activity_counters;
 mod answer;
 mod chain;
 mod config;

@@ -112,17 +112,17 @@ fn behind_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let is_line = rest.starts_with('#')
-            || rest.strip_prefix("--").is_some_and(|behind| {
-                behind.is_empty() || behind.starts_with(|c: char| c.is_whitespace())
+            || rest.strip_prefix("--").is_some_and(|after| {
+                after.is_empty() || after.starts_with(|c: char| c.is_whitespace())
             });
-        let behind = if is_line {
-            rest.split_once('\n').map_or("", |(_, behind)| behind)
+        let after = if is_line {
+            rest.split_once('\n').map_or("", |(_, after)| after)
         } else if let Some(comment) = rest.strip_prefix("/*") {
-            comment.split_once("*/").map_or("", |(_, behind)| behind)
+            comment.split_once("*/").map_or("", |(_, after)| after)
         } else {
             return rest;
         };
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
 }
 

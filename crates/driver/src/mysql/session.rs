@@ -17,7 +17,7 @@ use super::config::ServiceConfig;
 use super::faults;
 use super::file::AllowedFiles;
 use super::login::Shared;
-use crate::account::OwnTraffic;
+use crate::activity_counters::OwnTraffic;
 use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::{Connection, Error, Reply, Step, Work};
 

@@ -8,7 +8,7 @@ use wire_postgres::{Cycle, Template, frontend};
 use super::login::Cancel;
 use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
-use crate::account::Count;
+use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
 use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
 use crate::session_ids::KnownSession;
@@ -124,7 +124,7 @@ impl Connection for PostgresConnection {
         self.read_facts().await
     }
 
-    async fn account(&mut self) -> Result<Vec<Count>, String> {
+    async fn activity_counters(&mut self) -> Result<Vec<Count>, String> {
         self.read_account().await
     }
 

@@ -67,8 +67,8 @@ pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
     (class, Code::new(state))
 }
 
-/// Returns true if pgbouncer refuses a client because it has its maximum. It has one code for all
-/// of its refusals.
+/// Returns true if pgbouncer refuses a client because its maximum number of clients is reached. It
+/// has one code for all of its refusals.
 pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
     report.message.contains("max_client_conn")
 }

@@ -58,14 +58,14 @@ impl PostgresConnection {
     }
 
     async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
-        let (behind, at_once) = match into.duplicates {
+        let (after, at_once) = match into.duplicates {
             Duplicates::Fail => (String::new(), into.rows_at_once()),
             Duplicates::Ignore => (" on conflict do nothing".to_owned(), into.rows_at_once()),
             // One statement must not replace a row twice.
             Duplicates::Replace => (self.replacement(into).await?, 1),
         };
         let words =
-            InsertSyntax { verb: "insert", behind: &behind, placeholders: Placeholders::Dollar };
+            InsertSyntax { verb: "insert", after: &after, placeholders: Placeholders::Dollar };
         let text = |rows| into.text(words, rows);
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }

@@ -4,7 +4,7 @@
 //! bytes. This module contains the rest: the messages of a request ([`session`]), the sinks for
 //! answers ([`answer`]), and the classification of errors ([`faults`]).
 
-mod account;
+mod activity_counters;
 mod answer;
 mod connection;
 mod facts;

@@ -16,7 +16,7 @@ use wire_postgres::{
 use super::answer::{Answer, FullReply, OutcomeSink, StatementOutcome};
 use super::faults;
 use super::login::Shared;
-use crate::account::OwnTraffic;
+use crate::activity_counters::OwnTraffic;
 use crate::service::Service;
 use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::{Connection, Error, PreparedId, Reply, Step, Work};

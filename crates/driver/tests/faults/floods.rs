@@ -383,7 +383,7 @@ fn mysql_answer_behind_the_answer_ends_the_session() {
         connection.prepare("select 1").await.expect("a statement");
         connection.run(&mut execution()).await.expect_err("two answers")
     });
-    check(&error, Class::Disconnect, "disconnect", &["packet behind the last reply"]);
+    check(&error, Class::Disconnect, "disconnect", &["packet after the last reply"]);
 }
 
 /// The rows of an answer beyond the buffer's limit are discarded, and the session continues.

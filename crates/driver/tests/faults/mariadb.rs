@@ -69,7 +69,7 @@ fn a_database_that_is_not_there_is_named() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    // A port that is given to nobody who asks for any free one.
+    // A port that is never assigned as a free port.
     let words = ["127.0.0.1:1", "no server listens there"];
     check(&refused(&at(1, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("mysql://ann@/shop?socket=/no/such/socket").expect("a URL");
@@ -467,7 +467,7 @@ fn statements_that_are_abandoned_on_a_full_server_are_ended() {
     let server = shared(Kind::Mariadb);
     let account = "create user crowded identified by 'near' with max_user_connections 9; \
                    grant select on assay.* to crowded";
-    server.sql(account).expect("an account");
+    server.sql(account).expect("the counters");
     let target = changed(&server.url(), |endpoint| {
         if let Endpoint::Network { user, password, .. } = endpoint {
             *user = Some("crowded".to_owned());
@@ -765,7 +765,7 @@ fn killed_session_sends_no_command_at_its_end() {
 /// Reads the server's statistics over a session of its own.
 async fn account(driver: &Mysql, rt: &Rt) -> Vec<Count> {
     let mut connection = driver.connect(rt).await.expect("a connection");
-    let counts = connection.account().await.expect("an account");
+    let counts = connection.activity_counters().await.expect("the counters");
     connection.close().await;
     counts
 }

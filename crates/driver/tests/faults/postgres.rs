@@ -64,7 +64,7 @@ fn a_database_that_is_not_there_is_named() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    // A port that is given to nobody who asks for any free one.
+    // A port that is never assigned as a free port.
     let words = ["127.0.0.1:1", "no server listens there"];
     check(&refused(&at(1, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("postgres://ann@/shop?socket=/no/such/socket").expect("a URL");
@@ -331,7 +331,7 @@ fn abandoned_statement_is_cancelled_on_the_server() {
     assert!(counts("0"), "the server still works on it");
 }
 
-/// Accepts a session of a client, and tells it the number by which it is cancelled.
+/// Accepts a session of a client, and sends it the number by which it is cancelled.
 fn session(listener: &TcpListener, process: i32) -> TcpStream {
     let (mut session, _) = listener.accept().expect("a session");
     let _ = session.read(&mut [0; 1_000]).expect("a startup");

@@ -438,7 +438,7 @@ fn settings_with_the_value_of_the_password_are_not_hidden() {
             };
             let expected = settings(&server.url()).await;
             let (_, value) = expected.iter().find(|(name, _)| name == setting).expect("a setting");
-            server.sql(&account.replace("VALUE", value)).expect("an account");
+            server.sql(&account.replace("VALUE", value)).expect("the counters");
             let target = changed(&server.url(), |endpoint| {
                 if let Endpoint::Network { user, password, .. } = endpoint {
                     *user = Some("same".to_owned());

@@ -19,7 +19,7 @@ impl<D: Driver> Client<D> {
     /// Returns true if a request that was retried `retries` times is sent once more after this
     /// error.
     pub(super) fn may_retry(&self, error: &Error, retries: u32) -> bool {
-        let retry = self.present().requests.retry.as_ref();
+        let retry = self.current_part().requests.retry.as_ref();
         let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
         wanted && self.connection.is_some()
     }
@@ -27,7 +27,7 @@ impl<D: Driver> Client<D> {
     /// Records an error that ends a request, as an event if its code is new. Returns the outcome.
     pub(super) fn failed(&self, error: &Error, at: Stamp) -> Outcome {
         let (class, code) = (error.class(), error.code());
-        let part = self.present();
+        let part = self.current_part();
         let accepted = part.requests.accepted.contains(&code);
         let account = Some(part.account);
         let note = |kind| {
@@ -39,18 +39,18 @@ impl<D: Driver> Client<D> {
         }
         if !accepted && part.requests.on_error == OnError::Stop {
             note(EventKind::StoppedByError);
-            self.lane.stop.ask(EndKind::StoppedByError);
+            self.lane.stop.request(EndKind::StoppedByError);
             self.lane.check_stop();
         }
         Outcome::Failed(Failure { class, code, accepted })
     }
 
-    /// Returns the outcome of a request that was given up, and records it like an error.
+    /// Records the error of a request that was given up, and returns its outcome.
     pub(super) fn timed_out(&self, at: Stamp) -> Outcome {
         let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
             true => (Code::DRAIN, "no answer before the end of the drain".to_owned()),
             false => {
-                let limit = self.present().requests.timeout.unwrap_or_default();
+                let limit = self.current_part().requests.timeout.unwrap_or_default();
                 let words = "the target is slow, stalled or unreachable";
                 (Code::TIMEOUT, format!("no answer within `timeout = {limit}`: {words}"))
             }

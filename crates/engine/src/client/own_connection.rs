@@ -4,8 +4,8 @@
 //! begins, within its service time, and closes the connection when it is settled, outside of all
 //! its times. Neither the limit on simultaneous attempts nor the back-off delays it, since either
 //! would be measured as the target's time. A refused request therefore fails. Only with
-//! `outage = wait` does a request wait for an unreachable target; its client is then assigned when
-//! the target is back.
+//! `outage = wait` does a request wait for an unreachable target; the time of its assignment is
+//! then the time at which the target is back.
 //!
 //! This is the only part of the measured path that allocates: opening a session cannot avoid it.
 
@@ -49,7 +49,7 @@ impl<D: Driver> Client<D> {
             progress.sent = Some(sent);
             match self.connect_until_expiry(sent).await {
                 Some(Ok(connection)) => {
-                    self.found_connection(connection);
+                    self.take_connection(connection);
                     self.back_off = BackOff::default();
                     return OwnConnection::Connected;
                 }
@@ -80,8 +80,8 @@ impl<D: Driver> Client<D> {
     /// Connects for a request that began at `sent`; returns `None` if the request's time is over
     /// first.
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
-        self.make_ready(sent);
-        let texts = &self.job_state.parts.texts()[self.present().texts.clone()];
+        self.prepare_attempt(sent);
+        let texts = &self.job_state.parts.texts()[self.current_part().texts.clone()];
         let connecting = Box::pin(self.lane.connect_immediately(&self.job_state, texts));
         unless_fired(connecting, &self.handle.expiry).await
     }

@@ -13,7 +13,7 @@ use workload::{Flow, PartId};
 
 use crate::client_handle::{DueRequest, Instruction};
 use crate::feed::{self, Input};
-use crate::gate::ASK_AGAIN;
+use crate::gate::FILE_RETRY;
 use crate::link::LinkChange;
 
 use super::own_connection::OwnConnection;
@@ -161,7 +161,7 @@ impl<D: Driver> Client<D> {
                 }
                 feed::Next::Pending if self.lane.rt.now() < self.job_state.end.get() => {
                     was_awaited = true;
-                    self.lane.rt.sleep(ASK_AGAIN).await;
+                    self.lane.rt.sleep(FILE_RETRY).await;
                 }
                 feed::Next::Pending => {
                     self.lane.note_empty_file(&self.job_state, part);
@@ -240,7 +240,7 @@ impl<D: Driver> Client<D> {
         };
         let statements = &self.work.reply.statements;
         let node = sent.and_then(|_| self.node_account());
-        let ending = RequestEnd { outcome, sent, done, effort: progress.effort, statements, node };
+        let ending = RequestEnd { outcome, sent, done, work: progress.work, statements, node };
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.job_state.in_flight.set(self.job_state.in_flight.get() - 1);
         self.lane.rt.tick(done);
@@ -310,7 +310,7 @@ impl<D: Driver> Client<D> {
         };
         match error {
             None => {
-                progress.effort.rows = self.work.reply.rows.min(MAX_ROWS);
+                progress.work.rows = self.work.reply.rows.min(MAX_ROWS);
                 progress.done = self.work.reply.done;
                 Some(Outcome::Completed)
             }
@@ -324,8 +324,8 @@ impl<D: Driver> Client<D> {
         error: &Error,
         progress: &mut RequestProgress,
     ) -> Option<Outcome> {
-        if self.may_retry(error, progress.effort.retries) {
-            progress.effort.retries += 1;
+        if self.may_retry(error, progress.work.retries) {
+            progress.work.retries += 1;
             return None;
         }
         progress.done = self.end_of_failure();
@@ -349,17 +349,17 @@ impl<D: Driver> Client<D> {
         Outcome::Unsent
     }
 
-    /// Sends the request once, one stretch after the other: the statements of a stretch are sent
-    /// together. `since` is the start of its first attempt.
+    /// Sends the request once, one exchange with the server after the other. `since` is the start
+    /// of its first attempt.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
-        self.make_ready(since);
+        self.prepare_attempt(since);
         let mut first_error = None;
-        let mut stretch = 0;
+        let mut exchange = 0;
         loop {
-            if stretch > 0 && !self.pause_in_session(number, stretch as u64 - 1).await {
+            if exchange > 0 && !self.pause_in_session(number, exchange as u64 - 1).await {
                 return self.abandon();
             }
-            self.take_stretch(stretch);
+            self.load_exchange(exchange);
             match self.send().await {
                 Attempt::Answered(Ok(())) => {}
                 Attempt::Answered(Err(error)) if self.continues_after_error() => {
@@ -368,8 +368,8 @@ impl<D: Driver> Client<D> {
                 }
                 other => return other,
             }
-            stretch += 1;
-            if stretch >= self.present().stretches.len() {
+            exchange += 1;
+            if exchange >= self.current_part().exchanges.len() {
                 return Attempt::Answered(first_error.map_or(Ok(()), Err));
             }
         }
@@ -377,7 +377,7 @@ impl<D: Driver> Client<D> {
 
     /// Returns true if the statements after a failed one are still sent.
     fn continues_after_error(&self) -> bool {
-        self.present().requests.flow == Flow::Separately && self.connection.is_some()
+        self.current_part().requests.flow == Flow::Separately && self.connection.is_some()
     }
 
     /// Pauses between two statements of a session. Returns false if the request's time is over.
@@ -423,7 +423,7 @@ impl<D: Driver> Client<D> {
     #[inline]
     fn unexpected_rows(&self) -> Option<Error> {
         let rows = self.work.reply.rows;
-        let expected = self.present().requests.expect_rows?;
+        let expected = self.current_part().requests.expect_rows?;
         (!expected.contains(rows)).then(|| self.wrong_rows(rows, expected))
     }
 
@@ -441,7 +441,7 @@ impl<D: Driver> Client<D> {
                 None => return false,
                 Some((Ok(connection), change)) => {
                     self.lane.note_change(change, None, &self.job_state);
-                    self.found_connection(connection);
+                    self.take_connection(connection);
                 }
                 Some((Err(error), change)) => {
                     self.lane.note_change(change, Some(&error), &self.job_state);

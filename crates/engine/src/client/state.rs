@@ -49,21 +49,21 @@ pub(super) struct RequestProgress {
     /// Instant at which it ended.
     pub(super) done: Stamp,
     /// Bytes, rows, retries and waits of all attempts.
-    pub(super) effort: RequestWork,
+    pub(super) work: RequestWork,
 }
 
 impl RequestProgress {
     /// Returns the progress of a request that has its client and is not sent yet.
     pub(super) fn assigned_at(assigned: Stamp) -> RequestProgress {
-        RequestProgress { assigned, sent: None, done: assigned, effort: RequestWork::default() }
+        RequestProgress { assigned, sent: None, done: assigned, work: RequestWork::default() }
     }
 
     /// Adds the bytes and waits of an attempt.
     pub(super) fn add(&mut self, reply: &Reply) {
         self.sent = self.sent.or(reply.sent);
-        self.effort.bytes_sent += reply.bytes_sent;
-        self.effort.bytes_received += reply.bytes_received;
-        self.effort.busy_waits += reply.busy_waits;
+        self.work.bytes_sent += reply.bytes_sent;
+        self.work.bytes_received += reply.bytes_received;
+        self.work.busy_waits += reply.busy_waits;
     }
 
     /// Returns the start of the first attempt.
@@ -123,8 +123,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Takes a connection, the first one or a new one.
-    pub(super) fn found_connection(&mut self, connection: D::Connection) {
+    /// Takes over a connection, the client's first or the one after a loss.
+    pub(super) fn take_connection(&mut self, connection: D::Connection) {
         self.node = connection.node();
         self.connection = Some(connection);
         match std::mem::take(&mut self.is_disconnected) {
@@ -149,28 +149,28 @@ impl<D: Driver> Client<D> {
 
     /// Returns the part of the job to which the current request belongs.
     #[inline]
-    pub(super) fn present(&self) -> &Part {
+    pub(super) fn current_part(&self) -> &Part {
         self.job_state.parts.part(self.part)
     }
 
     /// Prepares for an attempt at a request whose timeout runs from `since`.
     #[inline]
-    pub(super) fn make_ready(&mut self, since: Stamp) {
+    pub(super) fn prepare_attempt(&mut self, since: Stamp) {
         self.work.reply.reset();
         self.empty_capture();
-        let timeout = self.present().requests.timeout;
+        let timeout = self.current_part().requests.timeout;
         let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
         let expires = times_out.min(self.lane.give_up_at.get());
         self.handle.expire_at(expires);
     }
 
-    /// Copies the steps of a stretch into the work, unless all requests of the client have the
+    /// Copies the steps of an exchange into the work, unless all requests of the client have the
     /// same.
     #[inline]
-    pub(super) fn take_stretch(&mut self, stretch: usize) {
+    pub(super) fn load_exchange(&mut self, exchange: usize) {
         if self.job_state.parts.vary_steps() {
             let part = self.job_state.parts.part(self.part);
-            let steps = &part.steps[part.stretches[stretch].clone()];
+            let steps = &part.steps[part.exchanges[exchange].clone()];
             set_steps(&mut self.work, steps, part.requests.pipeline);
         }
     }
@@ -182,7 +182,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Makes room for the rows of an attempt. A driver may have kept the buffer of the previous
-    /// one.
+    /// attempt.
     #[inline]
     fn empty_capture(&mut self) {
         match (&self.results[self.part], self.work.capture.is_wanted()) {

@@ -36,8 +36,8 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Drops waiting requests as a dishonest generator does; only under rules other than the honest
-    /// ones.
+    /// Drops waiting requests as a dishonest generator does, if the rules of a planted fault say
+    /// so.
     fn apply_dishonest_rules(&self, gate: &mut Gate, now: Stamp) {
         let window = self.zero + self.context.plan.warmup.known();
         let resets = !self.context.rules.queues_survive_the_warm_up
@@ -63,8 +63,8 @@ impl<D: Driver> LaneState<D> {
 
     /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
     fn check_full_queue(&self, gate: &RefCell<Gate>) {
-        if gate.borrow().has_overflowed() && !self.stop.is_asked() {
-            self.stop.ask(EndKind::QueueFull);
+        if gate.borrow().has_overflowed() && !self.stop.is_requested() {
+            self.stop.request(EndKind::QueueFull);
             self.check_stop();
         }
     }

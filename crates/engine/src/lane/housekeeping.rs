@@ -59,10 +59,10 @@ impl<D: Driver> LaneState<D> {
                 self.close_interval(now);
             }
             if self.ledger.borrow().is_broken() {
-                self.stop.ask(EndKind::RecorderFailed);
+                self.stop.request(EndKind::RecorderFailed);
             }
             if self.context.files.is_broken() {
-                self.stop.ask(EndKind::FileFailed);
+                self.stop.request(EndKind::FileFailed);
             }
             self.check_stop();
             if now >= self.stop.end() {
@@ -90,7 +90,7 @@ impl<D: Driver> LaneState<D> {
             std::iter::once(job_state.gauge()).chain(parts)
         };
         let gauges = || self.job_states.values().flat_map(gauges).collect();
-        self.ledger.borrow_mut().turn(now, gauges);
+        self.ledger.borrow_mut().close_interval(now, gauges);
     }
 
     /// Lets queued and in-flight requests finish within the plan's `drain`, then gives them up.

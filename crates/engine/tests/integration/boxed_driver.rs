@@ -46,7 +46,7 @@ trait ErasedConnection {
     fn query_text<'a>(&'a mut self, sql: &'a str) -> BoxedFuture<'a, Result<Table, Error>>;
     fn settings(&mut self) -> BoxedFuture<'_, Vec<(String, String)>>;
     fn facts(&mut self) -> BoxedFuture<'_, Vec<(String, String)>>;
-    fn account(&mut self) -> BoxedFuture<'_, Result<Vec<Count>, String>>;
+    fn activity_counters(&mut self) -> BoxedFuture<'_, Result<Vec<Count>, String>>;
     fn close(self: Box<Self>) -> BoxedFuture<'static, ()>;
     fn abandon(self: Box<Self>);
 }
@@ -152,8 +152,8 @@ impl Connection for BoxedConnection {
         self.0.facts().await
     }
 
-    async fn account(&mut self) -> Result<Vec<Count>, String> {
-        self.0.account().await
+    async fn activity_counters(&mut self) -> Result<Vec<Count>, String> {
+        self.0.activity_counters().await
     }
 
     async fn close(self) {
@@ -253,8 +253,8 @@ impl<C: Connection> ErasedConnection for C {
         Box::pin(Connection::facts(self))
     }
 
-    fn account(&mut self) -> BoxedFuture<'_, Result<Vec<Count>, String>> {
-        Box::pin(Connection::account(self))
+    fn activity_counters(&mut self) -> BoxedFuture<'_, Result<Vec<Count>, String>> {
+        Box::pin(Connection::activity_counters(self))
     }
 
     fn close(self: Box<Self>) -> BoxedFuture<'static, ()> {

@@ -227,7 +227,7 @@ impl Disk<'_> {
         let begun = Monotonic.now();
         let mut offset = 0;
         loop {
-            if self.options.stop.is_asked() {
+            if self.options.stop.is_requested() {
                 return Err(DiskProblem::Interrupted);
             }
             let before = Monotonic.now();

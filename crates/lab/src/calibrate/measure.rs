@@ -152,7 +152,7 @@ impl<'a> CalibrationRunner<'a> {
         clients: u64,
         window: Nanos,
     ) -> Result<(Evidence, Option<f64>), Problem> {
-        if self.stop.is_asked() {
+        if self.stop.is_requested() {
             return Err(Problem::Interrupted);
         }
         let number = self.records.fetch_add(1, Ordering::Relaxed);

@@ -116,7 +116,7 @@ fn last_reading(
 fn pause(stop: &Stop) -> bool {
     let until = Monotonic.now() + BETWEEN_READINGS;
     let waited = wait_while(stop, |now| now < until);
-    waited.is_ok() && !stop.is_asked()
+    waited.is_ok() && !stop.is_requested()
 }
 
 /// Compares a setting with the row that the server returned for its query.

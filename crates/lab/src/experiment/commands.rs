@@ -102,7 +102,7 @@ impl Commands {
 
     fn is_interrupted(&self, hook: HookPoint) -> bool {
         match hook {
-            HookPoint::Before => self.stop.is_asked(),
+            HookPoint::Before => self.stop.is_requested(),
             HookPoint::After => self.stop.is_at_once(),
         }
     }

@@ -312,8 +312,8 @@ impl ExperimentError {
         ExperimentError { problem: Box::new(problem), ..self }
     }
 
-    /// Returns the error of a statement that should let a server settle after a step; `None` if the
-    /// statement was answered.
+    /// Returns the error of the statement that was sent to let a server settle after a step; `None`
+    /// if the statement was answered.
     pub(super) fn of_settling(self, statement: String, after: DataStep) -> Option<ExperimentError> {
         match *self.problem {
             Problem::Run(Error::Failed(Failed::Statement { error, .. }))

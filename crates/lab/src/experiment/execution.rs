@@ -14,7 +14,7 @@ use super::design::design;
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
-use super::experiment_servers::{ExperimentServers, is_simulated, with_causes};
+use super::experiment_servers::{ExperimentServers, with_causes};
 use super::finished_runs::FinishedRuns;
 use super::notes;
 use super::order::ExperimentOrder;
@@ -196,7 +196,7 @@ impl<'a> Execution<'a> {
         {
             std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
         }
-        let keeps = self.experiment().arm_points().iter().all(is_simulated);
+        let keeps = self.experiment().arm_points().iter().all(Arm::is_simulated);
         let complete = complete_rounds(content.runs.iter(), self.arm_points.len());
         let mut abandoned = Vec::new();
         let mut rows = content.runs.clone();
@@ -283,7 +283,7 @@ impl<'a> Execution<'a> {
         }
         // The server is a part of the machine: without it there is no pair. A simulated server that
         // is lost is lost in every process, which is the result of its arm.
-        let is_lost = done.end == EndKind::TargetLost && !is_simulated(arm);
+        let is_lost = done.end == EndKind::TargetLost && !arm.is_simulated();
         let with_causes = effect::check_reported(arm, &figures.facts);
         if is_lost || with_causes.is_err() {
             // Its round begins again if the experiment is resumed.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Archive;
-use base::{Id, Secrets, Seed, TargetKind, with_suffix};
+use base::{Id, Secrets, Seed, with_suffix};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::environment::generator::{BEFORE_READ_BACK, VARIES_SERVERS};
 use record::{Excerpt, ExcerptKind, Load};
@@ -219,7 +219,7 @@ impl<'a> ExperimentServers<'a> {
     fn settle(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         let plan = &arm.plan;
-        if !arm.uses_main() || is_simulated(arm) || self.is_interrupted() {
+        if !arm.uses_main() || arm.is_simulated() || self.is_interrupted() {
             return Ok(());
         }
         for statement in settle::statements(plan) {
@@ -236,7 +236,7 @@ impl<'a> ExperimentServers<'a> {
     /// Counts the rows of the tables, which must be as many as the load made.
     fn verify_rows(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
-        if is_simulated(arm) || arm.plan.loads.is_empty() {
+        if arm.is_simulated() || arm.plan.loads.is_empty() {
             return Ok(());
         }
         let verified = self.run_auxiliary(id, |order| {
@@ -291,7 +291,7 @@ impl<'a> ExperimentServers<'a> {
         });
         match undone?.failures.into_iter().next() {
             Some(first) => Err(ExperimentError::of(arm, first.of_key(StatementKey::After))),
-            None if stop.is_asked() => Ok(HookEnd::Interrupted),
+            None if stop.is_requested() => Ok(HookEnd::Interrupted),
             None => Ok(HookEnd::AllRan),
         }
     }
@@ -312,7 +312,7 @@ impl<'a> ExperimentServers<'a> {
 
     /// Returns true if the user has ended the experiment.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.order.stop.is_asked()
+        self.order.stop.is_requested()
     }
 
     /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
@@ -397,7 +397,7 @@ impl<'a> ExperimentServers<'a> {
         for (index, arm) in all.iter().enumerate() {
             // An arm has the same steps at all points of a sweep.
             let is_first = all[..index].iter().all(|other| other.name != arm.name);
-            if is_first && !is_simulated(arm) && !self.is_interrupted() {
+            if is_first && !arm.is_simulated() && !self.is_interrupted() {
                 let _ = self.after(ArmPointId(index));
             }
         }
@@ -487,7 +487,7 @@ impl<'a> ExperimentServers<'a> {
     /// every change by these statements is in effect.
     fn is_read_back(&self, id: ArmPointId) -> Result<bool, ExperimentError> {
         let arm = self.arm_point(id);
-        if is_simulated(arm) {
+        if arm.is_simulated() {
             return Ok(false);
         }
         let read = before_settings::read_back(arm, self.inspected_server(id));
@@ -502,7 +502,7 @@ impl<'a> ExperimentServers<'a> {
         // Without the difference of the point, which all arms have.
         let of_file = |arm: &Arm| experiment.arms.iter().find(|one| one.name == arm.name);
         let is_plain = of_file(baseline).is_some_and(|arm| arm.differences.is_empty());
-        if is_simulated(baseline) || !is_plain {
+        if baseline.is_simulated() || !is_plain {
             return Ok(());
         }
         for (index, arm) in experiment.arm_points().iter().enumerate() {
@@ -587,11 +587,6 @@ fn keep_statements(order: &mut Order, statements: &[FixedStatement]) {
     order.plan.loads.clear();
     order.plan.teardown.clear();
     order.options.prepare = Prepare::Fresh;
-}
-
-/// Returns true if the server of an arm is simulated.
-pub(super) fn is_simulated(arm: &Arm) -> bool {
-    arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
 }
 
 #[cfg(test)]

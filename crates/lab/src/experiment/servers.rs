@@ -106,7 +106,7 @@ impl Servers {
                     let Order { plan, options, .. } = order;
                     let stage = Stage::open_used(plan, &reached, options, |used| match used {
                         JobTarget::Main => uses_main(&order.target),
-                        JobTarget::Named(_) | JobTarget::Programs => plan.asks(used),
+                        JobTarget::Named(_) | JobTarget::Programs => plan.uses(used),
                     });
                     let stage = stage.map_err(|error| (ArmPointId(arm), error))?;
                     servers.add(stage, order.target.clone(), private)

@@ -11,7 +11,6 @@ use super::arm_point::ArmPointId;
 use super::error::{ExperimentError, Problem};
 use super::event::ExperimentEvent;
 use super::execution::{Execution, ExperimentEnd, judged, rows_of};
-use super::experiment_servers::is_simulated;
 use super::order::order_of;
 use super::schedule::PlannedRun;
 use super::search::{self, RecordedSearch, RecordedTrial};
@@ -138,7 +137,7 @@ impl Execution<'_> {
             return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
         }
         let mut row = judged(row, figures);
-        let is_lost = end == EndKind::TargetLost && !is_simulated(arm);
+        let is_lost = end == EndKind::TargetLost && !arm.is_simulated();
         if is_lost {
             row.state = RunState::Abandoned;
         }

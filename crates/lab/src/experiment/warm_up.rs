@@ -96,8 +96,7 @@ pub fn found_warm_up(record: &Path, run: u32) -> Result<Option<Nanos>, RecordErr
     Ok((evidence.plan.warmup == Warmup::Auto).then(|| evidence.steps.warmup()))
 }
 
-/// Returns the warm-up of all runs of a round, from the one that was found in each of them: the
-/// latest.
+/// Returns the warm-up of all runs of a round, the longest that was found in any of them.
 pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
     of_runs.into_iter().max().unwrap_or_default()
 }

@@ -28,7 +28,7 @@ impl Examples {
         let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
         for either in plan.jobs_and_parts() {
             let target = either.job().target;
-            let may_have_results = target == JobTarget::Main && order.plan.asks(target);
+            let may_have_results = target == JobTarget::Main && order.plan.uses(target);
             if order.examples_of.is_some() && !may_have_results {
                 continue;
             }

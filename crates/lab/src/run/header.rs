@@ -28,7 +28,7 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         arrival: either.job().arrival().map(str::to_owned),
         offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),
         connections_asked: Some(match either {
-            JobOrPart::Job(job) => engine::connections_asked(plan, job),
+            JobOrPart::Job(job) => engine::configured_connections(plan, job),
             JobOrPart::Part(..) => 0,
         }),
         statements: either
@@ -54,7 +54,7 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         pace: if options.is_virtual { Pace::Virtual } else { Pace::Real },
         lanes: options.threads,
         seed: plan.seed,
-        target: match plan.asks(JobTarget::Main) {
+        target: match plan.uses(JobTarget::Main) {
             true => (&order.target).into(),
             false => TargetText::none(),
         },

@@ -8,14 +8,15 @@ use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 use driver::Count;
 use engine::{Listener, RunEvent};
 use observe::{DatabaseWatch, Scope};
+use record::component_name::DATABASE;
 use record::environment::{database, generator};
 use record::{Load, Reading};
 use rt::Processors;
 use workload::Observe;
 
 use super::order::Order;
-use crate::account::{DATABASE, metric_of};
 use crate::observation::{self, MachineObservers, ObservationSink};
+use crate::server_counters::metric_of;
 
 /// The observers that are running: while a table is filled, or from time zero on.
 struct RunObservers {
@@ -115,10 +116,10 @@ impl RecordingListener {
     }
 
     /// Records the server's counters; a reading before the run is dated to time zero.
-    fn note_account(&self, account: &Result<Vec<Count>, String>) {
+    fn note_counters(&self, counters: &Result<Vec<Count>, String>) {
         let zero = *self.zero.lock().expect("nothing panics here");
         let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
-        match account {
+        match counters {
             Ok(counts) => {
                 let reading = |count: &Count| {
                     let metric = metric_of(count.counter);
@@ -171,7 +172,7 @@ impl Listener for RecordingListener {
                     self.begin_watches(*zero, &self.observations);
                 }
             }
-            RunEvent::ServerStatistics(account) => self.note_account(account),
+            RunEvent::ServerStatistics(account) => self.note_counters(account),
             RunEvent::Ended => self.end_database(),
             RunEvent::Setup { .. }
             | RunEvent::SetupDone

@@ -3,8 +3,8 @@
 use engine::{LaneOutlet, Rules};
 use record::{Balance, Delivery, MemoryOutlet, Outlet, Returned};
 
-use super::course::{JOB, Span, memory, plan, server, simulate_into};
 use super::finding::{Allowed, Finding};
+use super::oracle_run::{JOB, Span, memory, plan, server, simulate_into};
 use super::oracles::ONE_SERVER;
 use super::quantity::Quantity;
 

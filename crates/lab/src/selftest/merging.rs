@@ -55,7 +55,7 @@ fn answered_after(response: Nanos, service: Nanos) -> Sample {
     let (start, done) = (Stamp(0), Stamp(response.0));
     let sent = Stamp(response.saturating_sub(service).0);
     let life = Life { intended: start, noticed: start, assigned: sent, sent, done };
-    Sample { life, sent: true, outcome: Outcome::Completed, effort: RequestWork::default() }
+    Sample { life, sent: true, outcome: Outcome::Completed, work: RequestWork::default() }
 }
 
 /// An outlet that keeps the requests of each interval separate.

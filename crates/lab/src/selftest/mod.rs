@@ -10,12 +10,12 @@
 //! Invariant: every number comes from the engine that measures databases, and every expected value
 //! from a formula or a recursion that shares only the source of random numbers with it.
 
-mod course;
 mod depth;
 mod finding;
 mod losing;
 mod merging;
 mod mutations;
+mod oracle_run;
 mod oracles;
 mod quantity;
 mod recursion;

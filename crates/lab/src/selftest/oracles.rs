@@ -10,9 +10,9 @@ use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};
 use workload::Plan;
 
-use super::course::{Span, plan, server, simulate};
 use super::depth::Depth;
 use super::finding::{Allowed, Finding, standard_deviation};
+use super::oracle_run::{Span, plan, server, simulate};
 use super::quantity::{Estimate, Quantity};
 use super::recursion;
 use super::replication::Replication;

@@ -12,7 +12,7 @@ use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};
 use workload::{Pacing, Plan, Schedule};
 
-use super::course::JOB;
+use super::oracle_run::JOB;
 use super::replication::Replication;
 use crate::at_once;
 
@@ -191,8 +191,8 @@ mod tests {
     use sim::closed_form::MMc;
 
     use super::*;
-    use crate::selftest::course::{Span, plan, server};
     use crate::selftest::finding::standard_deviation;
+    use crate::selftest::oracle_run::{Span, plan, server};
     use crate::selftest::quantity::{Estimate, Quantity};
 
     /// Returns the relative standard deviation of the mean of n response times of M/M/1 at a

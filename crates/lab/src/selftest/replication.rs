@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use record::{Failures, Kind, Totals};
 use workload::Plan;
 
-use super::course::JOB;
+use super::oracle_run::JOB;
 use super::quantity::Quantity;
 
 /// The figures of one run's window.

@@ -5,8 +5,8 @@ use engine::Rules;
 use record::Kind;
 use sim::closed_form::Scalability;
 
-use super::course::{JOB, Span, plan, server, simulate};
 use super::finding::{Allowed, Finding};
+use super::oracle_run::{JOB, Span, plan, server, simulate};
 use super::quantity::{Estimate, Quantity};
 
 /// The name of the oracle.

@@ -7,8 +7,8 @@ use sim::Config;
 use sim::closed_form::{ClosedForm, Stall};
 use workload::Plan;
 
-use super::course::{JOB, Span, plan, server, simulate, simulate_into};
 use super::finding::{Allowed, Finding};
+use super::oracle_run::{JOB, Span, plan, server, simulate, simulate_into};
 use super::quantity::{Estimate, Quantity};
 
 /// Even arrivals for one worker, whose service time is all that a closed loop would report.

@@ -10,8 +10,8 @@
 
 use record::{Histograms, Kind, Totals};
 
-use super::course::JOB;
 use super::finding::{Allowed, Finding};
+use super::oracle_run::JOB;
 use super::quantity::{Estimate, Quantity};
 
 /// Fraction by which an estimate may be below its twin. Requests of two threads may reach the

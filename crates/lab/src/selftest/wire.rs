@@ -16,9 +16,9 @@ use sim::closed_form::{ClosedLoop, MDc, MH21, MMc, Stall};
 use testbed::wire_server::{Simulation, WireServer};
 use workload::Plan;
 
-use super::course::{Span, Time, plan, run_on, server, simulate};
 use super::depth::Depth;
 use super::finding::{Allowed, Finding, standard_deviation};
+use super::oracle_run::{Span, Time, plan, run_on, server, simulate};
 use super::quantity::{Estimate, Quantity};
 use super::recursion;
 use super::replication::Replication;

@@ -117,7 +117,7 @@ impl Run {
             outcome: Outcome::Completed,
             sent: Some(dispatch),
             done,
-            effort: RequestWork::default(),
+            work: RequestWork::default(),
             statements: &[done.since(sent)],
             node: None,
         };
@@ -136,7 +136,7 @@ impl Run {
     /// Records that a lane has left a second.
     pub(crate) fn turn(&mut self, lane: usize, second: u64) {
         let gauge = Gauge { in_flight: 1, queued: 0, connections: 4 };
-        self.lanes[lane].turn(ZERO + Nanos::from_secs(second + 1), || vec![gauge]);
+        self.lanes[lane].close_interval(ZERO + Nanos::from_secs(second + 1), || vec![gauge]);
     }
 
     /// Waits until everything that both lanes handed over up to this second is in the file.

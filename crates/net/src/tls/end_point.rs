@@ -34,8 +34,8 @@ fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
     const SEQUENCE: u8 = 0x30;
     const OBJECT_IDENTIFIER: u8 = 0x06;
     let (whole, _) = element(SEQUENCE, certificate)?;
-    let (_, behind) = element(SEQUENCE, whole)?;
-    let (algorithm, _) = element(SEQUENCE, behind)?;
+    let (_, after) = element(SEQUENCE, whole)?;
+    let (algorithm, _) = element(SEQUENCE, after)?;
     element(OBJECT_IDENTIFIER, algorithm).map(|(oid, _)| oid)
 }
 

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use driver::{Connection, SessionId, Table};
 use record::ComponentKind;
-use record::metric::{CHECKPOINT, RUNNING, sessions};
+use record::component_name::{SESSIONS, SESSIONS_OF_OTHERS};
+use record::metric::{CHECKPOINT, CLIENT_READ, CLIENT_WRITE, RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
 use super::session::{End, Query, QueryFailure, SampledSession};
@@ -200,9 +201,6 @@ const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 /// Idle seconds from which a session counts as unused: a pool holds it in reserve.
 const SPARE_S: u64 = 5;
 
-/// Name of that wait.
-const RECEIVING_WAIT: &str = "Client:read";
-
 /// Commands of threads that serve no client.
 const NO_CLIENTS: [&str; 9] = [
     "daemon",
@@ -319,7 +317,7 @@ impl Mysql {
         {
             let Mysql { user, remedy, .. } = &sampler;
             let why = format!("user `{user}` sees only its own sessions; {remedy}");
-            sample.missing("sessions of others", why);
+            sample.missing(SESSIONS_OF_OTHERS, why);
         }
         Ok(sampler)
     }
@@ -336,7 +334,7 @@ impl Mysql {
         let Mysql { remedy, .. } = self;
         let asked = Query { what: "locks", sql: self.transactions, remedy };
         let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-        let asked = Query { what: "sessions", sql: self.list, remedy };
+        let asked = Query { what: SESSIONS, sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
         let known = filter.look(|| clients(&list));
         let transactions = self.read_transactions(&reply);
@@ -435,9 +433,9 @@ impl Mysql {
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // MySQL has no state for it. The socket shows it: such a statement empties it at once.
             if wait == RUNNING && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
-                wait = RECEIVING_WAIT.to_owned();
+                wait = CLIENT_READ[1].to_owned();
             }
-            if wait == RECEIVING_WAIT {
+            if wait == CLIENT_READ[1] {
                 let turn = Turn { waiting, is_within_statement: true, is_long: None };
                 look.turns.add(turn, 1);
             }
@@ -561,8 +559,8 @@ fn wait(state: &str) -> String {
     match lock {
         _ if is_in(&WORKING) => RUNNING.to_owned(),
         _ if is_in(&COMMITTING) => "IO:commit".to_owned(),
-        _ if is_in(&SENDING) => "Client:write".to_owned(),
-        _ if is_in(&RECEIVING) => RECEIVING_WAIT.to_owned(),
+        _ if is_in(&SENDING) => CLIENT_WRITE[1].to_owned(),
+        _ if is_in(&RECEIVING) => CLIENT_READ[1].to_owned(),
         Some(lock) if lock.ends_with("metadata") => "Lock:metadata".to_owned(),
         Some("table level") => "Lock:table".to_owned(),
         Some(lock) => format!("Lock:{lock}"),

@@ -13,7 +13,10 @@ use std::collections::HashSet;
 
 use driver::{Connection, SessionId, Table};
 use record::ComponentKind;
-use record::metric::{CHECKPOINT, RUNNING, sessions};
+use record::component_name::{
+    AUTOVACUUM_WORKER, CHECKPOINTER, SESSIONS, SESSIONS_OF_OTHERS, WALSENDER,
+};
+use record::metric::{AUTOVACUUM, BASE_BACKUP, CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
 use super::session::{End, Query, QueryFailure, SampledSession};
@@ -192,7 +195,7 @@ impl Postgres {
         let remedy = format!("grant pg_monitor to {user}");
         if text(row, 4) != "on" {
             let why = "track_activities is off; set it on";
-            sample.missing("sessions", why);
+            sample.missing(SESSIONS, why);
         }
         let sees_all = text(row, 5) == "t";
         if !sees_all {
@@ -244,7 +247,7 @@ impl Postgres {
             SessionFilter::Sockets(_) => &self.activity_of_a_program,
             SessionFilter::Own(_) => &self.activity,
         };
-        let question = Query { what: "sessions", sql, remedy };
+        let question = Query { what: SESSIONS, sql, remedy };
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
@@ -253,7 +256,7 @@ impl Postgres {
         // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
-            sample.missing("sessions of others", why);
+            sample.missing(SESSIONS_OF_OTHERS, why);
         }
         let has_lock =
             |look: &SessionObservation| look.waits.keys().any(|event| event.starts_with("Lock:"));
@@ -396,10 +399,10 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
                 let is_running = state == "active" && wait_type.is_empty();
                 workers.push(Workers { leaders: pids, name, is_running, sessions });
             }
-            "checkpointer" if wait_type != "Activity" => see_work(&mut seen.look, CHECKPOINT),
-            "autovacuum worker" => see_work(&mut seen.look, &autovacuum(query)),
-            "walsender" if query.starts_with("BASE_BACKUP") => {
-                see_work(&mut seen.look, "base backup");
+            CHECKPOINTER if wait_type != "Activity" => see_work(&mut seen.look, CHECKPOINT),
+            AUTOVACUUM_WORKER => see_work(&mut seen.look, &autovacuum(query)),
+            WALSENDER if query.starts_with("BASE_BACKUP") => {
+                see_work(&mut seen.look, BASE_BACKUP);
             }
             _ if hidden == "t" => seen.hidden += sessions,
             _ => {}
@@ -533,7 +536,8 @@ fn autovacuum(query: &str) -> String {
     let words: Vec<&str> = query.split_whitespace().skip(1).collect();
     let is_verb = |word: &&&str| matches!(**word, "VACUUM" | "ANALYZE");
     let verbs = words.iter().take_while(is_verb).count();
-    let name = if words.first() == Some(&"ANALYZE") { "autoanalyze" } else { "autovacuum" };
+    let [vacuum, analyze] = AUTOVACUUM;
+    let name = if words.first() == Some(&"ANALYZE") { analyze } else { vacuum };
     match words.get(verbs) {
         Some(table) => format!("{name}: {}", table_name(table)),
         None => name.to_owned(),

@@ -39,8 +39,7 @@ impl TargetSessions {
         self.ids_of_servers().is_none_or(|ids| ids.iter().any(has_id))
     }
 
-    /// Returns those of the sessions that may be at the same server as others; `None` if there can
-    /// be none.
+    /// Returns the sessions that may be at the same server as `others`; `None` if none can be.
     fn at_server_of(&self, others: &SessionIds) -> Option<TargetSessions> {
         let Some(ids) = &self.ids else { return Some(self.clone()) };
         let there = ids.iter().filter(|ids| ids.may_share_server(others));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::metric::{RUNNING, sessions};
-use record::{ComponentKind, Metric};
+use record::{ComponentKind, ObservedMetric};
 
 use super::session_filter::OwnSessions;
 use crate::sample::{LONGEST_NAME, Sample};
@@ -47,8 +47,9 @@ pub enum ObservedSessions {
 #[derive(Debug)]
 pub(super) struct Tally {
     whose: ObservedSessions,
-    /// True once a session was recognised as ours, or if their ids are known. Otherwise a proxy in
-    /// between may have changed the names of sessions, and those of all clients are counted.
+    /// True once a session was recognised as ours, or if the ids of our sessions are known.
+    /// Otherwise a proxy in between may have changed the names of sessions, and the sessions of all
+    /// clients are counted.
     knows_ours: bool,
     sums: BTreeMap<(ComponentKind, String), Counted>,
 }
@@ -191,7 +192,7 @@ impl Tally {
     }
 
     /// Adds to a sum of sessions.
-    fn add_sessions(&mut self, metric: Metric, by: u64) {
+    fn add_sessions(&mut self, metric: ObservedMetric, by: u64) {
         debug_assert!(metric.is_of(&ComponentKind::Sessions), "{}", metric.name);
         self.add(&ComponentKind::Sessions, metric.name, metric.unit, by);
     }

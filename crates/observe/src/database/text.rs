@@ -33,14 +33,14 @@ fn one_line(sql: &str, quotes: DoubleQuotes) -> String {
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
         let length = token(rest, first, quotes, line.chars().next_back());
-        let (token, behind) = rest.split_at(length);
+        let (token, after) = rest.split_at(length);
         match kind(token, first, quotes) {
             Token::Space if line.is_empty() || line.ends_with(' ') => {}
             Token::Space => line.push(' '),
             Token::Value => line.push('?'),
             Token::Word => line.push_str(token),
         }
-        rest = behind;
+        rest = after;
     }
     line.truncate(line.trim_end().len());
     line

@@ -34,8 +34,8 @@ pub use root::Root;
 /// Maximum number of characters of a value; longer ones are cut.
 const LONGEST_VALUE: usize = 200;
 
-/// Reads all facts of the machine. `folder` is the one that holds the record, an absolute path as
-/// seen from `root`.
+/// Reads all facts of the machine. `folder` is the folder of the record, an absolute path as seen
+/// from `root`.
 pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     let mut facts: Vec<Fact> = Vec::new();
     // First, before reading the other facts adds to the load.

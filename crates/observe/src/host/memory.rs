@@ -2,13 +2,13 @@
 //! `proc_vmstat(5)`).
 
 use record::metric::host;
-use record::{ComponentKind, Metric};
+use record::{ComponentKind, ObservedMetric};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Counters of `/proc/vmstat`, with the metric of each.
-const COUNTERS: [(&str, Metric); 3] = [
+const COUNTERS: [(&str, ObservedMetric); 3] = [
     ("pswpin", host::SWAPPED_IN),
     ("pswpout", host::SWAPPED_OUT),
     ("pgmajfault", host::MAJOR_FAULTS),
@@ -38,7 +38,7 @@ impl Sampler for Memory {
     }
 }
 
-fn report(metric: Metric, value: Option<u64>, why: &str, sample: &mut Sample) {
+fn report(metric: ObservedMetric, value: Option<u64>, why: &str, sample: &mut Sample) {
     match value {
         Some(value) => sample.read(&ComponentKind::Host, metric, value as f64),
         None => sample.missing(format!("host {}", metric.name), why),

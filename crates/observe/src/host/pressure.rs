@@ -3,13 +3,13 @@
 //! since boot.
 
 use record::metric::host;
-use record::{ComponentKind, Metric};
+use record::{ComponentKind, ObservedMetric};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Files of `/proc/pressure`, with the line that is read and its metric.
-const LINES: [(&str, &str, Metric); 5] = [
+const LINES: [(&str, &str, ObservedMetric); 5] = [
     ("cpu", "some", host::PRESSURE_CPU),
     ("memory", "some", host::PRESSURE_MEMORY),
     ("memory", "full", host::PRESSURE_MEMORY_FULL),

@@ -2,13 +2,13 @@
 //! (`proc_pid_net(5)`, RFC 1213: names, then values).
 
 use record::metric::host;
-use record::{ComponentKind, Metric};
+use record::{ComponentKind, ObservedMetric};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Counters of the file, with the metric of each.
-const COUNTERS: [(&str, Metric); 2] =
+const COUNTERS: [(&str, ObservedMetric); 2] =
     [("OutSegs", host::TCP_SEGMENTS), ("RetransSegs", host::TCP_RETRANSMITS)];
 
 /// TCP statistics of the machine.

@@ -8,12 +8,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use record::component_name::DATABASE_PROGRAMS;
+
 use super::files::Files;
 use super::stat::Stat;
 use crate::scope::ServerLocation;
-
-/// Program names of databases.
-pub(super) const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
 
 /// Sizes of the beginning of `/proc/net/tcp` that are read, in bytes, until all listening sockets
 /// are found. A line is 150 bytes.
@@ -125,8 +124,8 @@ fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
 fn unix_listeners(files: &Files<'_>, path: &Path) -> Vec<Listener> {
     let text = files.root.text("proc/net/unix").unwrap_or_default();
     let lines = text.lines().skip(1).take(MOST_SOCKETS).filter_map(unix_listener);
-    let is_it = |(at, _): &(&str, u64)| is_same_path(Path::new(at), path);
-    lines.filter(is_it).map(|(_, inode)| Listener { inode, user: None }).collect()
+    let is_match = |(at, _): &(&str, u64)| is_same_path(Path::new(at), path);
+    lines.filter(is_match).map(|(_, inode)| Listener { inode, user: None }).collect()
 }
 
 /// Parses a line such as `ADDRESS: 00000002 00000000 00010000 0001 01 INODE PATH`, if it listens.
@@ -154,7 +153,7 @@ fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();
     let is_program = |files: &mut Files<'_>, number: u32| {
         let name = files.read(format_args!("proc/{number}/comm"));
-        name.is_some_and(|name| PROGRAMS.contains(&name.trim()))
+        name.is_some_and(|name| DATABASE_PROGRAMS.contains(&name.trim()))
     };
     let all = files.root.numbers("proc");
     let (programs, others): (Vec<u32>, Vec<u32>) =
@@ -218,7 +217,7 @@ fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
         };
         // The second number is the effective user id.
         let user = word("Uid:", 1).and_then(|user| user.parse().ok());
-        let is_program = word("Name:", 0).is_some_and(|name| PROGRAMS.contains(&name));
+        let is_program = word("Name:", 0).is_some_and(|name| DATABASE_PROGRAMS.contains(&name));
         if is_program && user.is_some_and(|user| users.is_empty() || users.contains(&user)) {
             found.push(number);
         }

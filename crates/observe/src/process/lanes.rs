@@ -4,7 +4,7 @@
 //! nanoseconds since it began.
 
 use record::metric::lane;
-use record::{LANE_PREFIX, Metric, Reading};
+use record::{LANE_PREFIX, ObservedMetric, Reading};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
@@ -36,7 +36,8 @@ fn of_thread(root: &Root, task: &str) -> Option<[Reading; 2]> {
         return None;
     }
     let (ran_s, waited_s) = parse(&root.line(&format!("{TASKS}/{task}/schedstat"))?)?;
-    let reading = |metric: Metric, value: f64| Reading::of(&name, metric.name, metric.unit, value);
+    let reading =
+        |metric: ObservedMetric, value: f64| Reading::of(&name, metric.name, metric.unit, value);
     Some([reading(lane::RAN, ran_s), reading(lane::WAITED, waited_s)])
 }
 

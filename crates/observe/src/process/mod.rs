@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use base::{Clock, Monotonic, Stamp};
 use record::metric::{self, generator, processes, role, server};
-use record::{ComponentKind, Metric, Side};
+use record::{ComponentKind, MeasuredSide, ObservedMetric};
 
 use self::census::ProcessTree;
 use self::files::Files;
@@ -108,7 +108,7 @@ impl Processes {
             observer: Group::default(),
             census: ProcessTree::default(),
             others: OtherPrograms::default(),
-            cgroups: Side::ALL.map(Cgroup::of),
+            cgroups: MeasuredSide::ALL.map(Cgroup::of),
             last: None,
             search: (0, 1),
         }
@@ -129,7 +129,7 @@ impl Sampler for Processes {
         let since_s = self.last.map(|last| now.since(last).as_secs_f64());
         self.last = Some(now);
         let moment = self.generator.look(&mut files, self.threads);
-        let usage = SideUsage { side: Side::Generator, used: self.generator.used, since_s };
+        let usage = SideUsage { side: MeasuredSide::Generator, used: self.generator.used, since_s };
         match moment.processes {
             // A program that has ended is not missing data.
             0 if !is_first => {}
@@ -141,7 +141,8 @@ impl Sampler for Processes {
             let why = format!("its threads are not read one by one {TOO_MANY}");
             sample.missing("server", why);
         } else if self.threads.is_some() {
-            let usage = SideUsage { side: Side::Server, used: self.generator.apart, since_s };
+            let usage =
+                SideUsage { side: MeasuredSide::Server, used: self.generator.apart, since_s };
             usage.report_used(true, sample);
             usage.report_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
             usage.report_io(moment.tells_io, sample);
@@ -150,7 +151,7 @@ impl Sampler for Processes {
             usage.report_processors(&files, &moment, sample);
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
-            let usage = SideUsage { side: Side::Server, used: self.server.used, since_s };
+            let usage = SideUsage { side: MeasuredSide::Server, used: self.server.used, since_s };
             match moment.processes {
                 // It has ended since the last sample, so only the number of processes is reported.
                 0 => usage.read(sample, processes::PROCESSES, 0.0),
@@ -250,7 +251,11 @@ impl Processes {
         };
         if !group.numbers().is_empty() {
             let s = seconds(group.observing);
-            sample.read(&ComponentKind::Processes(Side::Generator), generator::OBSERVING, s);
+            sample.read(
+                &ComponentKind::Processes(MeasuredSide::Generator),
+                generator::OBSERVING,
+                s,
+            );
         }
     }
 
@@ -317,14 +322,14 @@ impl Processes {
 
 /// Values reported for one side.
 struct SideUsage {
-    side: Side,
+    side: MeasuredSide,
     used: ResourceUse,
     /// Time since the last sample, in seconds.
     since_s: Option<f64>,
 }
 
 impl SideUsage {
-    fn read(&self, sample: &mut Sample, metric: Metric, value: f64) {
+    fn read(&self, sample: &mut Sample, metric: ObservedMetric, value: f64) {
         sample.read(&ComponentKind::Processes(self.side), metric, value);
     }
 

@@ -145,8 +145,8 @@ impl OtherPrograms {
         let parents: BTreeMap<u32, u32> =
             found.iter().map(|(n, it)| (*n, it.stat.parent)).collect();
         let is_ours = |number: u32| {
-            let is_it = |it: &u32| *it == sides.own || sides.numbers.contains(it);
-            ancestry(&parents, number).any(|number| is_it(&number))
+            let is_match = |it: &u32| *it == sides.own || sides.numbers.contains(it);
+            ancestry(&parents, number).any(|number| is_match(&number))
         };
         found.retain(|number, _| !is_ours(*number));
         self.count(found);
@@ -296,9 +296,9 @@ mod tests {
 
     fn value(sample: &Sample, component: &str, metric: &str) -> Option<f64> {
         let mut readings = sample.readings.iter();
-        let is_it =
+        let is_match =
             |r: &&record::Reading| r.series.component == component && r.series.metric == metric;
-        readings.find(is_it).map(|reading| reading.value)
+        readings.find(is_match).map(|reading| reading.value)
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! forward to a database and are recognised by their names in `/proc/PID/comm`
 //! (`proc_pid_comm(5)`).
 
+use record::component_name::DATABASE_PROGRAMS;
+
 use super::files::Files;
-use super::find::{PROGRAMS, find};
+use super::find::find;
 use crate::environment::Root;
 use crate::scope::ServerLocation;
 
@@ -41,7 +43,7 @@ pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     let found = find(&mut files, &ServerLocation::Port(port))?.ok()?;
     let [number] = found.as_slice() else { return None };
     let name = files.read(format_args!("proc/{number}/comm"))?.trim().to_owned();
-    (!PROGRAMS.contains(&name.as_str())).then_some(Listener { number: *number, name })
+    (!DATABASE_PROGRAMS.contains(&name.as_str())).then_some(Listener { number: *number, name })
 }
 
 /// Counts the proxies among some processes.

@@ -2,12 +2,14 @@
 //! writes them there (`update_process_title`; its documentation, chapter 27.1, Standard Unix
 //! Tools).
 
+use record::component_name::{AUTOVACUUM_WORKER, BACKGROUND_WRITER, CHECKPOINTER, WALSENDER};
+
 use super::files::Files;
 
 /// Complete titles, with the role of each.
 const WHOLE: [(&str, &str); 8] = [
-    ("checkpointer", "checkpointer"),
-    ("background writer", "background writer"),
+    ("checkpointer", CHECKPOINTER),
+    ("background writer", BACKGROUND_WRITER),
     ("walwriter", "walwriter"),
     ("autovacuum launcher", "autovacuum launcher"),
     ("walsummarizer", "walsummarizer"),
@@ -19,9 +21,9 @@ const WHOLE: [(&str, &str); 8] = [
 /// Beginnings of titles that end with details, with the role of each. An `io worker` is not listed
 /// because it reads for clients.
 const BEGINNINGS: [(&str, &str); 7] = [
-    ("autovacuum worker ", "autovacuum worker"),
+    ("autovacuum worker ", AUTOVACUUM_WORKER),
     ("logical replication ", "logical replication"),
-    ("walsender ", "walsender"),
+    ("walsender ", WALSENDER),
     ("walreceiver ", "walreceiver"),
     ("archiver ", "archiver"),
     ("startup ", "startup"),
@@ -36,7 +38,7 @@ pub(super) fn read(files: &mut Files<'_>, number: u32) -> Option<&'static str> {
 /// Returns the role in a title. A cluster's name may come first: `postgres: main: startup`.
 fn of_title(title: &str) -> Option<&'static str> {
     let title = title.trim_end_matches(['\0', ' ']).strip_prefix("postgres: ")?;
-    let title = title.split_once(": ").map_or(title, |(_, behind)| behind);
+    let title = title.split_once(": ").map_or(title, |(_, after)| after);
     let whole = WHOLE.iter().find(|(text, _)| *text == title);
     // The title of a session begins with its user and ends with its activity. Only a user name with
     // a space, followed by a suitable database, could match by accident.

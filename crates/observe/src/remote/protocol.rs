@@ -1,7 +1,7 @@
 //! The protocol between two `assay` processes, with one message per line.
 //!
-//! The one on the other machine greets with `{"assay-observe":1,"host":"db1","clock":…}`, answers
-//! each `ping N` with `pong N CLOCK`, and after `begin` sends
+//! The process on the other machine greets with `{"assay-observe":1,"host":"db1","clock":…}`,
+//! answers each `ping N` with `pong N CLOCK`, and after `begin` sends
 //! `{"at_ns":…,"readings":[[component,metric,unit,value],…],"missing":[[what,why],…]}` at the
 //! period of its arguments. Clocks are nanoseconds since 1970. The program ends with its input.
 //!

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Clock, Monotonic, Nanos};
 use record::metric::generator;
-use record::{ComponentKind, ObservedComponent, Reading, Side};
+use record::{ComponentKind, MeasuredSide, ObservedComponent, Reading};
 
 use super::clock::Reference;
 use super::protocol::{self, RemoteRequest};
@@ -79,10 +79,10 @@ fn of_the_machine(sample: Sample) -> Sample {
             | ComponentKind::Database
             | ComponentKind::Storage
             | ComponentKind::Table(_)
-            | ComponentKind::Processes(Side::Generator)
+            | ComponentKind::Processes(MeasuredSide::Generator)
             | ComponentKind::Pooler(_)
-            | ComponentKind::Sockets(Side::Generator)
-            | ComponentKind::Cgroup(Side::Generator),
+            | ComponentKind::Sockets(MeasuredSide::Generator)
+            | ComponentKind::Cgroup(MeasuredSide::Generator),
         )
         | None => false,
         Some(
@@ -90,12 +90,12 @@ fn of_the_machine(sample: Sample) -> Sample {
             | ComponentKind::Processor(_)
             | ComponentKind::Disk(_)
             | ComponentKind::Interface(_)
-            | ComponentKind::Processes(Side::Server)
+            | ComponentKind::Processes(MeasuredSide::Server)
             | ComponentKind::Upstream
             | ComponentKind::Role(_)
             | ComponentKind::Program(_)
-            | ComponentKind::Sockets(Side::Server)
-            | ComponentKind::Cgroup(Side::Server)
+            | ComponentKind::Sockets(MeasuredSide::Server)
+            | ComponentKind::Cgroup(MeasuredSide::Server)
             | ComponentKind::Sessions
             | ComponentKind::Waits
             | ComponentKind::Locks
@@ -115,7 +115,7 @@ fn of_the_machine(sample: Sample) -> Sample {
 /// Returns true if a component, with or without a metric after its name, belongs to the load
 /// generator.
 fn is_of_generator(what: &str) -> bool {
-    let side = Side::Generator;
+    let side = MeasuredSide::Generator;
     let kinds =
         [ComponentKind::Processes(side), ComponentKind::Sockets(side), ComponentKind::Cgroup(side)];
     kinds.iter().any(|kind| {

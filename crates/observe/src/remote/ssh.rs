@@ -202,9 +202,9 @@ fn end_of(mut errors: impl Read) -> String {
 pub(super) enum RemoteFailure {
     /// There is no ssh, or it cannot be started.
     NotStarted(io::Error),
-    /// It ended before the remote `assay` had greeted.
+    /// The program `ssh` ended before the remote `assay` had greeted.
     NotReached,
-    /// It ended during the run, at this time since the start.
+    /// The program `ssh` ended during the run, at this time since the start.
     Ended(Nanos),
     /// There was no message for this time, before the first sample.
     Silent(Nanos),

@@ -18,7 +18,7 @@ use std::io;
 use std::path::PathBuf;
 
 use record::metric::sockets;
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use self::connection::{Connection, ConnectionCounters, Family, LastTransfer};
 use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
@@ -169,7 +169,7 @@ impl End {
         }
     }
 
-    fn report(&self, side: Side, sample: &mut Sample) {
+    fn report(&self, side: MeasuredSide, sample: &mut Sample) {
         let kind = ComponentKind::Sockets(side);
         let now = &self.now;
         sample.read(&kind, sockets::CONNECTIONS, now.connections as f64);
@@ -177,7 +177,7 @@ impl End {
         sample.read(&kind, sockets::SEND_QUEUE, now.send_queue as f64);
         sample.read(&kind, sockets::WITH_RECEIVE_QUEUE, now.with_receive_queue as f64);
         sample.read(&kind, sockets::WITH_SEND_QUEUE, now.with_send_queue as f64);
-        if let Some(awaiting) = now.awaiting.filter(|_| side == Side::Generator) {
+        if let Some(awaiting) = now.awaiting.filter(|_| side == MeasuredSide::Generator) {
             sample.read(&kind, sockets::AWAITING, awaiting as f64);
             sample.read(&kind, sockets::IN_ONE_TICK, now.in_one_tick as f64);
         }
@@ -367,10 +367,10 @@ impl Sampler for Sockets {
                 return sample.missing("sockets", why);
             }
         }
-        self.generator.report(Side::Generator, sample);
+        self.generator.report(MeasuredSide::Generator, sample);
         self.pooler.report(sample);
         if !self.paths.is_empty() || self.ports.iter().any(|(_, is_here)| *is_here) {
-            self.server.report(Side::Server, sample);
+            self.server.report(MeasuredSide::Server, sample);
         }
         if !self.paths.is_empty() {
             sample.missing("sockets busy", "Unix sockets have queues and no times");
@@ -553,7 +553,7 @@ mod tests {
     fn other_ports_are_not_read() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        // Ports that are given to nobody who asks for any free one.
+        // Ports that are never assigned as free ports.
         let unused = 2;
         let mut ports = vec![ServerLocation::Port(unused); 3];
         ports.push(ServerLocation::Elsewhere(unused - 1));

@@ -351,7 +351,8 @@ impl SocketSnapshot {
 
     /// Joins the two ends of a connection whose client uses another address of the server than the
     /// server itself, because it is translated on the way, such as the address of a service.
-    /// Several such connections with the same address and port of the client cannot be told apart.
+    /// Several such connections with the same address and port of the client cannot be
+    /// distinguished.
     fn join_translated(&mut self) {
         let lacks_end = |pair: &Pair| pair.client.is_none() || pair.server.is_none();
         let single: Vec<(Ends, Pair)> = (self.pairs.iter())

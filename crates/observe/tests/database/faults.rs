@@ -46,7 +46,7 @@ fn mariadb_ends_the_session() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    // A port that is given to nobody who asks for any free one.
+    // A port that is never assigned as a free port.
     let url = "postgres://ann:ann@127.0.0.1:1/shop";
     let (watch, mut readings) = Readings::begin(&postgres(&Target::parse(url).expect("a URL")));
     readings.until(|readings| !readings.missing("database").is_empty());
@@ -94,7 +94,7 @@ fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
     let account = || {
         in_real_time(async |rt| {
             let mut connection = driver.connect(&rt).await.expect("a connection");
-            let account = connection.account().await.expect("an account");
+            let account = connection.activity_counters().await.expect("the counters");
             connection.close().await;
             account
         })

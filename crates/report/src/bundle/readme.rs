@@ -47,11 +47,12 @@ pub struct BundledInput {
 /// A reason why a bundle does not have a file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputOmission {
-    /// It is larger than the text that a record keeps.
+    /// The file is larger than the texts that a record keeps.
     Large,
-    /// It contains a password, or is not UTF-8 text.
+    /// The file contains a password, or is not UTF-8 text.
     Unkept,
-    /// It lies outside of the folder of the workload, or its name cannot be written anywhere.
+    /// The file lies outside of the folder of the workload, or its name is not valid on every
+    /// system.
     Outside,
     /// Its name is longer than an archive can hold.
     LongName,

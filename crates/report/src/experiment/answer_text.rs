@@ -33,7 +33,7 @@ impl AnswerText {
         self.text
     }
 
-    /// Writes a sentence behind `indent` blanks; its further lines have two more.
+    /// Writes a sentence after `indent` blanks; its further lines have two more.
     pub(super) fn sentence(&mut self, indent: usize, sentence: &str) {
         self.broken(&" ".repeat(indent), indent + 2, sentence);
     }

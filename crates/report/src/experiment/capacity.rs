@@ -102,7 +102,7 @@ impl CapacityView {
         self.trials.iter().filter(counts).map(|it| it.run).collect()
     }
 
-    /// Returns true for a trial at the smallest value above the sustained one that fails.
+    /// Returns true for a trial at the smallest failing value above the sustained one.
     fn is_at_failing(&self, it: &TrialView) -> bool {
         self.found.as_ref().is_some_and(|found| found.fails == Some(it.trial.value))
     }

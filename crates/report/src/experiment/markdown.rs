@@ -147,7 +147,7 @@ fn numbers(search: &CapacityView) -> Vec<String> {
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the table of all metrics of all arms, those that were declared first.
+/// Returns the table of all metrics of all arms; declared metrics come first.
 pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Table {
     let titles = [
         ("metric", Align::Left),

@@ -240,7 +240,7 @@ impl SaturationView {
         }
     }
 
-    /// Returns a value of the load: `16`, `500/s`.
+    /// Formats a value of the load: `16`, `500/s`.
     fn value(&self, value: f64) -> String {
         match self.question.vary {
             VariedLoad::Rate { .. } => format!("{value}/s"),

@@ -91,9 +91,9 @@ pub struct ExperimentView {
 /// The state of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentState {
-    /// It took its last look.
+    /// The experiment took its last look.
     Complete,
-    /// It was interrupted, or its process was killed.
+    /// The experiment was interrupted, or its process was killed.
     Interrupted,
     /// The load generator or the machine failed too often.
     InstrumentFailed,

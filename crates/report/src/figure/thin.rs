@@ -55,8 +55,8 @@ fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
 fn weights(points: &[Point]) -> Vec<f64> {
     let last = points.len() - 1;
     let weight = |place: usize| {
-        let (before, behind) = (place.saturating_sub(1), (place + 1).min(last));
-        (points[behind].x - points[before].x) / (behind - before) as f64
+        let (before, after) = (place.saturating_sub(1), (place + 1).min(last));
+        (points[after].x - points[before].x) / (after - before) as f64
     };
     (0..=last).map(weight).collect()
 }

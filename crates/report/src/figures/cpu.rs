@@ -3,8 +3,8 @@
 use analyze::compare::ObservedServer;
 use analyze::{Evidence, Observed};
 use base::Nanos;
-use record::metric::{Metric, host, processes, program};
-use record::{ComponentKind, ObservedComponent, Side};
+use record::metric::{ObservedMetric, host, processes, program};
+use record::{ComponentKind, MeasuredSide, ObservedComponent};
 use workload::question::CpuOwner;
 
 use super::readings::{Rates, Series, caption_of_readings, draw, rates, rates_of};
@@ -20,7 +20,7 @@ const MOST_PROGRAMS: usize = 3;
 const NOTABLE: f64 = 0.05;
 
 /// Processor time of the processes of one side, in both modes.
-const PROCESSES: [Metric; 2] = [processes::USER, processes::SYSTEM];
+const PROCESSES: [ObservedMetric; 2] = [processes::USER, processes::SYSTEM];
 
 /// Processors in use over time.
 struct Usage {
@@ -62,7 +62,7 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
         true => "load generator and database, one process",
         false => "load generator",
     };
-    let here = ComponentKind::Processes(Side::Generator);
+    let here = ComponentKind::Processes(MeasuredSide::Generator);
     let generator = Usage {
         name: generator.to_owned(),
         stroke: Stroke::Solid,
@@ -122,8 +122,12 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
 }
 
 /// Returns the growth per second of the sum of counters; `None` if one was not recorded.
-fn used(evidence: &Evidence, component: &ObservedComponent, metrics: &[Metric]) -> Option<Rates> {
-    let of_metric = |metric: &Metric| evidence.observed_on(component, *metric);
+fn used(
+    evidence: &Evidence,
+    component: &ObservedComponent,
+    metrics: &[ObservedMetric],
+) -> Option<Rates> {
+    let of_metric = |metric: &ObservedMetric| evidence.observed_on(component, *metric);
     let counters: Vec<&Observed> = metrics.iter().map(of_metric).collect::<Option<_>>()?;
     let rates = match counters.as_slice() {
         [] => return None,

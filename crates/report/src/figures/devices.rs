@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::Observed;
 use record::metric::{disk, interface, sockets};
-use record::{ComponentKind, Metric, Side};
+use record::{ComponentKind, MeasuredSide, ObservedMetric};
 
 use super::readings::{
     Places, Rates, Series, by_place, caption_of_readings, draw, of_metric, rates_of, words,
@@ -22,7 +22,7 @@ struct Quantity {
     name: &'static str,
     title: &'static str,
     /// Counters with their names and strokes.
-    counters: &'static [(Metric, &'static str, Stroke)],
+    counters: &'static [(ObservedMetric, &'static str, Stroke)],
     kind: Kind,
     /// The sentence if no device did anything.
     idle: &'static str,
@@ -89,7 +89,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     });
     let interfaces = by_place(&run.view.evidence.observed, |kind| match kind {
         ComponentKind::Interface(name) => Some(format!("interface {name}")),
-        ComponentKind::Sockets(Side::Generator) => {
+        ComponentKind::Sockets(MeasuredSide::Generator) => {
             Some("connections of the load generator".to_owned())
         }
         _ => None,

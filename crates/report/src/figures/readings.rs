@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::Observed;
 use base::Nanos;
-use record::{ComponentKind, Metric, ObservedComponent};
+use record::{ComponentKind, ObservedComponent, ObservedMetric};
 
 use super::subject::{Words, highest};
 use crate::figure::{
@@ -42,7 +42,10 @@ pub(super) fn by_place<K: Ord>(
 }
 
 /// Returns the series of a metric.
-pub(super) fn of_metric<'a>(series: &[&'a Observed], metric: Metric) -> Option<&'a Observed> {
+pub(super) fn of_metric<'a>(
+    series: &[&'a Observed],
+    metric: ObservedMetric,
+) -> Option<&'a Observed> {
     series.iter().copied().find(|it| it.is(metric))
 }
 

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use analyze::Observed;
 use base::Nanos;
 use record::metric::{CHECKPOINT, generator};
-use record::statistic::{Statistic, pg_stat_bgwriter, pg_stat_checkpointer};
-use record::{ComponentKind, Event, EventKind, Side};
+use record::statistic::{ServerStatistic, pg_stat_bgwriter, pg_stat_checkpointer};
+use record::{ComponentKind, Event, EventKind, MeasuredSide};
 
 use super::readings::by_place;
 use super::subject::Run;
@@ -23,7 +23,7 @@ const MOST_CHECKPOINTS: usize = 40;
 
 /// Counters of the checkpoints that PostgreSQL has begun. Which view has them depends on the
 /// version; any version has one of these.
-const CHECKPOINTS: [Statistic; 4] = [
+const CHECKPOINTS: [ServerStatistic; 4] = [
     pg_stat_bgwriter::CHECKPOINTS_TIMED,
     pg_stat_bgwriter::CHECKPOINTS_REQ,
     pg_stat_checkpointer::NUM_TIMED,
@@ -112,7 +112,7 @@ fn outages(run: &Run<'_>) -> Vec<Mark> {
 }
 
 fn stalls(run: &Run<'_>) -> Vec<Mark> {
-    let kind = ComponentKind::Processes(Side::Generator);
+    let kind = ComponentKind::Processes(MeasuredSide::Generator);
     let stalls: &[(Nanos, f64)] =
         run.view.evidence.observed(&kind, generator::STALL).map_or(&[], |it: &Observed| &it.points);
     let period = |(at, length): &(Nanos, f64)| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::document::{Document, Section, shown};
 use super::style::{LIVE_SCRIPT, PageKind};
-use crate::live::{LiveCourse, LiveRunView};
+use crate::live::{LiveRunView, LiveSeries};
 use crate::svg::{escaped, visible};
 
 /// Maximum number of jobs whose time courses are drawn.
@@ -49,11 +49,11 @@ pub fn live_json(view: &LiveRunView) -> String {
 /// Returns the latest values of the time courses, of at most `most` seconds.
 fn courses(view: &LiveRunView, most: usize) -> Vec<Value> {
     let latest = |values: &[Option<f64>]| values[values.len().saturating_sub(most)..].to_vec();
-    let course = |LiveCourse { job, achieved_per_s, p99_ns }: &LiveCourse| {
+    let course = |LiveSeries { job, achieved_per_s, p99_ns }: &LiveSeries| {
         let values = [latest(achieved_per_s), latest(p99_ns)];
         json!({ "job": visible(job), "values": values })
     };
-    view.courses.iter().take(MOST_COURSES).map(course).collect()
+    view.series.iter().take(MOST_COURSES).map(course).collect()
 }
 
 fn body(view: &LiveRunView) -> String {
@@ -109,7 +109,7 @@ mod tests {
             columns: vec!["job", "p99"],
             rows: vec![vec!["<img src=x>".to_owned(), "1.40 ms".to_owned()]],
             interval: Some(9),
-            courses: vec![LiveCourse {
+            series: vec![LiveSeries {
                 job: "<img src=x>".to_owned(),
                 achieved_per_s: vec![Some(118.0), Some(120.0)],
                 p99_ns: vec![Some(1_400_000.0), None],
@@ -134,12 +134,12 @@ mod tests {
     #[test]
     fn invisible_characters_of_names_are_codes_in_page_and_messages() {
         let name = "a\u{202e}b\u{7}";
-        let course = LiveCourse { job: name.to_owned(), ..view().courses[0].clone() };
+        let course = LiveSeries { job: name.to_owned(), ..view().series[0].clone() };
         let view = LiveRunView {
             doing: name.to_owned(),
             notes: vec![name.to_owned()],
             rows: vec![vec![name.to_owned()]],
-            courses: vec![course],
+            series: vec![course],
             ..view()
         };
         for text in [live_html(&view), live_json(&view)] {

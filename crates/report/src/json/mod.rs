@@ -9,7 +9,7 @@ mod limiter;
 mod program;
 mod v1;
 
-use analyze::doctor::{Diagnosis, Surroundings};
+use analyze::doctor::{Diagnosis, DoctorInput};
 use serde_json::{Value, json as document};
 
 use crate::page::{Environment, Page};
@@ -32,11 +32,7 @@ fn object(pairs: &[(String, String)]) -> Value {
 }
 
 /// Returns the document of a diagnosis, `assay.doctor/1`; `target` is the examined one.
-pub fn diagnosis_json(
-    target: Option<&str>,
-    surroundings: &Surroundings,
-    diagnosis: &Diagnosis,
-) -> Value {
+pub fn diagnosis_json(target: Option<&str>, input: &DoctorInput, diagnosis: &Diagnosis) -> Value {
     let findings = diagnosis.findings.iter().map(|finding| {
         document!({
             "check": finding.check,
@@ -49,8 +45,8 @@ pub fn diagnosis_json(
         .not_possible
         .iter()
         .map(|not| document!({"check": not.check, "reason": doctor::not_possible(not.missing)}));
-    let server = surroundings.server.as_ref();
-    let mut environment = surroundings.host.clone();
+    let server = input.server.as_ref();
+    let mut environment = input.host.clone();
     environment.extend(server.into_iter().flat_map(|server| server.network.clone()));
     environment.extend(server.into_iter().flat_map(|server| server.settings.clone()));
     document!({

@@ -21,7 +21,8 @@ const MOST_CHARACTERS: usize = 400;
 /// Lines of a collapsed table besides its rows.
 const FRAME: usize = 6;
 
-/// Lines behind the last list: what was asked, how to repeat it, and the empty lines before both.
+/// Lines after the last list: the question, the command that repeats it, and empty lines before
+/// both.
 const END: usize = 4;
 
 /// A document under construction.
@@ -51,11 +52,11 @@ impl Table {
 /// The importance of an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// It decides the exit code, or fails.
+    /// The item decides the exit code, or reports a failure.
     Decisive,
-    /// It is open, or casts doubt on the answer.
+    /// The item is open, or casts doubt on the answer.
     Doubtful,
-    /// It gives no reason for doubt.
+    /// The item gives no reason for doubt.
     Ordinary,
 }
 

@@ -22,7 +22,7 @@ const BELOW: f64 = 20.0;
 pub(super) struct SmallText {
     /// Left end, in pixels.
     pub(super) left: f64,
-    /// Number of rows between it and its point.
+    /// Number of rows between the text and its point.
     pub(super) row: usize,
     /// The text, cut to the width of the plot.
     pub(super) text: String,

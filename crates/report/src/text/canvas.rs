@@ -230,7 +230,7 @@ impl Canvas {
     }
 }
 
-/// Wraps a text between words. The width of the first line differs from that of the rest. There is
+/// Wraps a text between words. The first line may have another width than the others. There is
 /// always a line, and a word that is too long gets its own. A number stays on one line with its
 /// unit, and with the other end of its interval, if the line is long enough.
 pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {

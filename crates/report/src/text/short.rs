@@ -84,7 +84,7 @@ fn write_verdict(canvas: &mut Canvas, page: &Page) {
     }
 }
 
-/// Writes commands behind their labels. They are to be copied, and are not broken.
+/// Writes commands after their labels. They are to be copied, and are not broken.
 pub(crate) fn write_commands(canvas: &mut Canvas, commands: &[Line]) {
     let widest = commands.iter().map(|line| columns(&line.label)).max().unwrap_or(0);
     for line in commands {

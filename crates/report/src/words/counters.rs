@@ -1,10 +1,10 @@
 //! Comparison of the server's counters with the client's numbers.
 
-use analyze::finding::Compared;
+use analyze::finding::CounterComparison;
 use base::units::grouped;
 
 /// Describes the number that the server counted, and the numbers that are known.
-pub(super) fn comparison(compared: &Compared) -> String {
+pub(super) fn comparison(compared: &CounterComparison) -> String {
     let number = |number: f64| grouped(number.max(0.0) as u64);
     let requests = match compared.requests {
         [least, most] if least == most => number(least),

@@ -6,7 +6,7 @@ use analyze::limiting::{
     Inconclusive, LimiterFinding, MemoryLimit, NetworkLimit, Pause, ProcessorLimit, ProgramLimit,
     Requesters, Saturation, Sockets, WaitingSessions, Waits,
 };
-use record::Side;
+use record::MeasuredSide;
 
 use super::check::ceiling_use;
 use super::component::utilised;
@@ -88,8 +88,8 @@ fn saturation(why: Saturation) -> &'static str {
 }
 
 fn concurrency(finding: Concurrency) -> String {
-    let Concurrency { asking, clients, service_s, per_s, in_flight } = finding;
-    let (who, what) = match asking {
+    let Concurrency { requesters, clients, service_s, per_s, in_flight } = finding;
+    let (who, what) = match requesters {
         Requesters::Writers if clients == 1.0 => {
             ("one writer commits a batch at a time".to_owned(), "batches")
         }
@@ -115,11 +115,11 @@ fn concurrency(finding: Concurrency) -> String {
             (format!("{} workers send one request at a time", plain(clients)), "requests")
         }
     };
-    let more = match asking {
+    let more = match requesters {
         Requesters::Workers => ", and more arrive",
         Requesters::Clients | Requesters::ThinkingClients | Requesters::Writers => "",
     };
-    let takes = match asking {
+    let takes = match requesters {
         Requesters::ThinkingClients => "; a request takes",
         Requesters::Clients | Requesters::Workers | Requesters::Writers => ", which takes",
     };
@@ -250,8 +250,8 @@ fn program(finding: &ProgramLimit) -> String {
         }
         ProgramLimit::Starved { side, waited } => {
             let who = match side {
-                Side::Server => "the database",
-                Side::Generator => "the program",
+                MeasuredSide::Server => "the database",
+                MeasuredSide::Generator => "the program",
             };
             format!(
                 "the processors are saturated, and threads of {who} waited for one for {} s in \
@@ -274,7 +274,7 @@ fn pause(pause: Pause) -> String {
             number(pause_s * 1e3),
             number(round_trip_s * 1e3)
         ),
-        Pause::NothingAsked { rows, sockets } => {
+        Pause::NoFurtherRequests { rows, sockets } => {
             let what = match rows {
                 Some(event) => {
                     format!("wait within a statement for the program's rows ({event})")
@@ -401,7 +401,7 @@ fn waits(finding: &Waits) -> String {
             let (waiting, active) = (fixed(*waiting, 1), fixed(*active, 1));
             format!("{waiting} of {active} active sessions wait for the disk ({event})")
         }
-        Waits::Embedded { in_flight, still, wait } => {
+        Waits::Embedded { in_flight, stalled, wait } => {
             let what = match wait {
                 EmbeddedWait::Writer => "for the writer",
                 EmbeddedWait::Flush => "for a flush",
@@ -410,7 +410,7 @@ fn waits(finding: &Waits) -> String {
             format!(
                 "{} of {} requests in flight neither run nor wait for a processor: they wait \
                  {what}",
-                number(*still),
+                number(*stalled),
                 number(*in_flight)
             )
         }

@@ -90,7 +90,7 @@ concurrency = 8
 /// Returns a closed job with an observed server: most sessions wait for locks, many for flushes.
 pub(crate) fn limited() -> Case {
     let traffic = Traffic { connections: 8, ..Traffic::of(4_000) };
-    let mut case = Case::new(LIMITED).serving(0, traffic).at(analyze::Place::ThisHost);
+    let mut case = Case::new(LIMITED).serving(0, traffic).at(analyze::DatabaseLocation::ThisHost);
     for (component, metric, per_s) in [
         ("server", "user", 0.2),
         ("server", "system", 0.1),

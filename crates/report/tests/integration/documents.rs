@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use analyze::{Component, PhaseName, Place, Status};
+use analyze::{Component, DatabaseLocation, PhaseName, Status};
 use base::{Class, Nanos};
 use record::EndKind;
 use report::View;
@@ -34,10 +34,10 @@ fn full() -> Value {
 fn database_on_the_same_host_is_a_field() {
     let same_host = |case: Case| json(&case.view())["run"]["same_host"].clone();
     for (place, expected) in [
-        (Place::Inside, Value::Bool(true)),
-        (Place::ThisHost, Value::Bool(true)),
-        (Place::Elsewhere, Value::Bool(false)),
-        (Place::Unknown, Value::Null),
+        (DatabaseLocation::Inside, Value::Bool(true)),
+        (DatabaseLocation::ThisHost, Value::Bool(true)),
+        (DatabaseLocation::Elsewhere, Value::Bool(false)),
+        (DatabaseLocation::Unknown, Value::Null),
     ] {
         assert_eq!(same_host(cases::open().at(place)), expected, "{place:?}");
     }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use analyze::{
-    Distribution, Evidence, JobEvidence, JobStep, Observed, Place, Route, Step, Steps,
+    DatabaseLocation, Distribution, Evidence, JobEvidence, JobStep, Observed, Route, Step, Steps,
     Surroundings, UsedTarget,
 };
 use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
@@ -93,7 +93,7 @@ impl Case {
             unseen: Vec::new(),
             observed: quiet(end),
             surroundings: beside_sqlite(),
-            account: analyze::Account::default(),
+            server_counters: analyze::ServerCounters::default(),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];
@@ -128,8 +128,8 @@ impl Case {
     }
 
     /// Sets the location of the database; its route is not calibrated.
-    pub(crate) fn at(mut self, place: Place) -> Case {
-        self.evidence.surroundings.main = UsedTarget { route: None, place };
+    pub(crate) fn at(mut self, location: DatabaseLocation) -> Case {
+        self.evidence.surroundings.main = UsedTarget { route: None, location };
         self
     }
 
@@ -235,7 +235,7 @@ fn quiet(end: Nanos) -> Vec<Observed> {
 
 /// Returns a machine that was never calibrated, with SQLite in the generator's process.
 fn beside_sqlite() -> Surroundings {
-    let main = UsedTarget { route: Some(Route::Sqlite), place: Place::Inside };
+    let main = UsedTarget { route: Some(Route::Sqlite), location: DatabaseLocation::Inside };
     Surroundings { main, ..Surroundings::default() }
 }
 

@@ -1,6 +1,6 @@
 //! The text of the answer for people.
 
-use analyze::{EmptySuccess, Place};
+use analyze::{DatabaseLocation, EmptySuccess};
 use base::Nanos;
 use record::Balance;
 use report::Style;
@@ -33,9 +33,9 @@ fn a_database_on_the_same_host_is_always_said_in_the_headline() {
     };
     let says = |case: Case| headline(case).contains("One host: generator and database share its");
     assert!(says(cases::open()));
-    assert!(says(cases::open().at(Place::ThisHost)));
-    assert!(!says(cases::open().at(Place::Elsewhere)));
-    assert!(!says(cases::open().at(Place::Unknown)));
+    assert!(says(cases::open().at(DatabaseLocation::ThisHost)));
+    assert!(!says(cases::open().at(DatabaseLocation::Elsewhere)));
+    assert!(!says(cases::open().at(DatabaseLocation::Unknown)));
     assert!(!says(cases::open().virtually()));
 }
 

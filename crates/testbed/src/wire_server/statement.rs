@@ -62,13 +62,13 @@ impl Kind {
 fn past_comments(mut text: &[u8]) -> &[u8] {
     loop {
         text = text.trim_ascii();
-        let behind = |mark: &[u8], from: usize| {
+        let after = |mark: &[u8], from: usize| {
             text[from..].windows(mark.len()).position(|part| part == mark)
         };
         text = if text.starts_with(b"/*") {
-            behind(b"*/", 2).map_or(&[], |at| &text[at + 4..])
+            after(b"*/", 2).map_or(&[], |at| &text[at + 4..])
         } else if text.starts_with(b"--") {
-            behind(b"\n", 2).map_or(&[], |at| &text[at + 3..])
+            after(b"\n", 2).map_or(&[], |at| &text[at + 3..])
         } else {
             return text.trim_ascii_end().strip_suffix(b";").unwrap_or(text).trim_ascii();
         };
@@ -117,15 +117,15 @@ pub(super) fn question_marks(text: &[u8]) -> u16 {
 pub(super) fn dollars(text: &[u8]) -> Vec<Cast> {
     let mut casts = Vec::new();
     for (at, _) in outside_of_quotes(text).filter(|(_, byte)| *byte == b'$') {
-        let behind = &text[at + 1..];
-        let end = behind.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(behind.len());
-        let number = str::from_utf8(&behind[..end]).ok().and_then(|digits| digits.parse().ok());
+        let after = &text[at + 1..];
+        let end = after.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(after.len());
+        let number = str::from_utf8(&after[..end]).ok().and_then(|digits| digits.parse().ok());
         // At most as many as the protocol can count.
         let Some(number @ 1..=65_535_usize) = number else { continue };
         if casts.len() < number {
             casts.resize(number, Cast::None);
         }
-        let cast = Cast::of(&behind[end..]);
+        let cast = Cast::of(&after[end..]);
         if cast != Cast::None {
             casts[number - 1] = cast;
         }
@@ -143,8 +143,8 @@ pub(super) enum Cast {
 }
 
 impl Cast {
-    fn of(behind: &[u8]) -> Cast {
-        let Some(name) = behind.strip_prefix(b"::") else { return Cast::None };
+    fn of(after: &[u8]) -> Cast {
+        let Some(name) = after.strip_prefix(b"::") else { return Cast::None };
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric();
         let end = name.iter().position(|byte| !is_part(byte)).unwrap_or(name.len());
         match name[..end].to_ascii_lowercase().as_slice() {

@@ -11,9 +11,9 @@ fn pooler_supports_each_login_and_leaves_nothing() {
     for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
         for auth in [Auth::Scram, Auth::Md5] {
             let server = start(&Options::postgres().via(via).auth(auth));
-            let behind = server.sql("SHOW port").unwrap();
-            assert_ne!(behind.trim(), server.port().to_string());
-            assert_eq!(ask_plainly(&server, "SHOW port"), Ok(behind.trim().to_owned()));
+            let after = server.sql("SHOW port").unwrap();
+            assert_ne!(after.trim(), server.port().to_string());
+            assert_eq!(ask_plainly(&server, "SHOW port"), Ok(after.trim().to_owned()));
             let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
             assert!(refused.is_err(), "{refused:?}");
             let (pooler, folder) = (server.pooler_pid().unwrap(), server.folder().to_owned());

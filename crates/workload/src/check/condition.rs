@@ -129,7 +129,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Adds a condition to those of its job; reports the first one that exceeds the maximum number.
+/// Adds a condition to its job; reports the first condition beyond the maximum number.
 fn judge(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagnostic> {
     if slos.len() <= MOST_CONDITIONS {
         slos.push(condition.slo);
@@ -173,9 +173,9 @@ fn judged(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Dia
 fn without_job(condition: &NamedSlo<'_>, first: &str) -> Diagnostic {
     let text = &condition.slo.text;
     let metric = text.split_whitespace().next().unwrap_or_default();
-    let behind = &text[metric.len()..];
+    let after = &text[metric.len()..];
     let error = condition.place.error("the condition does not say which job it judges");
-    error.help(format!("name the job in parentheses: `{metric}({first}){behind}`"))
+    error.help(format!("name the job in parentheses: `{metric}({first}){after}`"))
 }
 
 /// Returns the error for a condition inside a job that names a job.
@@ -190,8 +190,8 @@ fn named_inside(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
 fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
     let text = item.text();
     // The name of a job, in parentheses, may contain `<` and `>`.
-    let behind = text.rfind(')').unwrap_or_default();
-    let Some(at) = text[behind..].find(['<', '>']).map(|at| behind + at) else {
+    let after = text.rfind(')').unwrap_or_default();
+    let Some(at) = text[after..].find(['<', '>']).map(|at| after + at) else {
         let message = match text.is_empty() {
             true => "a condition is missing next to a comma".to_owned(),
             false => format!("{} is not a condition", quoted(text)),

@@ -179,7 +179,7 @@ impl<'f> Checker<'f> {
             };
             return (JobTarget::Programs, vec![command]);
         }
-        let target = self.asked(fields);
+        let target = self.job_target(fields);
         if let Some(log) = fields.one("query-log-file") {
             for (key, entry) in fields.those(|key| !key.allowed_with_log) {
                 self.sink.error(|| {

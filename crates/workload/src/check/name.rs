@@ -17,7 +17,7 @@ pub(super) fn is_identifier(text: &str) -> bool {
         };
         rest = &rest[length..];
         match rest.strip_prefix('.') {
-            Some(behind) => rest = behind,
+            Some(after) => rest = after,
             None => return rest.is_empty(),
         }
     }

@@ -423,7 +423,7 @@ fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>
         return Ok(None);
     }
     match arguments.as_slice() {
-        [Argument { name: None, value, behind: None }] => Ok(Some(value)),
+        [Argument { name: None, value, after: None }] => Ok(Some(value)),
         _ => Err(source
             .part(ast.range.clone())
             .error("`raw` takes one argument")
@@ -460,11 +460,11 @@ fn refused_word(text: &str) -> Option<(&'static str, &'static str)> {
 
 fn semicolon(source: Excerpt<'_>, at: usize) -> Diagnostic {
     let text = source.text();
-    let behind = text[at + 1..].trim();
+    let after = text[at + 1..].trim();
     let error = source.part(at..at + 1).error("found a `;` in a statement");
     // A statement around the runs of an arm has a key of its own, by which messages name it.
     let key = error.option.as_deref().unwrap_or("`query`").to_owned();
-    if behind.is_empty() {
+    if after.is_empty() {
         return error.help(format!("remove it: each {key} is one statement"));
     }
     if text[..at].ends_with(char::is_whitespace) {

@@ -85,12 +85,12 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the target of a job with statements.
-    pub(super) fn asked(&mut self, fields: &Fields<'f>) -> JobTarget {
+    pub(super) fn job_target(&mut self, fields: &Fields<'f>) -> JobTarget {
         let Some(entry) = fields.one("target") else { return JobTarget::Main };
         let name = entry.value().text();
-        let place = self.targets.iter().position(|target| target.name == name);
-        if let Some(place) = place {
-            return JobTarget::Named(TargetId(place as u16));
+        let index = self.targets.iter().position(|target| target.name == name);
+        if let Some(index) = index {
+            return JobTarget::Named(TargetId(index as u16));
         }
         let targets = &self.targets;
         self.sink.error(|| {
@@ -114,7 +114,7 @@ impl<'f> Checker<'f> {
             return;
         }
         for (id, named) in plan.target_ids().zip(&plan.targets) {
-            if !plan.asks(JobTarget::Named(id)) {
+            if !plan.uses(JobTarget::Named(id)) {
                 self.sink.warning(|| {
                     let message = format!("no job uses [target {}]", named.name);
                     let help = format!("write `target = {}` in the jobs that should", named.name);
@@ -124,7 +124,7 @@ impl<'f> Checker<'f> {
         }
         let written = self.file.globals.iter().find(|entry| entry.key().text() == "url");
         if let Some(entry) =
-            written.filter(|_| !plan.jobs.is_empty() && !plan.asks(JobTarget::Main))
+            written.filter(|_| !plan.jobs.is_empty() && !plan.uses(JobTarget::Main))
         {
             self.sink.warning(|| {
                 // The line may hold a password.

@@ -355,7 +355,7 @@ fn without_braces(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
 /// Returns the correction for a known mistake.
 fn remedy(name: &str, value: &str) -> Option<String> {
     if value.contains(" #") || value.contains("\t#") {
-        return Some("a comment behind a value begins with `;`".to_owned());
+        return Some("a comment after a value begins with `;`".to_owned());
     }
     if name == "rate" && parse_duration(value).is_ok_and(|period| period > Nanos::ZERO) {
         return Some(format!(
@@ -385,7 +385,7 @@ fn no_such_choice(name: &str, value: Excerpt<'_>, words: &[&str]) -> Diagnostic 
         return error.did_you_mean(Some(near));
     }
     if value.text().contains(" #") {
-        return error.help("a comment behind a value begins with `;`");
+        return error.help("a comment after a value begins with `;`");
     }
     let yes = matches!(value.text(), "true" | "on" | "1" | "y");
     let no = matches!(value.text(), "false" | "off" | "0" | "n");

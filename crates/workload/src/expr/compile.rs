@@ -208,7 +208,7 @@ impl<'c> Compiler<'c> {
         spec: &Spec,
         argument: &Argument,
     ) -> Result<CompiledArgument<'c>, Refused> {
-        let (value, partner) = match (&argument.behind, spec.rest) {
+        let (value, partner) = match (&argument.after, spec.rest) {
             (None, Variadic::Nothing | Variadic::Values) => (&argument.value, None),
             (Some(weight), Variadic::Weighted) => (&argument.value, Some(self.weight(weight)?)),
             (Some(value), Variadic::Named) => (value, Some(self.label(&argument.value)?)),
@@ -248,13 +248,13 @@ impl<'c> Compiler<'c> {
     /// Returns the error about a missing or meaningless colon.
     fn colon_error(&self, spec: &Spec, argument: &Argument) -> Diagnostic {
         let value = self.part(&argument.value.range);
-        let error = match (spec.rest, &argument.behind) {
+        let error = match (spec.rest, &argument.after) {
             (Variadic::Weighted, _) => {
                 value.error(format!("{} has no weight", quoted(value.text())))
             }
             (Variadic::Named, _) => value.error(format!("{} has no name", quoted(value.text()))),
-            (Variadic::Nothing | Variadic::Values, behind) => {
-                let end = behind.as_ref().map_or(argument.value.range.end, |ast| ast.range.end);
+            (Variadic::Nothing | Variadic::Values, after) => {
+                let end = after.as_ref().map_or(argument.value.range.end, |ast| ast.range.end);
                 let pair = self.part(&(argument.value.range.start..end));
                 pair.error(format!("`{}` has no arguments with a `:`", spec.name))
             }

@@ -52,7 +52,7 @@ pub(crate) struct Argument {
     /// Its value, or the part before its colon.
     pub(crate) value: Ast,
     /// The part after its colon, if it has one: `'new': 3`.
-    pub(crate) behind: Option<Ast>,
+    pub(crate) after: Option<Ast>,
 }
 
 impl Ast {
@@ -71,10 +71,10 @@ impl Ast {
                 let has_labels = spec.is_some_and(|spec| spec.rest == Variadic::Named);
                 for argument in arguments {
                     // The part before such a colon names a part of the result.
-                    if !has_labels || argument.behind.is_none() {
+                    if !has_labels || argument.after.is_none() {
                         argument.value.names(text, visit);
                     }
-                    argument.behind.iter().for_each(|behind| behind.names(text, visit));
+                    argument.after.iter().for_each(|after| after.names(text, visit));
                 }
             }
         }
@@ -93,7 +93,7 @@ impl Ast {
             AstKind::Call(name, arguments) => {
                 let inside = |ast: &Ast| ast.calls(text, function);
                 let argument = |given: &Argument| {
-                    inside(&given.value) || given.behind.as_ref().is_some_and(inside)
+                    inside(&given.value) || given.after.as_ref().is_some_and(inside)
                 };
                 text[name.clone()] == *function || arguments.iter().any(argument)
             }
@@ -301,8 +301,8 @@ impl<'p> Parser<'p> {
         let mut depth = 1;
         while self.token.kind != TokenKind::Close {
             let argument = self.argument()?;
-            let behind = argument.behind.as_ref().map_or(0, |behind| behind.depth);
-            depth = depth.max(argument.value.depth.max(behind) + 1);
+            let after = argument.after.as_ref().map_or(0, |after| after.depth);
+            depth = depth.max(argument.value.depth.max(after) + 1);
             arguments.push(argument);
             if self.token.kind != TokenKind::Comma {
                 break;
@@ -316,17 +316,17 @@ impl<'p> Parser<'p> {
 
     fn argument(&mut self) -> Result<Argument, Diagnostic> {
         let first = self.token.clone();
-        let behind = next(self.source.text(), first.range.end);
-        if first.kind != TokenKind::Name || behind.kind != TokenKind::Equals {
+        let after = next(self.source.text(), first.range.end);
+        if first.kind != TokenKind::Name || after.kind != TokenKind::Equals {
             let value = self.expression(0)?;
-            let behind = self.behind_colon()?;
-            return Ok(Argument { name: None, value, behind });
+            let after = self.behind_colon()?;
+            return Ok(Argument { name: None, value, after });
         }
         self.take();
         self.take();
         let value = self.expression(0)?;
         let name = Some(first.range);
-        Ok(Argument { name, value, behind: None })
+        Ok(Argument { name, value, after: None })
     }
 
     fn behind_colon(&mut self) -> Result<Option<Ast>, Diagnostic> {
@@ -382,7 +382,7 @@ impl<'p> Parser<'p> {
         let place = self.source.part(self.token.range.clone());
         place.error("the text that begins here is not closed").help(format!(
             "write the missing `{}`; a quote inside a text is doubled;\n\
-             a `;` behind white space begins a comment, unless it is `\\;` between double quotes",
+             a `;` after white space begins a comment, unless it is `\\;` between double quotes",
             place.text()
         ))
     }
@@ -423,8 +423,8 @@ mod tests {
             }
             AstKind::Call(name, arguments) => {
                 let argument = |argument: &Argument| {
-                    let behind = argument.behind.iter().map(|behind| shape(behind, text));
-                    [shape(&argument.value, text)].into_iter().chain(behind).collect::<Vec<_>>()
+                    let after = argument.after.iter().map(|after| shape(after, text));
+                    [shape(&argument.value, text)].into_iter().chain(after).collect::<Vec<_>>()
                 };
                 let shapes: Vec<String> =
                     arguments.iter().map(|given| argument(given).join(":")).collect();

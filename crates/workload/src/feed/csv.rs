@@ -157,9 +157,9 @@ fn write_quoted<'r>(field: &'r str, out: &mut Records) -> &'r str {
         out.push_text(piece);
         rest = &rest[quote + 1..];
         match rest.strip_prefix('"') {
-            Some(behind) => {
+            Some(after) => {
                 out.push_text("\"");
-                rest = behind;
+                rest = after;
             }
             None => return rest,
         }

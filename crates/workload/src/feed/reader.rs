@@ -56,7 +56,7 @@ pub enum ReadResult {
     End,
 }
 
-/// A test for a text in a dialect that is more than one statement.
+/// A function that returns true for a text of more than one statement in a dialect.
 pub(super) type IsMultiStatement = fn(&str, Dialect) -> bool;
 
 /// A reader of records.

@@ -157,7 +157,7 @@ pub struct Retry {
 /// The effect on the run of an error that is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
-    /// It is counted and the run continues.
+    /// The error is counted and the run continues.
     Continue,
     /// The run ends.
     Stop,

@@ -173,7 +173,7 @@ impl Plan {
 
     /// Returns true if the plan uses a target: for a job or, if it is the main target, for setup,
     /// loads or teardown.
-    pub fn asks(&self, target: JobTarget) -> bool {
+    pub fn uses(&self, target: JobTarget) -> bool {
         let is_fixed =
             !self.setup.is_empty() || !self.loads.is_empty() || !self.teardown.is_empty();
         let by_jobs = self.jobs.iter().any(|job| job.target == target);
@@ -182,8 +182,8 @@ impl Plan {
 
     /// Returns the named targets that jobs use.
     pub fn named_targets(&self) -> impl Iterator<Item = &NamedTarget> {
-        let is_asked = |id: &TargetId| self.asks(JobTarget::Named(*id));
-        self.target_ids().filter(is_asked).map(|id| &self.targets[id.index()])
+        let is_used = |id: &TargetId| self.uses(JobTarget::Named(*id));
+        self.target_ids().filter(is_used).map(|id| &self.targets[id.index()])
     }
 
     /// Returns the identifiers of the targets other than the main one.

@@ -70,7 +70,7 @@ impl RemoteHost {
             return Err(format!("names no host: {form}"));
         }
         let port = port.map(|port| match port.parse() {
-            Ok(0) | Err(_) => Err(format!("has no port from 1 to 65535 behind its host: {form}")),
+            Ok(0) | Err(_) => Err(format!("has no port from 1 to 65535 after its host: {form}")),
             Ok(port) => Ok(port),
         });
         let (user, host) = (user.map(str::to_owned), host.to_owned());

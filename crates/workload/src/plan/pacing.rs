@@ -5,7 +5,7 @@ use base::{Nanos, Rate};
 use crate::expr::Expr;
 use crate::shape::{Recorded, Shape};
 
-/// The model by which requests start (specification, section 4).
+/// The model by which requests start, as `docs/models.md` describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pacing {
     /// Arrivals by schedule, as many connections as needed: queueing happens in the database.

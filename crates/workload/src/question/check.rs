@@ -581,7 +581,7 @@ impl<'f> Checker<'f> {
             let shares = |other: &Checked| {
                 other.arm.before.is_empty() && server_of(other) == server_of(checked)
             };
-            if !is_simulated(arm)
+            if !arm.is_simulated()
                 && arm.after.is_empty()
                 && effect_of_statements::have_lasting_effect(
                     &arm.before,
@@ -606,7 +606,7 @@ impl<'f> Checker<'f> {
     /// simulated.
     fn warn_of_statements_without_reader(&mut self, arms: &[Checked]) {
         let idle =
-            |checked: &&Checked| !checked.arm.before.is_empty() && is_simulated(&checked.arm);
+            |checked: &&Checked| !checked.arm.before.is_empty() && checked.arm.is_simulated();
         for Checked { arm, span, .. } in arms.iter().filter(idle) {
             self.sink.warning(|| {
                 let message = format!(
@@ -729,11 +729,6 @@ fn needs_other_data(first: &Checked, other: &Checked) -> bool {
 fn server_of(checked: &Checked) -> Option<Target> {
     let target = checked.arm.plan.target.as_ref();
     target.map(|target| Target { options: Vec::new(), ..target.clone() })
-}
-
-/// Returns true if the server of an arm is simulated.
-fn is_simulated(arm: &Arm) -> bool {
-    arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
 }
 
 /// Returns the error about an arm whose statements before a run change only their own session.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::{Nanos, Secrets};
+use base::{Nanos, Secrets, TargetKind};
 
 use super::best::BestRule;
 use super::bet::Bet;
@@ -214,7 +214,12 @@ impl Arm {
     /// Returns true if it uses the main target: in its runs, or in the statements around them.
     pub fn uses_main(&self) -> bool {
         let mut around = [&self.restore, &self.before, &self.after].into_iter();
-        self.plan.asks(JobTarget::Main) || around.any(|statements| !statements.is_empty())
+        self.plan.uses(JobTarget::Main) || around.any(|statements| !statements.is_empty())
+    }
+
+    /// Returns true if its server is simulated.
+    pub fn is_simulated(&self) -> bool {
+        self.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
     }
 
     /// Returns the statements of a key around each of its runs.

@@ -179,7 +179,8 @@ impl Outline {
         self.saturate.as_ref().map(|search| search.vary.job())
     }
 
-    /// Returns the names of the arms of the comparison; one that is compared with itself has two.
+    /// Returns the names of the arms of the comparison; an arm that is compared with itself has two
+    /// names.
     pub fn compared(&self) -> Vec<String> {
         let names = self.arms.iter().map(|arm| arm.name.clone());
         match self.design {

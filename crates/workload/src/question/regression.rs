@@ -58,9 +58,9 @@ fn limit(item: Excerpt<'_>) -> Result<RegressionLimit, Diagnostic> {
     if item.text().is_empty() {
         return Err(item.error("a limit is missing next to a comma").help(HELP));
     }
-    let (name, behind) = metric::split(item);
+    let (name, after) = metric::split(item);
     let metric = metric::metric(name)?;
-    let text = behind.text();
+    let text = after.text();
     let worse = match metric.quantity.better() {
         Direction::Higher => '<',
         Direction::Lower => '>',
@@ -71,14 +71,14 @@ fn limit(item: Excerpt<'_>) -> Result<RegressionLimit, Diagnostic> {
     };
     if sign != worse {
         let message = format!("`{metric} {sign}` is an improvement, not a regression");
-        return Err(behind.part(0..1).error(message).help(format!("write `{worse}`")));
+        return Err(after.part(0..1).error(message).help(format!("write `{worse}`")));
     }
     if text[1..].starts_with('=') {
-        let sign = behind.part(0..2);
+        let sign = after.part(0..2);
         let message = format!("{} is not a comparison of limits", quoted(sign.text()));
         return Err(sign.error(message).help(format!("write `{worse}`")));
     }
-    let bound = behind.part(1..text.len()).trim();
+    let bound = after.part(1..text.len()).trim();
     let change = percent::change(bound)?;
     percent::possible(bound, change, metric.quantity.scale())?;
     let is_worse = if worse == '<' { change < 0.0 } else { change > 0.0 };

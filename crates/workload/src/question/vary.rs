@@ -175,7 +175,7 @@ impl fmt::Display for Vary {
     }
 }
 
-/// Returns true if two names are those of one setting: servers take `-` for `_`.
+/// Returns true if two names mean the same setting: servers take `-` for `_`.
 fn is_same_setting(one: &str, other: &str) -> bool {
     let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
     plain(one) == plain(other)

@@ -203,9 +203,9 @@ fn header(line: &LocatedText<'_>, sink: &mut Sink) -> Section<'static> {
         comment_start(text).unwrap_or(text.len())
     });
     let name = line.part(1..end).trim();
-    let behind = line.part((end + 1).min(text.len())..text.len());
-    let comment = comment_start(behind.text()).unwrap_or(behind.text().len());
-    let trailing = behind.part(0..comment).trim();
+    let after = line.part((end + 1).min(text.len())..text.len());
+    let comment = comment_start(after.text()).unwrap_or(after.text().len());
+    let trailing = after.part(0..comment).trim();
     if !trailing.text().is_empty() {
         sink.error(|| behind_header(trailing));
     }
@@ -238,9 +238,9 @@ fn property<'a>(line: LocatedText<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
         sink.error(|| sign.error("there is no key before the `=`").help("write `key = value`"));
         return None;
     }
-    let behind = all.part(equals + 1..all.text().len());
+    let after = all.part(equals + 1..all.text().len());
     let value =
-        if keys::is_literal(key.text()) { behind.trim() } else { without_comment(behind, sink) };
+        if keys::is_literal(key.text()) { after.trim() } else { without_comment(after, sink) };
     if value.text().ends_with('\\') {
         sink.error(|| blanks_behind_backslash(value));
     }
@@ -249,14 +249,14 @@ fn property<'a>(line: LocatedText<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
 }
 
 /// Returns a value up to a comment: a `;` after white space.
-fn without_comment<'p>(behind: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
-    let Some(comment) = comment_start(behind.text()) else {
-        return behind.trim();
+fn without_comment<'p>(after: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
+    let Some(comment) = comment_start(after.text()) else {
+        return after.trim();
     };
-    if behind.joined_behind(comment) {
-        sink.error(|| swallowing_comment(behind.part(comment..comment + 1)));
+    if after.joined_behind(comment) {
+        sink.error(|| swallowing_comment(after.part(comment..comment + 1)));
     }
-    behind.part(0..comment).trim()
+    after.part(0..comment).trim()
 }
 
 /// Returns the offset of the first `;` after white space.

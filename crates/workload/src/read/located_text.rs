@@ -84,8 +84,8 @@ impl<'a> LocatedText<'a> {
             Origin::Outside(_) => None,
             Origin::Whole(start) => Some(Span::new(start + at, start + at + 1)),
             Origin::Parts(parts) => {
-                let behind = parts.partition_point(|part| part.at <= at);
-                let part = parts.get(behind.checked_sub(1)?)?;
+                let rest = parts.partition_point(|part| part.at <= at);
+                let part = parts.get(rest.checked_sub(1)?)?;
                 Some(match part.from {
                     PartOrigin::Verbatim(start) => {
                         let place = start + at - part.at;

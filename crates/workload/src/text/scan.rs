@@ -221,7 +221,7 @@ pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
 pub(crate) fn begins_line_comment(text: &[u8], dialect: Dialect) -> bool {
     let is_mysql = dialect == Dialect::Mysql;
     match text {
-        [b'-', b'-', behind @ ..] => !is_mysql || behind.first().is_none_or(|byte| *byte <= b' '),
+        [b'-', b'-', after @ ..] => !is_mysql || after.first().is_none_or(|byte| *byte <= b' '),
         [b'#', ..] => is_mysql,
         _ => false,
     }
@@ -408,8 +408,8 @@ impl<'p> Scanner<'p> {
         if !self.reading.placeholders || !sign {
             return false;
         }
-        let behind = &self.bytes[self.at + 1..];
-        let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let after = &self.bytes[self.at + 1..];
+        let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let digits = if self.reading.dialect == Dialect::Mysql { 0 } else { digits };
         let end = self.at + 1 + digits;
         let number = self.source.text()[self.at + 1..end].parse().ok().filter(|n| *n > 0);

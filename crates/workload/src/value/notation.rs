@@ -78,8 +78,8 @@ fn escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
         't' => '\t',
         same @ ('"' | '\'' | '\\' | ';') => same,
         'u' => {
-            let (digits, behind) = rest.as_str().strip_prefix('{')?.split_once('}')?;
-            *rest = behind.chars();
+            let (digits, after) = rest.as_str().strip_prefix('{')?.split_once('}')?;
+            *rest = after.chars();
             let short = digits.len() <= 6;
             let code = u32::from_str_radix(digits, 16).ok().filter(|code| short && *code > 0)?;
             char::from_u32(code)?

@@ -18,7 +18,7 @@ use DbbenchBehaviour::{Accepts, Loses, Rejects};
 enum DbbenchBehaviour {
     Accepts,
     Rejects,
-    /// It silently ignores a part of the file.
+    /// dbbench silently ignores a part of the file.
     Loses,
 }
 

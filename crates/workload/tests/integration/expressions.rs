@@ -596,7 +596,7 @@ error: the text that begins here is not closed
   |                  ^
   |
   = help: write the missing `'`; a quote inside a text is doubled;
-          a `;` behind white space begins a comment, unless it is `\;` between double quotes
+          a `;` after white space begins a comment, unless it is `\;` between double quotes
 "#,
     );
     check(
@@ -629,7 +629,7 @@ error: the text that begins here is not closed
   |               ^
   |
   = help: write the missing `'`; a quote inside a text is doubled;
-          a `;` behind white space begins a comment, unless it is `\;` between double quotes
+          a `;` after white space begins a comment, unless it is `\;` between double quotes
 "#,
     );
 }
@@ -776,7 +776,7 @@ error: the text that begins here is not closed
   |     ^
   |
   = help: write the missing `'`; a quote inside a text is doubled;
-          a `;` behind white space begins a comment, unless it is `\;` between double quotes
+          a `;` after white space begins a comment, unless it is `\;` between double quotes
 "#,
     );
     check(

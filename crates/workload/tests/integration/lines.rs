@@ -457,7 +457,7 @@ error: `10s # ten` has an unknown unit: units are ns, us, ms, s, m, h and d
 1 | duration = 10s # ten
   |            ^^^^^^^^^
   |
-  = help: a comment behind a value begins with `;`
+  = help: a comment following a value begins with `;`
 "#,
     );
     check(
@@ -473,7 +473,7 @@ error: `transaction` is yes or no, not `yes # all`
 3 | transaction = yes # all
   |               ^^^^^^^^^
   |
-  = help: a comment behind a value begins with `;`
+  = help: a comment following a value begins with `;`
 "#,
     );
 }

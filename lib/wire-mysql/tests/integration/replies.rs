@@ -124,9 +124,9 @@ fn wanted_text_row_must_have_a_value_for_each_column() {
 /// Returns the sequence number after the last of some packets.
 fn next_sequence(packets: &[u8]) -> u8 {
     let (mut rest, mut sequence) = (packets, 0);
-    while let [a, b, c, number, behind @ ..] = rest {
+    while let [a, b, c, number, after @ ..] = rest {
         let length = u32::from_le_bytes([*a, *b, *c, 0]) as usize;
-        (rest, sequence) = (&behind[length..], number + 1);
+        (rest, sequence) = (&after[length..], number + 1);
     }
     sequence
 }
@@ -363,8 +363,8 @@ fn a_file_is_sent_or_refused() {
         let mut replies = Replies::new(agreed);
         replies.expect(kind, 1).expect("one command");
         let request = answer(agreed, |answers| answers.file(b"a.csv"));
-        let behind = [&request[..], b"more"].concat();
-        assert_eq!(replies.read(&behind, &mut log), Ok(request.len()), "reading pauses");
+        let after = [&request[..], b"more"].concat();
+        assert_eq!(replies.read(&after, &mut log), Ok(request.len()), "reading pauses");
         let first = replies.wanted_file().expect("a file is wanted");
         let mut sent = Vec::new();
         let last = file_data(&mut sent, first, content);

@@ -11,7 +11,7 @@ fn messages(mut bytes: &[u8]) -> Vec<Message<'_>> {
         messages.push(message);
         bytes = &bytes[used..];
     }
-    assert!(bytes.is_empty(), "bytes behind the last message");
+    assert!(bytes.is_empty(), "bytes after the last message");
     messages
 }
 

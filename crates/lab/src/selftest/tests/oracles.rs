@@ -7,8 +7,8 @@ use workload::Plan;
 
 use super::assert_green;
 use crate::selftest::Depth;
-use crate::selftest::course::Span;
 use crate::selftest::finding::Finding;
+use crate::selftest::oracle_run::Span;
 use crate::selftest::oracles::{ONE_SERVER, ORACLES, Oracle};
 use crate::selftest::quantity::Quantity;
 use crate::selftest::scaling;

@@ -10,8 +10,8 @@ use record::{Dispatch, Kind, Request};
 use sim::closed_form::{ClosedForm, Stall};
 use workload::Plan;
 
-use crate::selftest::course::{Span, Time, plan, run_on, server, simulate};
 use crate::selftest::finding::Finding;
+use crate::selftest::oracle_run::{Span, Time, plan, run_on, server, simulate};
 use crate::selftest::quantity::{Estimate, Quantity};
 use crate::selftest::rules::{DROPPING_TIMEOUTS, FROM_THE_ACTUAL_SEND, SKIPPING_MISSED_TICKS};
 use crate::selftest::twins::{PooledRuns, compare};

@@ -3,7 +3,7 @@
 use engine::Rules;
 
 use super::assert_green;
-use crate::selftest::course::{JOB, Span, plan, server, simulate};
+use crate::selftest::oracle_run::{JOB, Span, plan, server, simulate};
 use crate::selftest::oracles::TIMEOUTS;
 use crate::selftest::stall::{STALLS, backlog};
 

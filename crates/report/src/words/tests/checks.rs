@@ -1,11 +1,11 @@
 //! Sentences of the findings of checks.
 
 use analyze::finding::{
-    Backlog, BusyClients, CeilingUse, Checkpoints, ClockCost, Commits, Compared, Completeness,
-    Connections, Counter, Coverage, Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom,
-    Irregularity, Lag, LatePart, MedianChange, Outages, Outcomes, ProcessorWait, RateDifference,
-    Requests, RunEnd, Seconds, Sending, Stalls, ThreadUse, WallClock, WarmUp, WindowThird,
-    WrongResults,
+    Backlog, BusyClients, CeilingUse, Checkpoints, ClockCost, Commits, ComparedCounter,
+    Completeness, Connections, CounterComparison, Coverage, Cycles, Failures, Files, Floor,
+    Frequencies, Gaps, Headroom, Irregularity, Lag, LatePart, MedianChange, Outages, Outcomes,
+    ProcessorWait, RateDifference, Requests, RunEnd, Seconds, Sending, Stalls, ThreadUse,
+    WallClock, WarmUp, WindowThird, WrongResults,
 };
 use analyze::{Check, CheckKind, Finding, OtherProgram, OtherPrograms, Status, Unit};
 use base::{Class, Code, Nanos};
@@ -667,14 +667,15 @@ fn of_target() -> Vec<ExpectedSentence> {
 }
 
 fn of_server() -> Vec<ExpectedSentence> {
-    let compared = Compared {
-        counter: Counter::Commits,
+    let compared = CounterComparison {
+        counter: ComparedCounter::Commits,
         server: 60_006.0,
         own: [7.0, 7.0],
         requests: [60_000.0, 60_000.0],
     };
-    let excess = Compared { server: 70_000.0, counter: Counter::Statements, ..compared };
-    let agree = Compared { server: 60_007.0, ..compared };
+    let excess =
+        CounterComparison { server: 70_000.0, counter: ComparedCounter::Statements, ..compared };
+    let agree = CounterComparison { server: 60_007.0, ..compared };
     let written = |cycles, written_bytes, coverage| {
         Finding::Checkpoints(Checkpoints { cycles, written_bytes, coverage })
     };

@@ -8,7 +8,7 @@ use analyze::limiting::{
     Sockets, Unseen, WaitingSessions, Waits as W,
 };
 use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
-use record::{ComponentKind, ObservedComponent, Side};
+use record::{ComponentKind, MeasuredSide, ObservedComponent};
 
 use super::is_complete;
 use crate::words::{because, reason, source};
@@ -21,8 +21,8 @@ fn place(finding: &F) -> usize {
         F::Satisfied => 0,
         F::Inconclusive(reason) => 1 + place_of_inconclusive(*reason),
         F::NothingSaturated { why, .. } => 9 + place_of_saturation(*why),
-        F::Concurrency(Concurrency { asking: Requesters::Clients, .. }) => 13,
-        F::Concurrency(Concurrency { asking: Requesters::Writers, .. }) => 14,
+        F::Concurrency(Concurrency { requesters: Requesters::Clients, .. }) => 13,
+        F::Concurrency(Concurrency { requesters: Requesters::Writers, .. }) => 14,
         F::Connections(C::RequestsWait { .. }) => 15,
         F::Connections(C::ClientsWithout { .. }) => 16,
         F::Connections(C::Pool { .. }) => 17,
@@ -52,8 +52,8 @@ fn place(finding: &F) -> usize {
         F::Background(B::OtherSessions { .. }) => 53,
         F::Background(B::Named { .. } | B::Intermittent { .. }) => 54,
         F::OtherPrograms(_) => 55,
-        F::Concurrency(Concurrency { asking: Requesters::Workers, .. }) => 56,
-        F::Concurrency(Concurrency { asking: Requesters::ThinkingClients, .. }) => 57,
+        F::Concurrency(Concurrency { requesters: Requesters::Workers, .. }) => 56,
+        F::Concurrency(Concurrency { requesters: Requesters::ThinkingClients, .. }) => 57,
     }
 }
 
@@ -88,11 +88,15 @@ fn place_of_program(limit: &R) -> usize {
         R::Pauses { pause: Pause::AnswersOnTheWay, .. } => 4,
         R::Pauses { pause: Pause::RowsOnTheWay, .. } => 5,
         R::Pauses { pause: Pause::RoundTrip { .. }, .. } => 6,
-        R::Pauses { pause: Pause::NothingAsked { sockets: Sockets::Empty { .. }, .. }, .. } => 7,
         R::Pauses {
-            pause: Pause::NothingAsked { sockets: Sockets::Holding { .. }, .. }, ..
+            pause: Pause::NoFurtherRequests { sockets: Sockets::Empty { .. }, .. },
+            ..
+        } => 7,
+        R::Pauses {
+            pause: Pause::NoFurtherRequests { sockets: Sockets::Holding { .. }, .. },
+            ..
         } => 8,
-        R::Pauses { pause: Pause::NothingAsked { sockets: Sockets::Unseen, .. }, .. } => 9,
+        R::Pauses { pause: Pause::NoFurtherRequests { sockets: Sockets::Unseen, .. }, .. } => 9,
         R::OneSession { .. } => 10,
         R::FewSessions { .. } => 11,
         R::Starved { .. } => 12,
@@ -109,9 +113,9 @@ fn of_runs() -> Vec<ExpectedSentence> {
         sees_server: true,
         saturated: vec![(component, 0.97)],
     };
-    let asks = |asking, clients| {
+    let asks = |requesters, clients| {
         let (service_s, per_s, in_flight) = (0.001_6, 1_000.0, 1.6);
-        F::Concurrency(Concurrency { asking, clients, service_s, per_s, in_flight })
+        F::Concurrency(Concurrency { requesters, clients, service_s, per_s, in_flight })
     };
     vec![
         (F::Satisfied, "open jobs kept up with arrivals; this says nothing about response times"),
@@ -175,7 +179,7 @@ fn of_runs() -> Vec<ExpectedSentence> {
         ),
         (
             F::Concurrency(Concurrency {
-                asking: Requesters::ThinkingClients,
+                requesters: Requesters::ThinkingClients,
                 clients: 1.0,
                 service_s: 0.004,
                 per_s: 4.9,
@@ -330,12 +334,12 @@ fn of_program() -> Vec<ExpectedSentence> {
              the program has no more in flight",
         ),
         (
-            starved(Side::Server),
+            starved(MeasuredSide::Server),
             "the processors are saturated, and threads of the database waited for one for 0.70 s \
              in every second",
         ),
         (
-            starved(Side::Generator),
+            starved(MeasuredSide::Generator),
             "the processors are saturated, and threads of the program waited for one for 0.70 s \
              in every second",
         ),
@@ -344,7 +348,7 @@ fn of_program() -> Vec<ExpectedSentence> {
 
 fn of_pauses() -> Vec<ExpectedSentence> {
     let pauses = |pause| F::Program(R::Pauses { sessions: 1.0, waiting: 0.98, pause });
-    let nothing = |rows, sockets| pauses(Pause::NothingAsked { rows, sockets });
+    let nothing = |rows, sockets| pauses(Pause::NoFurtherRequests { rows, sockets });
     vec![
         (
             pauses(Pause::UnreadAnswers),
@@ -420,7 +424,7 @@ fn of_processors() -> Vec<ExpectedSentence> {
     let full = |wanted, generator, is_starved| {
         F::Processors(P::Full { used: 1.28, may_use: 2.0, wanted, generator, is_starved })
     };
-    let side = Side::Server;
+    let side = MeasuredSide::Server;
     vec![
         (
             F::Processors(P::Throttled { side, throttled: 0.4, quota: 0.5, used: 0.45 }),
@@ -452,7 +456,7 @@ fn of_waits() -> Vec<ExpectedSentence> {
         let (table, statement) = (name.map(str::to_owned), text.map(str::to_owned));
         F::Waits(W::Locks { sessions: sessions("Lock:tuple"), table, statement })
     };
-    let embedded = |wait| F::Waits(W::Embedded { in_flight: 2.0, still: 1.5, wait });
+    let embedded = |wait| F::Waits(W::Embedded { in_flight: 2.0, stalled: 1.5, wait });
     vec![
         (
             locks(Some("acct"), Some("update acct set v = ?")),

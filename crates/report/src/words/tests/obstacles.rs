@@ -2,8 +2,8 @@
 
 use analyze::Obstacle;
 use analyze::finding::{
-    CalibrationObstacle as C, Compared, Counter, CounterObstacle as S, JobObstacle as J,
-    ObservationObstacle as O,
+    CalibrationObstacle as C, ComparedCounter, CounterComparison, CounterObstacle as S,
+    JobObstacle as J, ObservationObstacle as O,
 };
 
 use super::is_complete;
@@ -172,8 +172,8 @@ fn of_calibration() -> Vec<(Obstacle, &'static str)> {
 }
 
 fn of_counters() -> Vec<(Obstacle, &'static str)> {
-    let compared = Compared {
-        counter: Counter::Commits,
+    let compared = CounterComparison {
+        counter: ComparedCounter::Commits,
         server: 120_000.0,
         own: [7.0, 9.0],
         requests: [59_000.0, 60_000.0],

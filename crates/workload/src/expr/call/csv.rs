@@ -21,7 +21,7 @@ pub(super) static SPEC: Spec = Spec {
     stage: Stage::Anywhere,
     build,
     doc: "the column of a CSV file (RFC 4180, UTF-8, at most 64 MiB) as a text: its first row for \
-          the first request or row, and again from the beginning behind its last; a column is \
+          the first request or row, and again from the beginning after its last; a column is \
           given by its number, or by its name in the first line, which then is no row",
     example: "csv('streets.csv', 'name')",
 };

@@ -33,7 +33,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
             let shown = quoted(given.place.text());
             let error =
                 given.place.error(format!("`nurand` combines bits, but {shown} is negative"));
-            return Err(error.help("add the offset behind it: `nurand(255, 0, 99) - 50`").into());
+            return Err(error.help("add the offset after it: `nurand(255, 0, 99) - 50`").into());
         }
     }
     let seed = match arguments.scope.site {

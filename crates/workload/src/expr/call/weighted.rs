@@ -17,7 +17,7 @@ pub(super) static SPEC: Spec = Spec {
     rest: Variadic::Weighted,
     stage: Stage::Anywhere,
     build,
-    doc: "one of the values, each as likely as the weight behind its colon says: a constant number \
+    doc: "one of the values, each as likely as the weight after its colon says: a constant number \
           above zero; the values have one type",
     example: "weighted('new': 3, 'paid': 1)",
 };

@@ -9,7 +9,7 @@
 use base::Nanos;
 
 use super::PostgresConnection;
-use crate::account::{Count, Counter};
+use crate::activity_counters::{Count, Counter};
 use crate::{Connection, ServerId, SessionId, Table};
 
 /// First version that keeps its statistics in shared memory; they are therefore exact.

@@ -1,4 +1,4 @@
-//! The time courses of the jobs in live views: throughput and p99 of the latest intervals.
+//! The series over time of the jobs in live views: throughput and p99 of the latest intervals.
 
 use std::collections::VecDeque;
 
@@ -6,26 +6,26 @@ use record::{Interval, Live};
 
 /// The latest values of each job, in the order of the plan.
 #[derive(Debug)]
-pub(super) struct Courses {
-    /// Maximum number of values of a time course.
+pub(super) struct SeriesOfJobs {
+    /// Maximum number of values of a series over time.
     most: usize,
     latest: Option<Interval>,
-    jobs: Vec<Course>,
+    jobs: Vec<JobSeries>,
 }
 
 /// The latest values of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Course {
+pub(super) struct JobSeries {
     /// Completed requests per second.
     pub(super) achieved_per_s: VecDeque<f64>,
     /// 99th percentile of the response times, in nanoseconds; not a number without any.
     pub(super) p99_ns: VecDeque<f64>,
 }
 
-impl Courses {
-    /// Creates time courses that keep at most this number of values.
-    pub(super) fn keeping(most: usize) -> Courses {
-        Courses { most, latest: None, jobs: Vec::new() }
+impl SeriesOfJobs {
+    /// Creates series over time that keep at most this number of values.
+    pub(super) fn keeping(most: usize) -> SeriesOfJobs {
+        SeriesOfJobs { most, latest: None, jobs: Vec::new() }
     }
 
     /// Adds the figures of an interval, unless they were added before. An earlier interval belongs
@@ -38,10 +38,10 @@ impl Courses {
             self.jobs.clear();
         }
         self.latest = Some(live.interval);
-        self.jobs.resize(live.jobs.len(), Course::default());
-        for (course, job) in self.jobs.iter_mut().zip(&live.jobs) {
-            push(&mut course.achieved_per_s, job.achieved_per_s, self.most);
-            push(&mut course.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64), self.most);
+        self.jobs.resize(live.jobs.len(), JobSeries::default());
+        for (series, job) in self.jobs.iter_mut().zip(&live.jobs) {
+            push(&mut series.achieved_per_s, job.achieved_per_s, self.most);
+            push(&mut series.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64), self.most);
         }
     }
 
@@ -50,8 +50,8 @@ impl Courses {
         self.latest
     }
 
-    /// Returns the time course of each job; none before the first interval.
-    pub(super) fn jobs(&self) -> &[Course] {
+    /// Returns the series over time of each job; none before the first interval.
+    pub(super) fn jobs(&self) -> &[JobSeries] {
         &self.jobs
     }
 }
@@ -86,17 +86,17 @@ mod tests {
             at: Nanos::from_secs(u64::from(interval)),
             jobs: vec![job(f64::from(interval))],
         };
-        let mut courses = Courses::keeping(30);
-        assert!(courses.jobs().is_empty());
+        let mut series = SeriesOfJobs::keeping(30);
+        assert!(series.jobs().is_empty());
         for interval in [0, 0, 1, 1, 1, 2] {
-            courses.add(&live(interval));
+            series.add(&live(interval));
         }
-        assert_eq!(courses.jobs()[0].achieved_per_s, [0.0, 1.0, 2.0]);
-        assert!(courses.jobs()[0].p99_ns[0].is_nan() && courses.jobs()[0].p99_ns[1] == 5.0);
-        (3..100).for_each(|interval| courses.add(&live(interval)));
-        let kept = &courses.jobs()[0].achieved_per_s;
+        assert_eq!(series.jobs()[0].achieved_per_s, [0.0, 1.0, 2.0]);
+        assert!(series.jobs()[0].p99_ns[0].is_nan() && series.jobs()[0].p99_ns[1] == 5.0);
+        (3..100).for_each(|interval| series.add(&live(interval)));
+        let kept = &series.jobs()[0].achieved_per_s;
         assert_eq!((kept.len(), kept[0], kept[29]), (30, 70.0, 99.0));
-        courses.add(&live(4));
-        assert_eq!(courses.jobs()[0].achieved_per_s, [4.0], "another run has begun");
+        series.add(&live(4));
+        assert_eq!(series.jobs()[0].achieved_per_s, [4.0], "another run has begun");
     }
 }

@@ -2,9 +2,9 @@
 
 /// A counter of the server, compared with the client's own number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct CounterComparison {
     /// Counter.
-    pub counter: Counter,
+    pub counter: ComparedCounter,
     /// Number that the server counted.
     pub server: f64,
     /// Minimum and maximum number that Assay's own sessions caused in addition to the requests.
@@ -15,24 +15,24 @@ pub struct Compared {
 
 /// A counter of the server that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counter {
+pub enum ComparedCounter {
     /// Committed transactions.
     Commits,
     /// Executed statements.
     Statements,
 }
 
-impl Counter {
+impl ComparedCounter {
     /// Returns the name of the counter, in the plural.
     pub fn name(self) -> &'static str {
         match self {
-            Counter::Commits => "commits",
-            Counter::Statements => "statements",
+            ComparedCounter::Commits => "commits",
+            ComparedCounter::Statements => "statements",
         }
     }
 }
 
-impl Compared {
+impl CounterComparison {
     /// Returns the difference of the server's count from the possible range: negative if it is
     /// below the minimum, positive if above the maximum.
     pub fn difference(&self) -> f64 {

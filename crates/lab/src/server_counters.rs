@@ -1,17 +1,14 @@
 //! Reads the server's own statistics, and the client's matching counts, from a record.
 
-use analyze::{Account, Answered, Observed};
+use analyze::{Answered, Observed, ServerCounters};
 use archive::{Archive, RecordError};
 use base::AccountId;
 use driver::Counter;
 use record::metric::database;
-use record::{Counts, Interval, Kind, Metric, environment};
-
-/// The component under which the server's counters are stored in a record.
-pub(crate) const DATABASE: &str = "database";
+use record::{Counts, Interval, Kind, ObservedMetric, environment};
 
 /// Returns the metric under which a counter is recorded.
-pub(crate) fn metric_of(counter: Counter) -> Metric {
+pub(crate) fn metric_of(counter: Counter) -> ObservedMetric {
     match counter {
         Counter::Commits => database::COMMITS,
         Counter::Rollbacks => database::ROLLBACKS,
@@ -31,15 +28,15 @@ pub(crate) fn metric_of(counter: Counter) -> Metric {
 
 /// Returns the server statistics of a record: `of_server` are the observations of its counters, and
 /// `jobs` the counts of each job over the whole run.
-pub(crate) fn account(
+pub(crate) fn server_counters(
     archive: &Archive,
     settings: &[(String, String)],
     of_server: Vec<Observed>,
     jobs: &[Counts],
-) -> Result<Account, RecordError> {
+) -> Result<ServerCounters, RecordError> {
     let refused = settings.iter().find(|(name, _)| name == environment::database::ACCOUNT);
     let jobs = archive.accounts().zip(jobs).map(|(job, counts)| answered(archive, job, *counts));
-    Ok(Account {
+    Ok(ServerCounters {
         refused: refused.map(|(_, why)| why.clone()),
         counts: of_server,
         jobs: jobs.collect::<Result<_, _>>()?,

@@ -1,12 +1,12 @@
 //! Counters that the server itself kept, to compare with the answers that the client received.
 
-use record::{Counts, Metric};
+use record::{Counts, ObservedMetric};
 
 use crate::observed::Observed;
 
 /// Counters of a server, and the answers to its jobs in the whole run, warm-up included.
 #[derive(Clone, Debug, Default)]
-pub struct Account {
+pub struct ServerCounters {
     /// Reason why the counters could not be read, if they could not.
     pub refused: Option<String>,
     /// Counters, read before the connections of the jobs were opened and after they were closed.
@@ -27,15 +27,15 @@ pub struct Answered {
     pub wrong_rows: u64,
 }
 
-impl Account {
+impl ServerCounters {
     /// Returns the growth of a counter; `None` if it was not read twice.
-    pub fn growth(&self, metric: Metric) -> Option<f64> {
+    pub fn growth(&self, metric: ObservedMetric) -> Option<f64> {
         let (first, last) = self.ends(metric)?;
         Some(last - first)
     }
 
     /// Returns the first and the last reading of a counter.
-    pub(crate) fn ends(&self, metric: Metric) -> Option<(f64, f64)> {
+    pub(crate) fn ends(&self, metric: ObservedMetric) -> Option<(f64, f64)> {
         let count = self.counts.iter().find(|count| count.is(metric))?;
         match count.points.as_slice() {
             [(_, first), .., (_, last)] => Some((*first, *last)),

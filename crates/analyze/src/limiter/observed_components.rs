@@ -2,7 +2,7 @@
 //! saturated".
 
 use record::metric::{disk, host, processes};
-use record::{ComponentKind, Side};
+use record::{ComponentKind, MeasuredSide};
 
 use super::input::LimiterInput;
 use super::usage::CPU_FULL;
@@ -12,8 +12,8 @@ use crate::other_programs::OtherProgram;
 /// Largest number of waits that are listed.
 const WAITS: usize = 5;
 
-/// Mean number of sessions below which a wait is not reported.
-const WORTH_A_WORD: f64 = 0.05;
+/// Smallest mean number of sessions in a wait that is reported.
+const LEAST_REPORTED: f64 = 0.05;
 
 /// Observations of the components, as means over the window.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,9 +30,9 @@ pub struct ObservedComponents {
 
 impl LimiterInput<'_, '_> {
     /// Returns the observations of each component.
-    pub(super) fn seen(&self) -> ObservedComponents {
+    pub(super) fn observed_components(&self) -> ObservedComponents {
         let mut waits = self.all_waits();
-        waits.retain(|(_, sessions)| *sessions >= WORTH_A_WORD);
+        waits.retain(|(_, sessions)| *sessions >= LEAST_REPORTED);
         waits.truncate(WAITS);
         let others = self.signals.other_programs().into_iter();
         ObservedComponents {
@@ -48,7 +48,7 @@ impl LimiterInput<'_, '_> {
     }
 
     fn utilisations(&self) -> Vec<(UtilisedComponent, f64)> {
-        let (server, generator) = (Side::Server, Side::Generator);
+        let (server, generator) = (MeasuredSide::Server, MeasuredSide::Generator);
         let busiest = |side| self.signals.mean(&ComponentKind::Processes(side), processes::BUSIEST);
         let mut all = vec![
             (

@@ -9,7 +9,7 @@
 use base::Nanos;
 
 use super::MysqlConnection;
-use crate::account::{Count, Counter};
+use crate::activity_counters::{Count, Counter};
 use crate::{Connection, ServerId, Table};
 
 /// Interval between readings of the counters, until other sessions no longer add to them.

@@ -26,7 +26,7 @@ impl Lateness {
 
 /// Data that is read before a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Surroundings {
+pub struct DoctorInput {
     /// Facts of this machine.
     pub host: Vec<(String, String)>,
     /// Use of the processors while this program was idle.
@@ -46,7 +46,7 @@ pub struct Server {
     pub settings: Vec<(String, String)>,
 }
 
-impl Surroundings {
+impl DoctorInput {
     pub(super) fn fact(&self, name: &str) -> Option<&str> {
         known(&self.host, name)
     }

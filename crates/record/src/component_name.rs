@@ -1,0 +1,27 @@
+//! Names of observed components that samplers, records and judgements share as constants.
+//!
+//! [`ComponentKind`](crate::ComponentKind) has the names of all other components.
+
+/// The activity that the database counts by itself.
+pub const DATABASE: &str = "database";
+
+/// The client sessions of the database.
+pub const SESSIONS: &str = "sessions";
+
+/// The sessions of other clients; only as the name of a source that is missing.
+pub const SESSIONS_OF_OTHERS: &str = "sessions of others";
+
+/// Role of PostgreSQL's process that writes checkpoints.
+pub const CHECKPOINTER: &str = "checkpointer";
+
+/// Role of PostgreSQL's process that writes dirty pages between checkpoints.
+pub const BACKGROUND_WRITER: &str = "background writer";
+
+/// Role of PostgreSQL's processes that vacuum and analyze tables.
+pub const AUTOVACUUM_WORKER: &str = "autovacuum worker";
+
+/// Role of PostgreSQL's processes that send the log or a base backup to another machine.
+pub const WALSENDER: &str = "walsender";
+
+/// Names of the programs that are databases, as the kernel reports them.
+pub const DATABASE_PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
