@@ -5,9 +5,11 @@
 
 use std::collections::HashSet;
 
+use record::component_name::DATABASE_PROGRAMS;
+
 use super::census::ProcessTree;
 use super::files::Files;
-use super::find::{PROGRAMS, find};
+use super::find::find;
 use super::group::{Group, GroupSample};
 use super::holder::Holder;
 use super::thread::CountedFrom;
@@ -95,7 +97,7 @@ impl Upstream {
 /// Returns true if a process has the name of a database: another one may be a second proxy.
 fn is_database(files: &mut Files<'_>, number: u32) -> bool {
     let name = files.read(format_args!("proc/{number}/comm"));
-    name.is_some_and(|name| PROGRAMS.contains(&name.trim()))
+    name.is_some_and(|name| DATABASE_PROGRAMS.contains(&name.trim()))
 }
 
 #[cfg(test)]
