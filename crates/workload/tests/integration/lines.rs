@@ -443,7 +443,7 @@ error: the file has no job: there is nothing to run
 }
 
 #[test]
-fn a_comment_behind_a_value_begins_with_a_semicolon() {
+fn a_comment_after_a_value_begins_with_a_semicolon() {
     check(
         r#"
 duration = 10s # ten
@@ -457,7 +457,7 @@ error: `10s # ten` has an unknown unit: units are ns, us, ms, s, m, h and d
 1 | duration = 10s # ten
   |            ^^^^^^^^^
   |
-  = help: a comment following a value begins with `;`
+  = help: a comment after a value begins with `;`
 "#,
     );
     check(
@@ -473,7 +473,7 @@ error: `transaction` is yes or no, not `yes # all`
 3 | transaction = yes # all
   |               ^^^^^^^^^
   |
-  = help: a comment following a value begins with `;`
+  = help: a comment after a value begins with `;`
 "#,
     );
 }
