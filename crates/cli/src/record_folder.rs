@@ -250,7 +250,7 @@ fn search(folder: &Path, levels: usize, found: &mut FoundFiles) -> io::Result<()
         }
         let has_suffix = path.extension().is_some_and(|suffix| suffix == SUFFIX);
         if kind.is_dir() && levels == 1 {
-            let reason = format!("more than {DEEPEST} folders deep");
+            let reason = format!("more than {DEEPEST} levels deep");
             found.not_followed.push(UnreadPath { path, reason });
         } else if kind.is_dir() {
             if let Err(error) = search(&path, levels - 1, found) {

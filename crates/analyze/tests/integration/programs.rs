@@ -404,14 +404,14 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
     let idle = asks_at_once(1.0, 19.0);
     assert_ne!(summarize(&idle).limiter.component, Component::Connections);
     // An observer that waits for the pool itself sees no sessions at work.
-    let mut after = asks_at_once(0.9, 1.1);
-    plant(&mut after, "sessions", "looks", 1.0);
-    assert_ne!(summarize(&after).limiter.component, Component::Connections);
-    hold(&mut after, "server", "proxies", 1.0);
-    assert_eq!(summarize(&after).limiter.component, Component::Connections);
-    plant(&mut after, "sockets generator", "data-sent", 210.0);
-    plant(&mut after, "sockets generator", "data-received", 210.0);
-    assert_eq!(summarize(&after).limiter.component, Component::Connections);
+    let mut behind_proxy = asks_at_once(0.9, 1.1);
+    plant(&mut behind_proxy, "sessions", "looks", 1.0);
+    assert_ne!(summarize(&behind_proxy).limiter.component, Component::Connections);
+    hold(&mut behind_proxy, "server", "proxies", 1.0);
+    assert_eq!(summarize(&behind_proxy).limiter.component, Component::Connections);
+    plant(&mut behind_proxy, "sockets generator", "data-sent", 210.0);
+    plant(&mut behind_proxy, "sockets generator", "data-received", 210.0);
+    assert_eq!(summarize(&behind_proxy).limiter.component, Component::Connections);
 }
 
 #[test]

@@ -410,7 +410,7 @@ fn links_and_folders_that_are_too_deep_are_named() {
         .map(|one| ["file", "reason", "details"].map(|key| one[key].as_str().unwrap()))
         .collect();
     let expected = [
-        ["2/3/4/5/6/7/8/9", "unreadable", "more than 8 folders deep"],
+        ["2/3/4/5/6/7/8/9", "unreadable", "more than 8 levels deep"],
         ["folder", "unreadable", "a link, which is not followed"],
         ["link.assay", "unreadable", "a link, which is not followed"],
         ["pipe.assay", "unreadable", "not an ordinary file"],

@@ -218,7 +218,7 @@ fn restart_within_a_pair(
         arm,
         between: Between::Pair(round),
         values,
-        cause: keys.iter().find(|key| surrounds_runs(key)).cloned(),
+        cause: keys.iter().find(|key| may_restart(key)).cloned(),
     })
 }
 
@@ -487,6 +487,11 @@ fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
         DifferenceKind::Environment => false,
     };
     keys.iter().find(may_cause).cloned()
+}
+
+/// Returns true for the keys of programs around the runs: no statement restarts a server.
+fn may_restart(key: &str) -> bool {
+    surrounds_runs(key) && key.ends_with("-command")
 }
 
 /// Returns true for the keys of statements and programs around the runs.
@@ -809,6 +814,8 @@ mod tests {
         // A program around the runs may be meant to restart it.
         let found = restart(&rounds, &["before-command"]).unwrap();
         assert!(found.cause.as_deref() == Some("before-command") && !found.is_suspect());
+        // A statement does not.
+        assert!(restart(&rounds, &["before", "after"]).unwrap().is_suspect());
     }
 
     #[test]

@@ -29,15 +29,21 @@ impl Holder {
         let first = BTreeSet::from([self.program]);
         let mut family = self.census.descendants(&first);
         family.insert(self.program);
-        let open = |number: &u32| {
-            let folder = format!("proc/{number}/fd");
-            root.numbers(&folder).into_iter().map(move |fd| format!("{folder}/{fd}"))
-        };
-        let mut open = family.iter().flat_map(open).take(MOST_FILES).peekable();
-        open.peek()?;
-        let links = open.filter_map(|path| root.link(&path));
-        Some(links.filter_map(|link| socket(&link)).collect())
+        sockets_of(root, &family)
     }
+}
+
+/// Returns the inodes of the sockets that processes hold; `None` if they cannot be read, as by
+/// another user.
+pub(super) fn sockets_of(root: &Root, processes: &BTreeSet<u32>) -> Option<HashSet<u32>> {
+    let open = |number: &u32| {
+        let folder = format!("proc/{number}/fd");
+        root.numbers(&folder).into_iter().map(move |fd| format!("{folder}/{fd}"))
+    };
+    let mut open = processes.iter().flat_map(open).take(MOST_FILES).peekable();
+    open.peek()?;
+    let links = open.filter_map(|path| root.link(&path));
+    Some(links.filter_map(|link| socket(&link)).collect())
 }
 
 /// Parses the inode of a link such as `socket:[4711]`.

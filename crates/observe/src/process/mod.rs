@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use base::{Clock, Monotonic, Stamp};
 use record::metric::{self, generator, processes, role, server};
-use record::{ComponentKind, MeasuredSide, ObservedMetric};
+use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric};
 
 use self::census::ProcessTree;
 use self::files::Files;
@@ -270,7 +270,13 @@ impl Processes {
         };
         let ports = self.places.iter().filter_map(port).collect();
         let proxies = Proxies { numbers: proxies, ports };
-        let Some(moment) = self.upstream.look(files, &self.census, &proxies) else { return };
+        let moment = match self.upstream.look(files, &self.census, &proxies) {
+            Ok(Some(moment)) => moment,
+            Ok(None) => return,
+            Err(why) => {
+                return sample.missing(ObservedComponent::here(ComponentKind::Upstream), why);
+            }
+        };
         let mut read = |metric, value| sample.read(&ComponentKind::Upstream, metric, value);
         read(metric::upstream::PROCESSES, moment.processes as f64);
         read(metric::upstream::USER, seconds(self.upstream.group.used.user));

@@ -3,7 +3,7 @@
 //! The connections of the proxy lead to the places at which the database listens on this machine.
 //! Only the owner of the proxy and root see which connections it holds.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use record::component_name::DATABASE_PROGRAMS;
 
@@ -11,7 +11,7 @@ use super::census::ProcessTree;
 use super::files::Files;
 use super::find::find;
 use super::group::{Group, GroupSample};
-use super::holder::Holder;
+use super::holder::sockets_of;
 use super::thread::CountedFrom;
 use crate::scope::ServerLocation;
 
@@ -22,7 +22,11 @@ pub(crate) type FindServers = fn(&HashSet<u32>, &[u16]) -> Vec<ServerLocation>;
 /// Maximum number of samples between two searches: a search reads the connections of the machine.
 const LONGEST_PAUSE: u32 = 16;
 
-/// Processes of the database behind proxies.
+/// The reason why databases are not searched for.
+const NOT_VISIBLE: &str =
+    "the connections of the proxy are not visible: run Assay as its user or as root";
+
+/// Processes of the databases behind proxies.
 #[derive(Debug)]
 pub(super) struct Upstream {
     /// Finds its locations; `None` if it is not observed.
@@ -46,51 +50,62 @@ impl Upstream {
         Upstream { find_servers, group: Group::default(), search: (0, 1) }
     }
 
-    /// Samples the database behind some proxies; `None` if it was not found yet.
+    /// Samples the databases behind some proxies; `None` if none was found yet.
+    ///
+    /// # Errors
+    /// The connections of the proxies are not visible.
     pub(super) fn look(
         &mut self,
         files: &mut Files<'_>,
         census: &ProcessTree,
         proxies: &Proxies,
-    ) -> Option<GroupSample> {
-        let since = match self.group.numbers().is_empty() {
-            true => {
-                self.find(files, proxies);
-                CountedFrom::Now
-            }
-            false => CountedFrom::Birth,
-        };
+    ) -> Result<Option<GroupSample>, &'static str> {
+        let found = self.find(files, census, proxies);
         let known = self.group.numbers();
-        if known.is_empty() {
-            return None;
+        if known.is_empty() && found.as_ref().map_or(true, BTreeSet::is_empty) {
+            return found.map(|_| None);
         }
-        self.group.adopt(files, census.descendants(&known), since);
-        Some(self.group.look(files, None))
+        self.group.adopt(files, found.unwrap_or_default(), CountedFrom::Now);
+        self.group.adopt(files, census.descendants(&known), CountedFrom::Birth);
+        Ok(Some(self.group.look(files, None)))
     }
 
-    /// Searches for the database, unless the last search was too recent.
-    fn find(&mut self, files: &mut Files<'_>, proxies: &Proxies) {
+    /// Searches for the databases, unless the last search was too recent: a proxy may connect to
+    /// another one later. Returns their processes.
+    fn find(
+        &mut self,
+        files: &mut Files<'_>,
+        census: &ProcessTree,
+        proxies: &Proxies,
+    ) -> Result<BTreeSet<u32>, &'static str> {
         let (left, next) = self.search;
         if left > 0 {
             self.search.0 = left - 1;
-            return;
+            return Ok(BTreeSet::new());
         }
-        let found = self.servers(files, proxies);
-        self.search = if found.is_empty() { (next, (next * 2).min(LONGEST_PAUSE)) } else { (0, 1) };
-        self.group.adopt(files, found, CountedFrom::Now);
+        let found = self.servers(files, census, proxies);
+        let is_found = found.as_ref().is_ok_and(|found| !found.is_empty());
+        let next = if is_found { LONGEST_PAUSE } else { next };
+        self.search = (next, (next * 2).min(LONGEST_PAUSE));
+        found
     }
 
-    /// Returns the databases that accept the proxies' connections.
-    fn servers(&self, files: &mut Files<'_>, proxies: &Proxies) -> Vec<u32> {
-        let Some(find_servers) = self.find_servers else { return Vec::new() };
-        let root = files.root;
-        let held = proxies.numbers.iter().filter_map(|number| Holder::of(*number).sockets(root));
-        let held: HashSet<u32> = held.flatten().collect();
+    /// Returns the processes of the databases that accept the proxies' connections.
+    fn servers(
+        &self,
+        files: &mut Files<'_>,
+        census: &ProcessTree,
+        proxies: &Proxies,
+    ) -> Result<BTreeSet<u32>, &'static str> {
+        let Some(find_servers) = self.find_servers else { return Ok(BTreeSet::new()) };
+        let first = proxies.numbers.iter().copied().collect();
+        let family = &census.descendants(&first) | &first;
+        let held = sockets_of(files.root, &family).ok_or(NOT_VISIBLE)?;
         let locations = find_servers(&held, &proxies.ports);
         let found = locations.iter().filter_map(|location| find(files, location)?.ok());
-        let mut found: Vec<u32> = found.flatten().collect();
+        let mut found: BTreeSet<u32> = found.flatten().collect();
         found.retain(|number| is_database(files, *number));
-        found
+        Ok(&census.descendants(&found) | &found)
     }
 }
 
@@ -140,7 +155,7 @@ mod tests {
         census.take(&mut files);
         let mut upstream = Upstream::of(find_servers);
         let proxies = Proxies { numbers: vec![40], ports: vec![6_432] };
-        let sample = upstream.look(&mut files, &census, &proxies);
+        let sample = upstream.look(&mut files, &census, &proxies).unwrap();
         let numbers: Vec<u32> = upstream.group.numbers().into_iter().collect();
         assert_eq!(sample.map_or(0, |sample| sample.processes), numbers.len());
         numbers
@@ -162,9 +177,37 @@ mod tests {
         let census = ProcessTree::default();
         let mut upstream = Upstream::of(Some(leads_to_5432));
         let without = Proxies { numbers: vec![41], ports: vec![6_432] };
-        assert_eq!(upstream.look(&mut files, &census, &without), None);
+        assert_eq!(upstream.look(&mut files, &census, &without), Err(NOT_VISIBLE));
         let with = Proxies { numbers: vec![40], ports: vec![6_432] };
-        let looks = (0..2).map(|_| upstream.look(&mut files, &census, &with).is_some());
+        let looks = (0..2).map(|_| upstream.look(&mut files, &census, &with).unwrap().is_some());
         assert_eq!(looks.collect::<Vec<_>>(), [false, true]);
+    }
+
+    /// As when a pool of another database is used, or after a failover.
+    #[test]
+    fn second_database_is_found_later() {
+        let stat = Stat { parent: 1, threads: 1, started: 1, ..Stat::default() };
+        let planted = planted("postgres")
+            .with("proc/60/stat", line(&stat))
+            .with("proc/60/comm", "mariadbd\n")
+            .with("proc/net/tcp6", "head\n0: 0:0CEA 0:0 0A 0:0 0:0 0 101 0 78 1\n")
+            .with_link("proc/60/fd/3", "socket:[78]")
+            .with_link("proc/41/fd/3", "socket:[4]");
+        let leads: FindServers = |sockets, _| {
+            let ports = [(2, 5_432), (4, 3_306)].into_iter();
+            let ports = ports.filter(|(socket, _)| sockets.contains(socket));
+            ports.map(|(_, port)| ServerLocation::Port(port)).collect()
+        };
+        let mut files = Files::of(&planted.root);
+        let census = ProcessTree::default();
+        let mut upstream = Upstream::of(Some(leads));
+        let mut look = |numbers: &[u32]| {
+            let proxies = Proxies { numbers: numbers.to_vec(), ports: vec![6_432] };
+            let sample = upstream.look(&mut files, &census, &proxies).unwrap();
+            sample.map_or(0, |sample| sample.processes)
+        };
+        assert_eq!(look(&[40]), 1);
+        let looks: Vec<usize> = (0..=LONGEST_PAUSE).map(|_| look(&[40, 41])).collect();
+        assert_eq!((looks[0], looks.last()), (1, Some(&2)));
     }
 }

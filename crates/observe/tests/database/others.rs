@@ -186,9 +186,9 @@ async fn with_one_id<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Connection; 2]
         if first == second {
             break;
         }
-        let after = usize::from(first.map(|id| id.0) > second.map(|id| id.0));
-        let next = drivers[after].connect(rt).await.expect("a connection");
-        std::mem::replace(&mut found[after], next).close().await;
+        let lagging = usize::from(first.map(|id| id.0) > second.map(|id| id.0));
+        let next = drivers[lagging].connect(rt).await.expect("a connection");
+        std::mem::replace(&mut found[lagging], next).close().await;
     }
     let found: [D::Connection; 2] = found.try_into().ok().expect("two connections");
     let [first, second] = found.each_ref().map(Connection::session_id);

@@ -48,12 +48,16 @@ impl ExperimentView {
     /// `SUSPECT, 1 of 120 runs`. Without such runs, or without an end, it is the word alone.
     pub(super) fn verdict_in_words(&self) -> String {
         let verdict = self.verdict();
-        let at = match self.capacity {
-            Some(_) => " at the confirmed value",
-            None => "",
-        };
-        let all = format!("{}{at}", count(self.judged_runs().len() as u64, "run"));
-        verdict_of_runs(verdict, self.runs_of_verdict(), &all)
+        verdict_of_runs(verdict, self.runs_of_verdict(), &self.all_judged_runs())
+    }
+
+    /// Returns the number of judged runs in words: `12 runs`, `6 runs at the confirmed value`.
+    fn all_judged_runs(&self) -> String {
+        let runs = count(self.judged_runs().len() as u64, "run");
+        match self.capacity {
+            Some(_) => format!("{runs} at the confirmed value"),
+            None => runs,
+        }
     }
 
     /// Returns the number of judged runs to which a check objects as gravely as the verdict; 0 of a
@@ -107,7 +111,7 @@ impl ExperimentView {
         let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
         let place = match objected == self.runs_of_verdict() {
             true => String::new(),
-            false => format!(" in {objected} of {}", count(judged.len() as u64, "run")),
+            false => format!(" in {objected} of {}", self.all_judged_runs()),
         };
         let runs_of = |kind: CheckKind| {
             let objects = |run: &&&RunView| run.objections.iter().any(|(known, _)| *known == kind);

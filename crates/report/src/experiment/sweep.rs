@@ -161,7 +161,7 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
 }
 
 /// Returns the gain of the best point over the next one that is significantly worse: `89.2 % above
-/// nodes = 1 (95 % CI 86.1 … 92.4 %)`. The interval is simultaneous over all other points, from
+/// nodes = 1 (95 % CI 86.1 … 92.3 %)`. The interval is simultaneous over all other points, from
 /// which the next one was chosen.
 fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<String> {
     let gain = sweep.gain(found)?;

@@ -67,11 +67,12 @@ impl CapacityQuestion {
     /// Limits of the default of [`trial`](Self::trial).
     const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
 
-    /// Minimum number of trials of the default length that a budget covers, without their warm-ups
-    /// and drains.
+    /// Minimum number of trials that a budget covers, without their warm-ups and drains, unless an
+    /// overload shows only in [longer ones](Self::shortest_telling_trial).
     const TRIALS_OF_BUDGET: u64 = 60;
 
-    /// Returns the default of [`trial`](Self::trial): a short budget has short trials, so it covers
+    /// Returns the default of [`trial`](Self::trial), which is longer if an overload shows only in
+    /// [longer ones](Self::shortest_telling_trial). A short budget has short trials, so it covers
     /// enough of them.
     pub fn default_trial(budget: Nanos) -> Nanos {
         let [shortest, longest] = Self::TRIALS;

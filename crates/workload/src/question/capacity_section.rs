@@ -159,11 +159,12 @@ impl CapacityDraft<'_> {
             }
         }
         let (load, most) = (load.clone(), f64::from(plan.max_connections));
-        if let Some((highest, place)) = self.highest
-            && load.is_whole()
-            && highest > most
-        {
-            sink.error(|| too_many_clients(place, highest, most));
+        if let Some((highest, place)) = self.highest {
+            match load.is_whole() {
+                true if highest > most => sink.error(|| too_many_clients(place, highest, most)),
+                false if highest > Rate::HIGHEST as f64 => sink.error(|| too_high(place)),
+                true | false => {}
+            }
         }
         Some(self.question(load, conditions, most))
     }
@@ -393,18 +394,22 @@ fn load_value(key: &str, value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) ->
     }
 }
 
+/// Returns the error of a rate that is higher than any may be. The experiments of earlier versions
+/// may have it, and stay readable.
+fn too_high(place: Excerpt<'_>) -> Diagnostic {
+    let refused = format!("{} {}", quoted(place.text()), RateError::TooHigh);
+    place.error(refused).help("write for example `highest = 1k`")
+}
+
 /// Parses a number of requests per second or of clients.
 ///
 /// # Errors
-/// A sentence: no number, not above 0, a fraction of a client, or more than a rate may be.
+/// A sentence: no number, not above 0, or a fraction of a client.
 pub(super) fn load_number(text: &str, is_whole: bool) -> Result<f64, String> {
     let refused = match parse_decimal(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(number) if number.as_f64() <= 0.0 => "is not above 0".to_owned(),
         Ok(number) if is_whole && number.as_f64().fract() != 0.0 => {
             "is not a whole number of clients".to_owned()
-        }
-        Ok(number) if !is_whole && number.as_f64() > Rate::HIGHEST as f64 => {
-            RateError::TooHigh.to_string()
         }
         Ok(number) => return Ok(number.as_f64()),
         Err(error) => error.to_string(),
