@@ -37,7 +37,7 @@ const WAITS: &str = "cli integration";
 
 /// Programs into which [`WAITS`] is divided, for no processor to be without a program until shortly
 /// before the end.
-const PARTS: usize = 4;
+const PARTS: usize = 8;
 
 /// The module of [`WAITS`] whose tests take longest. Its part is started first.
 const LONGEST: &str = "studies";
