@@ -51,6 +51,29 @@ impl Program {
         tests.into_iter().any(|test| test.split("::").next() == Some(module))
     }
 
+    /// Returns the program with the tests that failed according to its output; `None` if it names
+    /// none, as after a crash.
+    pub(super) fn failed(&self, output: &str) -> Option<Program> {
+        let tests = failed_tests(output);
+        (!tests.is_empty()).then(|| self.with(tests))
+    }
+
+    /// Returns the names of the tests that it runs, if they are given.
+    pub(super) fn tests(&self) -> &[String] {
+        self.tests.as_deref().unwrap_or_default()
+    }
+
+    /// Returns a program of the system in place of a test program.
+    #[cfg(test)]
+    pub(super) fn of(command: &str) -> Program {
+        Program {
+            name: "a b".to_owned(),
+            executable: ["/bin/", command].concat().into(),
+            folder: "/".into(),
+            tests: None,
+        }
+    }
+
     fn with(&self, tests: Vec<String>) -> Program {
         let Program { name, executable, folder, .. } = self;
         Program {
@@ -145,6 +168,13 @@ fn modules(listed: &str) -> Vec<Vec<String>> {
     modules.into_values().collect()
 }
 
+/// Returns the names in the last list of failures of a test program's output.
+fn failed_tests(output: &str) -> Vec<String> {
+    let listed = output.rsplit_once("\nfailures:\n").map_or("", |(_, listed)| listed);
+    let names = listed.lines().map_while(|line| line.strip_prefix("    "));
+    names.map(str::to_owned).collect()
+}
+
 /// Divides modules into `parts` shares with about as many tests each.
 fn shares(mut modules: Vec<Vec<String>>, parts: usize) -> Vec<Vec<String>> {
     modules.sort_by_key(|tests| Reverse(tests.len()));
@@ -182,20 +212,22 @@ mod tests {
     }
 
     #[test]
+    fn failed_tests_are_those_of_the_last_list() {
+        let output = "test a::b ... FAILED\n\nfailures:\n\n---- a::b stdout ----\nno\n\n\
+                      failures:\n    a::b\n    c\n\ntest result: FAILED. 0 passed\n";
+        assert_eq!(failed_tests(output), ["a::b", "c"]);
+        assert_eq!(failed_tests("killed by a signal"), [""; 0]);
+    }
+
+    #[test]
     fn failed_program_is_reported_with_its_output() {
-        let program = |code: &str| Program {
-            name: "a b".to_owned(),
-            executable: ["/bin/", code].concat().into(),
-            folder: "/".into(),
-            tests: None,
-        };
-        assert_eq!(program("true").run(1), Ok(()));
+        assert_eq!(Program::of("true").run(1), Ok(()));
         // `test --exact = --exact` succeeds, and `test` alone fails.
         let with_tests = Some(vec!["=".to_owned(), "--exact".to_owned()]);
-        assert_eq!(Program { tests: with_tests, ..program("test") }.run(1), Ok(()));
-        assert!(program("test").run(1).is_err());
+        assert_eq!(Program { tests: with_tests, ..Program::of("test") }.run(1), Ok(()));
+        assert!(Program::of("test").run(1).is_err());
         let failure = "test: a b failed (exit status: 1)\n";
-        assert_eq!(program("false").run(1), Err(failure.to_owned()));
+        assert_eq!(Program::of("false").run(1), Err(failure.to_owned()));
     }
 
     #[test]

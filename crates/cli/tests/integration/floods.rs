@@ -44,7 +44,9 @@ fn endless_answers_are_given_up_by_their_timeout_and_by_the_drain() {
             let job = job(&summary, name);
             assert!(job["timeouts"].as_u64() > Some(0), "{talk:?}: {job}");
             assert_eq!(job["timeouts"], job["scheduled"], "{talk:?}: {job}");
-            assert_eq!(job["errors_by_code"][0]["code"], code, "{talk:?}: {job}");
+            // On a busy machine the last request of a job with a timeout may meet the drain.
+            let codes = job["errors_by_code"].as_array().unwrap();
+            assert!(codes.iter().any(|it| it["code"] == code), "{talk:?}: {job}");
         }
     }
 }
