@@ -68,6 +68,12 @@ fn document(place: &Place, more: &[&str]) -> Value {
     document
 }
 
+/// Returns these texts of each skipped file.
+fn skipped<'d, const N: usize>(document: &'d Value, keys: [&str; N]) -> Vec<[&'d str; N]> {
+    let files = document["skipped"].as_array().unwrap();
+    files.iter().map(|one| keys.map(|key| one[key].as_str().unwrap())).collect()
+}
+
 /// Returns a metric of the first series.
 fn metric<'d>(document: &'d Value, name: &str) -> &'d Value {
     let metrics = document["series"][0]["metrics"].as_array().unwrap();
@@ -182,11 +188,7 @@ fn files_that_cannot_be_used_are_named_and_skipped() {
     fs::create_dir(place.at("nightly/2026")).unwrap();
     fs::rename(place.at("nightly/04.assay"), place.at("nightly/2026/04.assay")).unwrap();
     let document = document(&place, &[]);
-    let skipped = document["skipped"].as_array().unwrap();
-    let pairs: Vec<[&str; 2]> = skipped
-        .iter()
-        .map(|one| ["file", "reason"].map(|key| one[key].as_str().unwrap()))
-        .collect();
+    let pairs = skipped(&document, ["file", "reason"]);
     let expected = [
         ["cut.assay", "damaged"],
         ["empty.assay", "not-a-record"],
@@ -404,11 +406,7 @@ fn links_and_folders_that_are_too_deep_are_named() {
     nix::unistd::mkfifo(&place.at("nightly/pipe.assay"), nix::sys::stat::Mode::S_IRUSR).unwrap();
     fs::create_dir_all(place.at("nightly/2/3/4/5/6/7/8/9")).unwrap();
     let document = document(&place, &[]);
-    let skipped = document["skipped"].as_array().unwrap();
-    let shown: Vec<[&str; 3]> = skipped
-        .iter()
-        .map(|one| ["file", "reason", "details"].map(|key| one[key].as_str().unwrap()))
-        .collect();
+    let shown = skipped(&document, ["file", "reason", "details"]);
     let expected = [
         ["2/3/4/5/6/7/8/9", "unreadable", "more than 8 levels deep"],
         ["folder", "unreadable", "a link, which is not followed"],
@@ -486,11 +484,7 @@ fn copies_of_a_record_count_once_and_are_named() {
     fs::copy(place.at("nightly/02.assay"), place.at("nightly/02-again.assay")).unwrap();
     place.assay(&["note", "nightly/02.assay", "looks good"]).expect(0);
     let document = document(&place, &[]);
-    let skipped = document["skipped"].as_array().unwrap();
-    let shown: Vec<[&str; 3]> = skipped
-        .iter()
-        .map(|one| ["file", "reason", "details"].map(|key| one[key].as_str().unwrap()))
-        .collect();
+    let shown = skipped(&document, ["file", "reason", "details"]);
     let expected = [
         ["01-published/01.assay", "copy", "the same measurement as 01.assay"],
         ["02.assay", "copy", "the same measurement as 02-again.assay"],

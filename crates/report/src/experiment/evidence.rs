@@ -302,12 +302,11 @@ mod tests {
 
     use super::super::capacity::TrialView;
     use super::super::capacity::tests::{search, trial};
-    use super::super::fixtures::{experiment, run_of, sweep, text_of};
+    use super::super::fixtures::{experiment, run_of, sweep, text_of, undeclared_setting};
     use super::super::html::experiment_html;
     use super::super::lines;
     use super::super::markdown::experiment_markdown;
     use super::super::sweep_json;
-    use super::super::view::{DifferenceView, DifferingRuns};
     use super::*;
 
     fn stolen(number: u32, percent: f64) -> RunView {
@@ -391,16 +390,7 @@ mod tests {
         assert_eq!(view.reason(), reason);
         view.state = ExperimentState::Interrupted;
         assert_eq!(view.verdict_in_words(), "INVALID");
-        let undeclared = DifferenceView {
-            kind: "setting",
-            name: "work_mem".to_owned(),
-            baseline: ArmId::BASELINE,
-            arm: ArmId(1),
-            between: DifferingRuns::Arms,
-            values: ["4MB", "8MB"].map(str::to_owned),
-            cause: None,
-        };
-        let view = ExperimentView { undeclared: vec![undeclared], ..experiment() };
+        let view = ExperimentView { undeclared: vec![undeclared_setting()], ..experiment() };
         assert_eq!(view.verdict_in_words(), "SUSPECT");
     }
 

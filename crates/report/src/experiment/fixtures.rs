@@ -20,12 +20,28 @@ use super::remarks::JobRemarks;
 use super::saturation::{SaturationStepView, SaturationView};
 use super::sweep::SweepView;
 use super::text::answer_text;
-use super::view::{ArmView, EffectView, ExperimentState, ExperimentView, RunPhase, RunView};
+use super::view::{
+    ArmView, DifferenceView, DifferingRuns, EffectView, ExperimentState, ExperimentView, RunPhase,
+    RunView,
+};
 use crate::text::Style;
 
 /// Returns the answer of the full text of an experiment, without wrapped lines.
 pub(super) fn text_of(view: &ExperimentView) -> String {
     answer_text(view, &Style { color: false, width: usize::MAX })
+}
+
+/// Returns a setting of the server that differs between the first two arms, undeclared.
+pub(super) fn undeclared_setting() -> DifferenceView {
+    DifferenceView {
+        kind: "setting",
+        name: "work_mem".to_owned(),
+        baseline: ArmId::BASELINE,
+        arm: ArmId(1),
+        between: DifferingRuns::Arms,
+        values: ["4MB", "8MB"].map(str::to_owned),
+        cause: None,
+    }
 }
 
 /// Returns a complete experiment with the arms plain and tls, and without results.

@@ -73,9 +73,11 @@ mod tests {
     use record::Note;
 
     use super::super::alarms::FalseAlarms;
-    use super::super::fixtures::{comparison, experiment, run_of, with_limiters};
+    use super::super::fixtures::{
+        comparison, experiment, run_of, undeclared_setting, with_limiters,
+    };
     use super::super::html::experiment_html;
-    use super::super::view::{ArmView, DifferenceView, DifferingRuns, ExperimentState};
+    use super::super::view::{ArmView, DifferenceView, ExperimentState};
     use super::*;
 
     const SCREEN: Style = Style { color: false, width: 80 };
@@ -198,15 +200,7 @@ mod tests {
         view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
         view.has_several_differences = true;
         view.label = Some("v2".to_owned());
-        view.undeclared = vec![DifferenceView {
-            kind: "setting",
-            name: "work_mem".to_owned(),
-            baseline: ArmId::BASELINE,
-            arm: ArmId(1),
-            between: DifferingRuns::Arms,
-            values: ["4MB", "8MB"].map(str::to_owned),
-            cause: None,
-        }];
+        view.undeclared = vec![undeclared_setting()];
         view.differences = vec![DifferenceView {
             kind: "durability",
             name: "fsync".to_owned(),
