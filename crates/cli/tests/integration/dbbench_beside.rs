@@ -351,7 +351,7 @@ const SETTINGS: [&str; 13] = [
     "show all slaves status",
     "show slave hosts",
     "select sum(file_size), @@innodb_buffer_pool_size, ",
-    "select md5(concat_ws(' ', @@server_uid, ",
+    "select left(sha2(concat_ws(' ', @@server_uid, ",
     "select table_name, data_length, index_length from information_schema.tables ",
     "show global variables where variable_name in ('hostname', ",
     // The server's own statistics.

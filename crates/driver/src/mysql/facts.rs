@@ -41,16 +41,18 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
 /// Queries for the identity of the server, of its start and of its database: the same over every
 /// address and proxy. MariaDB has no `server_uuid`, but a hash of the machine's network address and
 /// the port; before 10.6.16 and 10.11.6 it has neither. The uptime is counted to the start of the
-/// statement, like `unix_timestamp()`, so the start time is the same in every reading.
-const IDENTITY_OF_MARIADB: &str = "select md5(concat_ws(' ', @@server_uid, @@port, @@datadir, \
-     unix_timestamp() - cast(variable_value as signed), database())) \
+/// statement, like `unix_timestamp()`, so the start time is the same in every reading. MySQL 9.7
+/// has no `md5` without a component.
+const IDENTITY_OF_MARIADB: &str = "select left(sha2(concat_ws(' ', @@server_uid, @@port, \
+     @@datadir, unix_timestamp() - cast(variable_value as signed), database()), 256), 32) \
      from information_schema.global_status where variable_name = 'UPTIME'";
-const IDENTITY_OF_MYSQL: &str = "select md5(concat_ws(' ', @@server_uuid, \
-     unix_timestamp() - cast(variable_value as signed), database())) \
+const IDENTITY_OF_MYSQL: &str = "select left(sha2(concat_ws(' ', @@server_uuid, \
+     unix_timestamp() - cast(variable_value as signed), database()), 256), 32) \
      from performance_schema.global_status where variable_name = 'Uptime'";
 
 /// Query for a server that speaks MySQL's protocol and does not show its uptime in a table.
-const IDENTITY_WITHOUT_START: &str = "select md5(concat_ws(' ', @@server_uuid, database()))";
+const IDENTITY_WITHOUT_START: &str =
+    "select left(sha2(concat_ws(' ', @@server_uuid, database()), 256), 32)";
 
 /// Returns the query for the largest tables by the server's estimate; tables that the user may not
 /// see are missing.

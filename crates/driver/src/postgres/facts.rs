@@ -49,9 +49,11 @@ const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_se
     where name = 'shared_preload_libraries'";
 
 /// Query for the identity of the server and of its database: the same over every address and proxy.
-/// A copy of its data has a different one, because its server started at a different time.
-const IDENTITY: &str = "select md5(concat_ws(' ', system_identifier, \
-    extract(epoch from pg_postmaster_start_time()), current_database())) from pg_control_system()";
+/// A copy of its data has a different one, because its server started at a different time. A server
+/// whose OpenSSL keeps to FIPS 140 refuses `md5`.
+const IDENTITY: &str = "select left(encode(sha256(convert_to(concat_ws(' ', system_identifier, \
+    extract(epoch from pg_postmaster_start_time()), current_database()), 'UTF8')), 'hex'), 32) \
+    from pg_control_system()";
 
 /// Returns the query for the largest tables by their own size, which the server reads from the file
 /// system.
