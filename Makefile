@@ -14,7 +14,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build dist test lint tidy clippy gated gate pages browser bench limiter selftest-full fuzz test-servers clean
+.PHONY: demo build dist test installed compiled lint tidy clippy gated gate pages browser bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -40,14 +40,22 @@ dist:
 # exit codes 1 (SLO missed) and 3 (not VALID) are accepted: they mean that this machine is busy, and
 # say nothing about the program.
 test:
-	@scripts/setup test
+	@scripts/setup build
+	$(MAKE) -j 2 installed compiled
 	$(MAKE) tidy
 	target/debug/xtask test $(MAKE) gated clippy pages
 	$(MAKE) gate browser
 	scripts/demo $(ASSAY) || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 
-lint:
+# What the tests need is installed while they compile: on a new machine that takes minutes of waiting for the network
+# and the disk.
+installed:
 	@scripts/setup test
+
+compiled:
+	cargo test --workspace --locked --no-run --quiet
+
+lint: installed
 	$(MAKE) tidy clippy
 
 # Checks that take seconds.
@@ -108,8 +116,7 @@ limiter:
 # notice, intervals that hold the truth, errors of comparisons, of capacity searches, and of curves
 # and histories; then a hundred runs and two capacity searches in real time, if the machine is idle
 # otherwise.
-selftest-full:
-	@scripts/setup test
+selftest-full: installed
 	cargo build --release --locked -p bench -p cli
 	target/release/assay selftest --real
 	target/release/trust; code=$$?; target/release/trust real && exit $$code

@@ -218,6 +218,11 @@ impl Key {
         self.name == name || self.alias == Some(name) || self.is_pattern && self.fits(name)
     }
 
+    /// Returns true for the keys of a job that arms, sweeps and searches may vary.
+    pub(crate) fn is_pacing(&self) -> bool {
+        self.place == KeyGroup::Arrivals
+    }
+
     /// Returns true if a name fits the pattern: `option.tls` fits `option.NAME`.
     fn fits(&self, name: &str) -> bool {
         match self.name.strip_suffix("NAME") {

@@ -83,7 +83,10 @@ fn unknown(entry: &Entry<'_>, owner: SectionKind, location_text: &str) -> Diagno
             | SectionKind::Saturate => {
                 format!("it belongs {}", home.location_text())
             }
-            _ => "write it into the workload file".to_owned(),
+            SectionKind::Job if owner == SectionKind::Arm && other.is_pacing() => {
+                format!("write `{name}(JOB)`, with the name of a job")
+            }
+            _ => format!("write it into the workload, {}", home.location_text()),
         };
         return entry.key().error(message).help(help);
     }

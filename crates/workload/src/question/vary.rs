@@ -5,7 +5,7 @@ use std::fmt;
 use base::{Diagnostic, Endpoint, Target, TargetError};
 
 use super::difference::{Difference, OPTION_KEY, SERVER_KEY};
-use crate::keys::{self, Key, KeyGroup, SectionKind};
+use crate::keys::{self, Key, SectionKind};
 use crate::read::{Excerpt, File, Section, section_name};
 use crate::wording::{enumeration, nearest, quoted};
 
@@ -191,7 +191,7 @@ fn unknown(what: Excerpt<'_>, workload: &File<'_>) -> Diagnostic {
     if workload.sections.iter().any(is_param) {
         return error.help(format!("did you mean the parameter `set.{text}`?"));
     }
-    let pacing = keys::of(SectionKind::Job).filter(|key| is_pacing(key)).flat_map(Key::names);
+    let pacing = keys::of(SectionKind::Job).filter(|key| key.is_pacing()).flat_map(Key::names);
     let jobs = workload.sections.iter().find(|section| is_job(section));
     match (nearest(text, pacing.chain([NODES])), jobs) {
         (Some(NODES), _) => error.help("did you mean `nodes`?"),
@@ -237,8 +237,9 @@ fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String)
     let open = text.find('(').unwrap_or(text.len());
     let (key, section) = (name.part(0..open), name.part(open + 1..text.len() - 1).trim());
     let wanted = section_name(section.text());
-    let is_pacing =
-        |wanted: &str| keys::of(SectionKind::Job).any(|key| is_pacing(key) && key.is_named(wanted));
+    let is_pacing = |wanted: &str| {
+        keys::of(SectionKind::Job).any(|key| key.is_pacing() && key.is_named(wanted))
+    };
     if !is_pacing(key.text()) {
         return Err(Box::new(no_pacing_key(key)));
     }
@@ -254,10 +255,6 @@ fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String)
     }))
 }
 
-fn is_pacing(key: &Key) -> bool {
-    key.place == KeyGroup::Arrivals
-}
-
 fn is_job(section: &Section<'_>) -> bool {
     let name = section.name.as_str();
     let makes_job = section.entries.iter().any(|entry| keys::makes_a_job(entry.key().text()));
@@ -267,7 +264,7 @@ fn is_job(section: &Section<'_>) -> bool {
 fn no_pacing_key(key: Excerpt<'_>) -> Diagnostic {
     let text = key.text();
     let error = key.error(format!("{} is not a pacing key of a job", quoted(text)));
-    let known = || keys::of(SectionKind::Job).filter(|key| is_pacing(key)).map(|key| key.name);
+    let known = || keys::of(SectionKind::Job).filter(|key| key.is_pacing()).map(|key| key.name);
     if let Some(near) = nearest(text, known()) {
         return error.did_you_mean(Some(near));
     }

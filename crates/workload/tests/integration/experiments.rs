@@ -534,7 +534,21 @@ fn parts_of_the_workload_that_an_arm_names_must_exist() {
         "write `server.fsync`: it is changed on one server",
     );
     check_arm("optoin.tls = off", "unknown key `optoin.tls` in [arm b]", ARM_KEYS);
-    check_arm("rate = 5", "`rate` is not a key in [arm b]", "write it into the workload file");
+    check_arm(
+        "rate = 5",
+        "`rate` is not a key in [arm b]",
+        "write `rate(JOB)`, with the name of a job",
+    );
+    check_arm(
+        "duration = 5s",
+        "`duration` is not a key in [arm b]",
+        "write it into the workload, above the first section",
+    );
+    check_arm(
+        "expect-rows = 5",
+        "`expect-rows` is not a key in [arm b]",
+        "write it into the workload, in a job",
+    );
 }
 
 const ARM_KEYS: &str = "keys here are option.NAME, url, set.NAME, server.NAME, KEY(SECTION), \
