@@ -87,7 +87,7 @@ impl Complaint {
         let styled = is_styled(stderr::is_terminal());
         let rendered: Vec<String> =
             diagnostics.iter().map(|diagnostic| diagnostic.render(source, styled)).collect();
-        Complaint::of_text(rendered.join("\n\n"))
+        Complaint::of_text(without_passwords(&rendered.join("\n\n")))
     }
 
     /// Returns its text.

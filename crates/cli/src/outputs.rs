@@ -4,8 +4,8 @@
 //! another name, or through a link, it may be a database, an input file, the workload itself, or
 //! another output of the run.
 
-use std::fs::Metadata;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -39,9 +39,32 @@ pub(crate) fn unwritten(path: &Path, error: &io::Error, option: &str) -> Complai
             Complaint::new(format!("`{shown}` exists, and a file is never overwritten"))
                 .help(format!("name another file with {option}, or move this one away"))
         }
-        _ => Complaint::new(format!("cannot write `{shown}`: {error}"))
-            .help(format!("name a new file with {option} in a folder that can be written")),
+        kind => {
+            let remedy = match kind {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                    format!(
+                        "make room on its disk, or name a new file on another one with {option}"
+                    )
+                }
+                _ => format!("name a new file with {option} in a folder that can be written"),
+            };
+            Complaint::new(format!("cannot write `{shown}`: {error}")).help(remedy)
+        }
     }
+}
+
+/// Writes a new file; nothing is overwritten. A file that cannot be written completely is removed,
+/// because it could be mistaken for a complete one.
+///
+/// # Errors
+/// The file exists, or the system's error.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    let written = file.write_all(bytes);
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }
 
 /// Checks that each output is a different file from the inputs, the workload file, the databases,

@@ -2,19 +2,20 @@
 //!
 //! Nearly all output there contains names, messages and lines of files and servers. They pass
 //! through [`base::printable`] here or when a [`Complaint`](crate::complain::Complaint) is created,
-//! which keeps them from controlling the terminal or imitating a message of this program.
+//! which keeps them from controlling the terminal or imitating a message of this program. Passwords
+//! of URLs are replaced too: a URL may be given where a file or a name is expected.
 
 use std::io::{IsTerminal, Write};
 use std::process::Stdio;
 
-use base::printable;
+use base::{printable, without_passwords};
 
 /// Prefix of each line of a message except the first.
 const INDENT: &str = "  ";
 
 /// Writes one line.
 pub(crate) fn line(text: &str) {
-    write(&format!("{}\n", printable(text)));
+    write(&format!("{}\n", without_passwords(&printable(text))));
 }
 
 /// Writes a text whose parts are printable, and which may hold escape sequences of our own.
@@ -34,8 +35,9 @@ pub(crate) fn for_a_program() -> Stdio {
 }
 
 /// Makes each line of a message printable. All lines but the first are indented, so foreign text
-/// cannot look like the start of a message.
+/// cannot look like the start of a message. Passwords of URLs are replaced.
 pub(crate) fn message(text: &str) -> String {
+    let text = without_passwords(text);
     let mut lines = text.split('\n');
     let mut message = printable(lines.next().unwrap_or_default()).into_owned();
     for line in lines {

@@ -51,6 +51,17 @@ pub enum Method {
     LoadData,
 }
 
+/// Builds the error of a COPY or LOAD DATA whose number of rows `stored` differs from the number
+/// `sent`. Triggers of some databases skip rows, or store them elsewhere.
+#[cold]
+pub(crate) fn stored_otherwise(statement: &str, stored: u64, sent: u64) -> Error {
+    let words = format!(
+        "the server stored {stored} of the {sent} rows of a {statement}; if a trigger of the table \
+         omits or moves rows, `method = insert` loads without counting them"
+    );
+    Error::new(Class::Statement, Code::ROWS, words)
+}
+
 /// The parts of an insert that differ between databases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InsertSyntax<'a> {

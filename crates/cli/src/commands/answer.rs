@@ -1,7 +1,7 @@
 //! Prints the answer of a record on stdout.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::fs;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use analyze::TimeCourse;
@@ -134,7 +134,7 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
         return Err(Complaint::new(format!("the folder of `{shown}` does not exist"))
             .help("create it, or name another file with --junit"));
     }
-    let created = create(path).and_then(|_| fs::remove_file(path));
+    let created = outputs::write_new(path, b"").and_then(|()| fs::remove_file(path));
     created.map_err(|error| outputs::unwritten(path, &error, "--junit"))
 }
 
@@ -145,13 +145,8 @@ pub(crate) fn write_cases(
     suite: impl FnOnce() -> TestSuite,
 ) -> Result<(), Complaint> {
     let Some(path) = &args.junit else { return Ok(()) };
-    let written =
-        create(path).and_then(|mut file| file.write_all(report::junit(&suite()).as_bytes()));
+    let written = outputs::write_new(path, report::junit(&suite()).as_bytes());
     written.map_err(|error| outputs::unwritten(path, &error, "--junit"))
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// Returns the reason why a record is unreadable, without the remedy.

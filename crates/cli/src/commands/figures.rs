@@ -1,7 +1,5 @@
 //! `assay report --figures`, `--svg` and `--html`: the figures of a record, and its page.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 
 use archive::RecordError;
@@ -138,7 +136,5 @@ fn unknown(name: &str, figures: &[Figure]) -> Complaint {
 
 /// Writes a new file; nothing is overwritten.
 fn create(path: &Path, bytes: &[u8], option: &str) -> Result<(), Complaint> {
-    let created = File::create_new(path);
-    let written = created.and_then(|mut file| file.write_all(bytes));
-    written.map_err(|error| outputs::unwritten(path, &error, option))
+    outputs::write_new(path, bytes).map_err(|error| outputs::unwritten(path, &error, option))
 }

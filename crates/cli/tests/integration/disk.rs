@@ -73,6 +73,25 @@ fn export_to_a_full_disk_fails_and_leaves_no_file() {
 }
 
 #[test]
+fn page_figure_and_test_cases_for_a_full_disk_leave_no_file() {
+    let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
+    place.virtually("sim:mm1", &[]).expect(0);
+    for args in [
+        &["--html", "new"][..],
+        &["--svg", "throughput", "--out", "new"],
+        &["--png", "throughput", "--out", "new"],
+        &["--junit", "new"],
+    ] {
+        let args = [&["report", "r.assay"][..], args].concat();
+        let ran = CommandResult::of(&mut limited(&place, 1, &args)).expect(2);
+        for words in ["error: cannot write `new`: File too large", "make room on its disk"] {
+            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        }
+        assert_eq!(place.names(), ["r.assay", "w.ini"], "{args:?}");
+    }
+}
+
+#[test]
 fn answer_that_cannot_be_written_has_a_remedy() {
     let place = Place::with("duration = 1s\n[a]\nquery = select 1\nrate = 100\n");
     place.virtually("sim:mm1", &[]).expect(0);

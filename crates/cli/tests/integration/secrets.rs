@@ -50,6 +50,35 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
     }
 }
 
+/// A URL in place of a file, a folder, a record or a name, as a script with `$URL` may give it.
+#[test]
+fn invariant_8_a_misplaced_url_is_quoted_without_its_password() {
+    let place = Place::with("[read]\nquery = select 1\nrate = 1\ncount = 1\n");
+    let url = format!("postgres://ann:{PASSWORD}@localhost:{UNUSED_PORT}/db");
+    let server = format!("testbed:{url}");
+    let quoted = "ann:***********@localhost";
+    for args in [
+        &["run", &url][..],
+        &["check", "w.ini", "--url", &server],
+        &["run", "w.ini", "--url", "sim:mm1", "--out", &url],
+        &["run", "w.ini", "--url", "sim:mm1", "--op-log", &url],
+        &["report", &url],
+        &["compare", &url, "r.assay"],
+        &["compare", "r.assay", "r.assay", "--fail-on", &url],
+        &["history", &url],
+        &["serve", &url],
+        &["note", &url, "a remark"],
+        &["publish", &url],
+        &["export", &url, "--format", "csv"],
+        &["explain", &url],
+        &["workloads", &url],
+        &["doctor", &server],
+    ] {
+        let ran = place.assay(args).refuses(&[quoted]);
+        assert_silent(&args.join(" "), &[ran.stdout, ran.stderr].concat().into_bytes());
+    }
+}
+
 #[test]
 fn invariant_8_a_password_in_the_file_is_in_no_complaint_about_its_line() {
     for line in [

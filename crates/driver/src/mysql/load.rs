@@ -9,7 +9,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
 use crate::connection::insert_rows;
-use crate::load::{InsertSyntax, PIECE, StartedBatches, no_method};
+use crate::load::{InsertSyntax, PIECE, StartedBatches, no_method, stored_otherwise};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets that encode ASCII characters as ASCII bytes.
@@ -37,6 +37,15 @@ impl Rows {
             write_row(&self.values, &mut self.text);
         }
     }
+}
+
+/// The reply to the LOAD DATA of a batch.
+#[derive(Clone, Copy, Debug)]
+struct StoredBatch {
+    /// Number of rows that the server says it has stored; a replaced row counts too.
+    rows: u64,
+    /// Number of warnings.
+    warnings: u16,
 }
 
 pub(super) fn check(method: Method) -> Result<(), Error> {
@@ -106,9 +115,15 @@ impl MysqlConnection {
         }
         while has_batch {
             let loaded = match self.load_batch(&text, batches, &mut rows, &mut reply).await {
-                Ok(0) => Ok(()),
                 Ok(_) if into.duplicates == Duplicates::Ignore => Ok(()),
-                Ok(_) => Err(self.first_warning(&mut reply).await),
+                Ok(StoredBatch { warnings: 1.., .. }) => Err(self.first_warning(&mut reply).await),
+                // A row that replaces another one counts twice.
+                Ok(StoredBatch { rows: stored, .. })
+                    if into.duplicates == Duplicates::Fail && stored != rows.count =>
+                {
+                    Err(stored_otherwise("LOAD DATA", stored, rows.count))
+                }
+                Ok(_) => Ok(()),
                 Err(error) => Err(error),
             };
             if let Err(error) = loaded {
@@ -142,26 +157,31 @@ impl MysqlConnection {
         }
     }
 
-    /// Sends the rows of a batch, the first of which may already be generated. Returns the number
-    /// of warnings.
+    /// Sends the rows of a batch, the first of which may already be generated.
     async fn load_batch(
         &mut self,
         text: &str,
         batches: &mut impl Batches,
         rows: &mut Rows,
         reply: &mut Reply,
-    ) -> Result<u16, Error> {
+    ) -> Result<StoredBatch, Error> {
         self.line.append_query(text)?;
         let mut whole = FullReply::default();
+        let mut is_requested = false;
         while !self.line.replies.is_idle() {
             self.line.turn(&mut whole, reply).await?;
             if let Some(sequence) = self.line.replies.wanted_file() {
+                is_requested = true;
                 self.send_rows(sequence, batches, rows, reply).await?;
             }
         }
         self.note(whole.outcome.status);
-        let warnings = whole.outcome.warnings;
-        error_of(whole.outcome, self.secrets()).map_or(Ok(warnings), Err)
+        let stored = StoredBatch { rows: whole.outcome.rows, warnings: whole.outcome.warnings };
+        match error_of(whole.outcome, self.secrets()) {
+            Some(error) => Err(error),
+            None if is_requested => Ok(stored),
+            None => Err(unrequested()),
+        }
     }
 
     async fn send_rows(
@@ -205,6 +225,12 @@ impl MysqlConnection {
             }
         }
     }
+}
+
+/// Builds the error of a server that ended a LOAD DATA without having received a row.
+fn unrequested() -> Error {
+    let words = "the server ended a LOAD DATA without requesting its rows: write `method = insert`";
+    Error::new(Class::Statement, Code::ROWS, words)
 }
 
 /// Adds the remedy of inserting the rows to the error of a server that accepts no files.

@@ -132,20 +132,6 @@ pub(super) fn copy_without_data(address: &Address) -> Error {
     ))
 }
 
-/// Builds the error of a COPY whose number of rows `stored` differs from the number `sent`.
-/// Triggers may skip rows, or store them elsewhere.
-#[cold]
-pub(super) fn stored_otherwise(stored: u64, sent: u64) -> Error {
-    Error::new(
-        Class::Statement,
-        Code::ROWS,
-        format!(
-            "the server stored {stored} of the {sent} rows of a COPY; if a trigger of the table \
-             omits or moves rows, `method = insert` loads without counting them"
-        ),
-    )
-}
-
 /// Builds the error of a server that turns out to be MySQL or MariaDB.
 #[cold]
 pub(super) fn is_of_mysql(address: &Address) -> Error {

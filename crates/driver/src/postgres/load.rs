@@ -7,7 +7,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::connection::insert_rows;
-use crate::load::{InsertSyntax, PIECE, no_method};
+use crate::load::{InsertSyntax, PIECE, no_method, stored_otherwise};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -36,7 +36,7 @@ impl Batch {
     /// The numbers differ: the benchmark would run on a table whose size differs from the file's.
     fn compare(&self, stored: Option<u64>) -> Result<(), Error> {
         match stored {
-            Some(stored) if stored != self.rows => Err(faults::stored_otherwise(stored, self.rows)),
+            Some(stored) if stored != self.rows => Err(stored_otherwise("COPY", stored, self.rows)),
             Some(_) | None => Ok(()),
         }
     }

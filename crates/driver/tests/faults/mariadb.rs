@@ -686,6 +686,39 @@ fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
     });
 }
 
+/// Returns the error of loading two rows into a server with these steps from its LOAD DATA on.
+fn load_refused(method: Method, steps: Vec<ScriptStep>) -> Error {
+    // The columns of the table, and the beginning of the transaction.
+    let before = [ok(1), ok(1)].map(ScriptStep::Say);
+    let before = before.into_iter().flat_map(|answer| [answer, ScriptStep::Receive]);
+    let after = [ScriptStep::Receive, ScriptStep::Say(ok(1))];
+    let steps = welcome().into_iter().chain(before).chain(steps).chain(after);
+    let server = ScriptedServer::new(steps.collect());
+    let loaded = in_real_time(async |rt| {
+        let mut connection = at(server.port(), "").connect(&rt).await?;
+        let into = Insert { table: "t", columns: &["words"], duplicates: Duplicates::Fail };
+        let mut rows = Texts { text: "words", left: 2, fallback: None };
+        connection.load(&into, method, &mut rows).await
+    });
+    loaded.expect_err("rows are missing")
+}
+
+#[test]
+fn rows_that_a_load_data_did_not_store_are_an_error() {
+    for method in [Method::LoadData, Method::Auto] {
+        let unasked = load_refused(method, vec![ScriptStep::Say(ok(1))]);
+        let words = ["LOAD DATA", "without requesting its rows", "`method = insert`"];
+        check(&unasked, Class::Statement, "rows", &words);
+        let request = b"\x05\0\0\x01\xfbrows".to_vec();
+        // The rows end with an empty packet.
+        let rows = ScriptStep::HearTo(b"words\n\0\0\0\x03");
+        let fewer =
+            load_refused(method, vec![ScriptStep::Say(request), rows, ScriptStep::Say(ok(4))]);
+        let words = ["stored 0 of the 2 rows of a LOAD DATA", "`method = insert`"];
+        check(&fewer, Class::Statement, "rows", &words);
+    }
+}
+
 /// Loads a text into a column of this type, and returns the stored value.
 fn loaded(kind: &str, text: &'static str) -> Result<Option<String>, Error> {
     let driver = open(&shared(Kind::Mariadb).url());
