@@ -5,6 +5,7 @@ use workload::question::VariedLoad;
 use super::boundary::{contradiction, independent, load_limit, outcomes};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
+use super::metastable::explain;
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, Replay};
@@ -98,6 +99,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     let is_credible = contradiction.is_none();
     irregular.extend(contradiction);
     irregular.extend(found.iter().flat_map(|found| found.irregular.clone()));
+    explain(order, &valid, &mut irregular);
     let above = confirmed.sustained.or(bracket.low).unwrap_or(0.0);
     let reached = found.as_ref().map(|found| found.boundary);
     // An estimate above values that failed would promise a rate that the confirmation refused.
@@ -150,6 +152,7 @@ fn is_without_boundary(why: &Irregular) -> bool {
         | Irregular::AlwaysFails { .. }
         | Irregular::NotMeasured { .. }
         | Irregular::LossInversion { .. }
+        | Irregular::Metastable(_)
         | Irregular::BoundaryMoved { .. }
         | Irregular::LimitedBy(_)
         | Irregular::Drifts { .. }
