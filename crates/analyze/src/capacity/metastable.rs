@@ -27,18 +27,21 @@ const HEADROOM: f64 = 3.0;
 /// at least before it starts.
 const FEWEST_ADVISED: u64 = 4;
 
-/// Replaces the irregularities by which a smaller rate fails than one that passes, if an overload
-/// that sustains itself may be their reason. `trials` are the valid ones, in the order in which
-/// they ran.
+/// Names an overload that may sustain itself as the gravest irregularity of a search that did not
+/// find a plain boundary, and removes those that it explains. A regular search stays regular.
+/// `trials` are the valid ones, in the order in which they ran.
 pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut Vec<Irregular>) {
-    let Some(position) = irregular.iter().position(is_unexplained) else { return };
-    let Some(found) = metastable(order, trials) else { return };
-    irregular[position] = Irregular::Metastable(found);
-    irregular.retain(|why| !is_unexplained(why));
+    if !irregular.iter().any(|why| is_explained(why) || why.is_without_boundary()) {
+        return;
+    }
+    if let Some(found) = metastable(order, trials) {
+        irregular.retain(|why| !is_explained(why));
+        irregular.insert(0, Irregular::Metastable(found));
+    }
 }
 
-/// Returns true if a rate fails below one that passes, for an unknown reason.
-fn is_unexplained(why: &Irregular) -> bool {
+/// Returns true if a rate fails below one that passes, for a reason that the search does not know.
+fn is_explained(why: &Irregular) -> bool {
     matches!(why, Irregular::LossInversion { .. } | Irregular::BoundaryMoved { .. })
 }
 
@@ -235,20 +238,24 @@ mod tests {
     }
 
     #[test]
-    fn only_inversions_are_explained() {
+    fn searches_without_a_plain_boundary_are_explained() {
         let trials = searched();
         let trials: Vec<&Trial> = trials.iter().collect();
-        let explained = |mut irregular: Vec<Irregular>, trials: &[&Trial]| {
+        let explained = |irregular: &[Irregular], trials: &[&Trial]| {
+            let mut irregular = irregular.to_vec();
             explain(&order(), trials, &mut irregular);
             irregular.iter().map(Irregular::name).collect::<Vec<&str>>()
         };
         let inversion = Irregular::LossInversion { fails: 58_861.0, passes: 64_322.0 };
         let moved = Irregular::BoundaryMoved { fails: 58_861.0, low: 60_000.0 };
         let unconfirmed = Irregular::NotConfirmed { lowest: 44_450.0 };
-        let both = vec![moved.clone(), inversion.clone(), unconfirmed.clone()];
-        assert_eq!(explained(both, &trials), ["metastable failure", "not confirmed"]);
-        assert_eq!(explained(vec![moved], &trials), ["metastable failure"]);
-        assert_eq!(explained(vec![unconfirmed], &trials), ["not confirmed"]);
-        assert_eq!(explained(vec![inversion], &trials[..5]), ["loss inversion"]);
+        let both = [unconfirmed.clone(), inversion.clone()];
+        assert_eq!(explained(&both, &trials), ["metastable failure", "not confirmed"]);
+        assert_eq!(explained(&[moved], &trials), ["metastable failure"]);
+        assert_eq!(explained(&[unconfirmed], &trials), ["metastable failure", "not confirmed"]);
+        assert_eq!(explained(&[inversion], &trials[..5]), ["loss inversion"]);
+        assert_eq!(explained(&[], &trials), [""; 0]);
+        let drifts = Irregular::Drifts { change: -0.1 };
+        assert_eq!(explained(&[drifts], &trials), ["degrades from trial to trial"]);
     }
 }

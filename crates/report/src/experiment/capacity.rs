@@ -1285,18 +1285,18 @@ pub(super) mod tests {
         let found = view.found.as_mut().unwrap();
         (found.sustained, found.estimate, found.interval) = (None, Some(58_401.0), None);
         found.irregular = vec![
-            Irregular::BudgetSpent { phase: Phase::Shrink },
             Irregular::Metastable(METASTABLE),
+            Irregular::BudgetSpent { phase: Phase::Shrink },
             Irregular::NotConfirmed { lowest: 44_450.0 },
         ];
         let words = "Irregular: an overload seems to sustain itself (metastable failure). At \
                      58,861/s the server answered only 42,678/s, with 97 connections busy, \
-                     although 64,322/s passes. A backlog made it slower, or something else did. \
-                     Write `max-connections = 11`, or `concurrency = 11` if the job has that key";
+                     although 64,322/s passed in another trial. A backlog made it slower, or \
+                     something else did. Write `max-connections = 11`, or `concurrency = 11` if the job has that key";
         let answers = [
             "No rate was confirmed to keep p99(read) < 20ms; the estimate is 58,401/s",
-            "Irregular: the budget ended before the boundary was located",
             words,
+            "Irregular: the budget ended before the boundary was located",
             "Irregular: no value down to 44,450/s was confirmed with fresh seeds",
         ];
         assert_eq!(view.answers(RECORD), answers);

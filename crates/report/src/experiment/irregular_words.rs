@@ -51,8 +51,8 @@ pub(super) fn metastable(found: &Metastable) -> String {
     };
     format!(
         "Irregular: an overload seems to sustain itself (metastable failure). At {} the server \
-         answered only {}{busy}, although {} passes. A backlog made it slower, or something else \
-         did. {remedy}",
+         answered only {}{busy}, although {} passed in another trial. A backlog made it slower, or \
+         something else did. {remedy}",
         number::rate(fails),
         number::rate(answered_per_s),
         number::rate(passes)
