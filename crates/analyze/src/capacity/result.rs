@@ -256,8 +256,8 @@ impl Irregular {
         }
     }
 
-    /// Returns true if a search ended without a confirmed value next to the boundary, for a reason that
-    /// more trials may remove.
+    /// Returns true if a search ended without a confirmed value next to the boundary, for a reason
+    /// that more trials may remove.
     pub(super) fn is_without_boundary(&self) -> bool {
         match self {
             Irregular::NotLocated { .. }

@@ -1292,7 +1292,8 @@ pub(super) mod tests {
         let words = "Irregular: an overload seems to sustain itself (metastable failure). At \
                      58,861/s the server answered only 42,678/s, with 97 connections busy, \
                      although 64,322/s passed in another trial. A backlog made it slower, or \
-                     something else did. Write `max-connections = 11`, or `concurrency = 11` if the job has that key";
+                     something else did. Write `max-connections = 11`, or `concurrency = 11` if \
+                     the job has that key";
         let answers = [
             "No rate was confirmed to keep p99(read) < 20ms; the estimate is 58,401/s",
             words,
