@@ -247,6 +247,7 @@ pub(super) fn is_stationary(searched: &Searched) -> bool {
             Irregular::Drifts { .. }
                 | Irregular::BoundaryMoved { .. }
                 | Irregular::LossInversion { .. }
+                | Irregular::Metastable(_)
         )
     };
     !searched.capacity.irregular.iter().any(is_change)

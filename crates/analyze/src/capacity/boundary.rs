@@ -1,5 +1,6 @@
 //! The boundary in the trials: outcomes by value, crossings of the conditions, inversions, drift.
 
+use base::Nanos;
 use workload::Side;
 use workload::question::Condition;
 
@@ -313,14 +314,22 @@ pub(super) fn load_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<Loa
     let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));
     failed.sort_by(|a, b| a.value.total_cmp(&b.value));
     failed.truncate(LOWEST_FAILED);
-    let quiet = others.iter().filter_map(|trial| trial.service).min();
-    let is_busy = |trial: &Trial| {
-        let both = trial.service.zip(quiet);
-        both.is_some_and(|(service, quiet)| service.as_secs_f64() >= BUSY * quiet.as_secs_f64())
-    };
+    let quiet = shortest_service(others);
     let lacks_connections =
         |trial: &Trial| matches!(overload(order, trial), Some(FailReason::Connections { .. }));
-    let limits = failed.iter().filter(|trial| lacks_connections(trial) || !is_busy(trial));
+    let limits = failed.iter().filter(|trial| lacks_connections(trial) || !is_busy(trial, quiet));
     let limits: Vec<LoadLimit> = limits.filter_map(|trial| trial.load_limit).collect();
     limits.first().copied().filter(|_| limits.len() * 2 > failed.len())
+}
+
+/// Returns the shortest mean service time of some trials; `None` if it is unknown.
+pub(super) fn shortest_service<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> Option<Nanos> {
+    trials.into_iter().filter_map(|trial| trial.service).min()
+}
+
+/// Returns true if the service times of a trial show a busy server; `quiet` is the mean service
+/// time of a quiet trial.
+pub(super) fn is_busy(trial: &Trial, quiet: Option<Nanos>) -> bool {
+    let both = trial.service.zip(quiet);
+    both.is_some_and(|(service, quiet)| service.as_secs_f64() >= BUSY * quiet.as_secs_f64())
 }

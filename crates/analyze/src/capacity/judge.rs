@@ -104,7 +104,7 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
 }
 
 /// Returns the distance of an overload from chance, in its standard errors.
-fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
+pub(super) fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     // Failed requests come in bursts, as slow ones do.
     let of_count = |count: u64| (count as f64 / UNKNOWN_DISPERSION).sqrt();
     match *reason {

@@ -18,6 +18,7 @@ mod forecast;
 mod isotonic;
 mod judge;
 mod measure;
+mod metastable;
 mod order;
 mod outcome;
 mod regression;
@@ -38,6 +39,8 @@ pub use outcome::{FailReason, InvalidReason, TrialOutcome};
 pub use repetition::{
     CapacityRepetition, RepetitionReason, SEARCH_ERROR, SearchFinding, repeat_capacity,
 };
-pub use result::{Boundary, Capacity, Interval, Irregular, JudgedTrial, Step, TrialRequest};
+pub use result::{
+    Boundary, Capacity, Interval, Irregular, JudgedTrial, Metastable, Step, TrialRequest,
+};
 pub use search::next_step;
 pub use trial::{Counted, LoadLimit, Measure, Phase, Trial, TrialContext};

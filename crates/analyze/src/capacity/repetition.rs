@@ -235,10 +235,7 @@ impl Range {
     /// minute to the next.
     fn of_values(capacity: &Capacity) -> Option<Range> {
         let (low, fails) = capacity.sustained.zip(capacity.fails)?;
-        let passing = capacity.irregular.iter().filter_map(|why| match why {
-            Irregular::LossInversion { passes, .. } => Some(*passes),
-            _ => None,
-        });
+        let passing = capacity.irregular.iter().filter_map(Irregular::passes_beyond);
         let high = passing.fold(fails, f64::max);
         let ends = Interval { low, high };
         let widened =

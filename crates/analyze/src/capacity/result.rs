@@ -127,6 +127,9 @@ pub enum Irregular {
         /// Larger value, which passes.
         passes: f64,
     },
+    /// A rate fails although a larger one passes, and an overload that sustains itself may be the
+    /// reason.
+    Metastable(Metastable),
     /// The confirmation fails at or below the boundary that the search found: it moved.
     BoundaryMoved {
         /// Smallest value that fails in the confirmation.
@@ -197,6 +200,22 @@ pub enum Irregular {
     },
 }
 
+/// An overload that may sustain itself: the server answers less with a backlog than it carries
+/// without one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metastable {
+    /// Smallest rate at which it was seen, in requests per second.
+    pub fails: f64,
+    /// Rate that the server answered there, in requests per second.
+    pub answered_per_s: f64,
+    /// Largest rate that passes, in requests per second.
+    pub passes: f64,
+    /// Number of connections that were busy in the overload; `None` if it is unknown.
+    pub connections: Option<u64>,
+    /// Advised largest number of connections; `None` if it is unknown.
+    pub advised: Option<u64>,
+}
+
 impl Boundary {
     /// Returns the name of this class in records and documents.
     pub fn name(self) -> &'static str {
@@ -218,6 +237,7 @@ impl Irregular {
             Irregular::AlwaysFails { .. } => "always fails",
             Irregular::NotMeasured { .. } => "not measured",
             Irregular::LossInversion { .. } => "loss inversion",
+            Irregular::Metastable(_) => "metastable failure",
             Irregular::BoundaryMoved { .. } => "boundary moved",
             Irregular::NotLocated { .. } => "boundary not located",
             Irregular::BudgetSpent { .. } => "budget spent",
@@ -233,6 +253,56 @@ impl Irregular {
             Irregular::Unmet { .. } => "condition unmet",
             Irregular::Curved => "curved",
             Irregular::Independent { .. } => "independent of the load",
+        }
+    }
+
+    /// Returns true if a search ended without a confirmed value next to the boundary, for a reason
+    /// that more trials may remove.
+    pub(super) fn is_without_boundary(&self) -> bool {
+        match self {
+            Irregular::NotLocated { .. }
+            | Irregular::BudgetSpent { .. }
+            | Irregular::FitsDisagree { .. }
+            | Irregular::NotConfirmed { .. }
+            | Irregular::Curved => true,
+            Irregular::GeneratorLimited { .. }
+            | Irregular::NeverFails { .. }
+            | Irregular::AlwaysFails { .. }
+            | Irregular::NotMeasured { .. }
+            | Irregular::LossInversion { .. }
+            | Irregular::Metastable(_)
+            | Irregular::BoundaryMoved { .. }
+            | Irregular::LimitedBy(_)
+            | Irregular::Drifts { .. }
+            | Irregular::HoldFailed { .. }
+            | Irregular::NotHeld { .. }
+            | Irregular::Unmet { .. }
+            | Irregular::Independent { .. } => false,
+        }
+    }
+
+    /// Returns the largest value that passes although a smaller one fails, if that is the
+    /// irregularity.
+    pub fn passes_beyond(&self) -> Option<f64> {
+        match self {
+            Irregular::LossInversion { passes, .. }
+            | Irregular::Metastable(Metastable { passes, .. }) => Some(*passes),
+            Irregular::GeneratorLimited { .. }
+            | Irregular::NeverFails { .. }
+            | Irregular::AlwaysFails { .. }
+            | Irregular::NotMeasured { .. }
+            | Irregular::BoundaryMoved { .. }
+            | Irregular::NotLocated { .. }
+            | Irregular::BudgetSpent { .. }
+            | Irregular::LimitedBy(_)
+            | Irregular::FitsDisagree { .. }
+            | Irregular::Drifts { .. }
+            | Irregular::NotConfirmed { .. }
+            | Irregular::HoldFailed { .. }
+            | Irregular::NotHeld { .. }
+            | Irregular::Unmet { .. }
+            | Irregular::Curved
+            | Irregular::Independent { .. } => None,
         }
     }
 }

@@ -5,6 +5,7 @@ use workload::question::VariedLoad;
 use super::boundary::{contradiction, independent, load_limit, outcomes};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
+use super::metastable::explain;
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, Replay};
@@ -112,8 +113,9 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
     // Without a value that fails, larger loads say more than these.
     let near = credible.map(|found| found.estimate).or(fails);
-    let near = near.filter(|_| irregular.iter().any(is_without_boundary));
+    let near = near.filter(|_| irregular.iter().any(Irregular::is_without_boundary));
     irregular.extend(near.and_then(|near| independent(order, &valid, near)));
+    explain(order, &valid, &mut irregular);
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
         (None, Some((_, TrialOutcome::Fail(reason)))) => reason.condition(),
@@ -133,30 +135,6 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         trials: replay.judged(),
         isotonic: credible.and_then(|found| found.isotonic),
         took: replay.took(),
-    }
-}
-
-/// Returns true if a search ended without a confirmed value next to the boundary, for a reason that
-/// more trials may remove.
-fn is_without_boundary(why: &Irregular) -> bool {
-    match why {
-        Irregular::NotLocated { .. }
-        | Irregular::BudgetSpent { .. }
-        | Irregular::FitsDisagree { .. }
-        | Irregular::NotConfirmed { .. }
-        | Irregular::Curved => true,
-        Irregular::GeneratorLimited { .. }
-        | Irregular::NeverFails { .. }
-        | Irregular::AlwaysFails { .. }
-        | Irregular::NotMeasured { .. }
-        | Irregular::LossInversion { .. }
-        | Irregular::BoundaryMoved { .. }
-        | Irregular::LimitedBy(_)
-        | Irregular::Drifts { .. }
-        | Irregular::HoldFailed { .. }
-        | Irregular::NotHeld { .. }
-        | Irregular::Unmet { .. }
-        | Irregular::Independent { .. } => false,
     }
 }
 
@@ -681,7 +659,7 @@ mod tests {
             });
             if let Some((condition, value, share)) = independent {
                 assert!(condition == 0 && value < 750.0 && share >= 0.005, "{irregular:?}");
-                assert!(irregular.iter().any(is_without_boundary), "{irregular:?}");
+                assert!(irregular.iter().any(Irregular::is_without_boundary), "{irregular:?}");
                 named += 1;
             }
             let quick = searched(0.000_1);
@@ -712,7 +690,8 @@ mod tests {
                 let is_named = |why: &Irregular| matches!(why, Irregular::Independent { .. });
                 assert!(!irregular.iter().any(is_named), "{seed} {first}: {capacity:?}");
                 let has_value = estimate.or(*fails).is_some();
-                ended_early += i32::from(has_value && irregular.iter().any(is_without_boundary));
+                ended_early +=
+                    i32::from(has_value && irregular.iter().any(Irregular::is_without_boundary));
             }
         }
         assert!(ended_early > 0);

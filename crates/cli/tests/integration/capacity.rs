@@ -550,6 +550,45 @@ fn connections_of_the_generator_are_not_the_capacity() {
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
+/// A server that answers 495 requests per second with 17 connections busy, and 252 with 97.
+const SLOW_WITH_A_BACKLOG: &str = "sim:usl?service=10ms&contention=0.1&coherency=0.003\
+                                   &max-connections=97";
+
+/// Searches [`SLOW_WITH_A_BACKLOG`] with one seed. `keys` stand above the sections of the file.
+fn slow_with_a_backlog(keys: &str) -> Value {
+    let text = at(SLOW_WITH_A_BACKLOG).replace("< 40ms", "< 80ms");
+    let place = place(&format!("{keys}{text}"));
+    let line = [&RUN[..], &["--json", "--quiet", "--seed", "1"]].concat();
+    let document = place.assay(&line).expect(0).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    document
+}
+
+/// A burst of arrivals begins the backlog.
+#[test]
+fn overload_that_sustains_itself_is_named_and_fewer_connections_end_it() {
+    let document = slow_with_a_backlog("");
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["irregularities"], serde_json::json!(["metastable failure"]));
+    let sustained = capacity["sustained_per_s"].as_f64().unwrap();
+    assert_eq!(capacity["confirmations"], 6);
+    let found = &capacity["metastable"];
+    let of = |key: &str| found[key].as_f64().unwrap();
+    assert!(of("answered_per_s") < 0.9 * of("fails_per_s"), "{found}");
+    assert!(of("fails_per_s") <= of("passes_per_s"), "{found}");
+    assert_eq!(found["connections"], 97);
+    let advised = &found["advised_connections"];
+    let remedy = format!("Write `max-connections = {advised}`, or");
+    assert!(document["answer"][1].as_str().unwrap().contains(&remedy), "{}", document["answer"]);
+    let document = slow_with_a_backlog(&format!("max-connections = {advised}\n"));
+    let capacity = &document["capacity"];
+    assert_eq!(
+        (&capacity["irregularities"], &capacity["metastable"], &document["verdict"]),
+        (&serde_json::json!([]), &Value::Null, &"VALID".into())
+    );
+    assert!(capacity["sustained_per_s"].as_f64().unwrap() > 1.1 * sustained, "{capacity}");
+}
+
 #[test]
 fn killed_search_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);

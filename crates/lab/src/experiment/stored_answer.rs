@@ -6,7 +6,7 @@
 
 use analyze::capacity::{
     Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, JudgedTrial,
-    LoadLimit, Phase, Trial, TrialOutcome,
+    LoadLimit, Metastable, Phase, Trial, TrialOutcome,
 };
 use base::Nanos;
 use serde_json::{Value, json};
@@ -69,6 +69,7 @@ fn write_irregular(why: &Irregular) -> Value {
         Irregular::LossInversion { fails, passes } => {
             json!({ "fails": write_number(*fails), "passes": write_number(*passes) })
         }
+        Irregular::Metastable(found) => write_metastable(found),
         Irregular::BoundaryMoved { fails, low } => {
             json!({ "fails": write_number(*fails), "low": write_number(*low) })
         }
@@ -98,6 +99,17 @@ fn write_irregular(why: &Irregular) -> Value {
     };
     fields["name"] = why.name().into();
     fields
+}
+
+fn write_metastable(found: &Metastable) -> Value {
+    let Metastable { fails, answered_per_s, passes, connections, advised } = found;
+    json!({
+        "fails": write_number(*fails),
+        "answered_per_s": write_number(*answered_per_s),
+        "passes": write_number(*passes),
+        "connections": connections,
+        "advised": advised,
+    })
 }
 
 fn write_trial(trial: &Trial, judged: &JudgedTrial) -> Value {
@@ -249,6 +261,7 @@ fn read_irregular(value: &Value) -> Option<Irregular> {
         "loss inversion" => {
             Irregular::LossInversion { fails: number("fails")?, passes: number("passes")? }
         }
+        "metastable failure" => Irregular::Metastable(read_metastable(&fields)?),
         "boundary moved" => {
             Irregular::BoundaryMoved { fails: number("fails")?, low: number("low")? }
         }
@@ -282,6 +295,16 @@ fn read_irregular(value: &Value) -> Option<Irregular> {
             share: number("share")?,
         },
         _ => return None,
+    })
+}
+
+fn read_metastable(fields: &Fields<'_>) -> Option<Metastable> {
+    Some(Metastable {
+        fails: fields.number("fails")?,
+        answered_per_s: fields.number("answered_per_s")?,
+        passes: fields.number("passes")?,
+        connections: fields.or_none("connections", Value::as_u64)?,
+        advised: fields.or_none("advised", Value::as_u64)?,
     })
 }
 
@@ -329,6 +352,12 @@ fn read_reason(fields: &Fields<'_>) -> Option<FailReason> {
 mod tests {
     use super::*;
 
+    fn metastable(connections: Option<u64>, advised: Option<u64>) -> Irregular {
+        let (fails, answered_per_s, passes) = (700.0, 400.5, 800.0);
+        let found = Metastable { fails, answered_per_s, passes, connections, advised };
+        Irregular::Metastable(found)
+    }
+
     /// Returns all irregularities; their writer does not compile without a new one.
     fn irregular() -> Vec<Irregular> {
         vec![
@@ -337,6 +366,8 @@ mod tests {
             Irregular::AlwaysFails { lowest: 7.0 },
             Irregular::NotMeasured { condition: 1 },
             Irregular::LossInversion { fails: 700.0, passes: 800.0 },
+            metastable(Some(97), Some(11)),
+            metastable(None, None),
             Irregular::BoundaryMoved { fails: 700.0, low: 800.0 },
             Irregular::NotLocated { low: 0.0, high: f64::INFINITY },
             Irregular::BudgetSpent { phase: Phase::Round(3) },

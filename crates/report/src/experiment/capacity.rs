@@ -11,7 +11,7 @@ use analyze::{CheckKind, Component, Status};
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side};
 
-use super::irregular_words::{drift, during, limited_by, report_of_run};
+use super::irregular_words::{drift, during, limited_by, metastable, report_of_run};
 use crate::number::{self, NONE};
 use crate::page::{Align, Cell, Datum, FRACTION, Table};
 
@@ -110,11 +110,7 @@ impl CapacityView {
     /// Returns the highest value that passes although a lower one fails, if there is one: then no
     /// interval describes the boundary.
     pub(super) fn passes_beyond(&self) -> Option<f64> {
-        let of = |why: &Irregular| match why {
-            Irregular::LossInversion { passes, .. } => Some(*passes),
-            _ => None,
-        };
-        self.found.as_ref()?.irregular.iter().find_map(of)
+        self.found.as_ref()?.irregular.iter().find_map(Irregular::passes_beyond)
     }
 
     /// Returns the sentence on the confirmation of the value, by the requests of all trials
@@ -324,6 +320,7 @@ impl CapacityView {
                 value(fails),
                 value(passes)
             ),
+            Irregular::Metastable(found) => metastable(found),
             Irregular::BoundaryMoved { fails, low } => format!(
                 "Irregular: {} fails in the confirmation, and the search saw the boundary above \
                  {}: the capacity fell in between. Look for background work, and ask again",
@@ -334,20 +331,20 @@ impl CapacityView {
             Irregular::BudgetSpent { phase } => format!(
                 "Irregular: the budget ended {}{}",
                 during(phase),
-                self.unless_independent("Write a larger `budget`")
+                self.unless_explained("Write a larger `budget`")
             ),
             Irregular::LimitedBy(limit) => limited_by(*limit),
             Irregular::FitsDisagree { regression, isotonic } => format!(
                 "Irregular: two fits disagree, {} and {}{}",
                 value(regression),
                 value(isotonic),
-                self.unless_independent("Use a longer `trial` or a larger `budget`")
+                self.unless_explained("Use a longer `trial` or a larger `budget`")
             ),
             Irregular::Drifts { change } => drift(*change),
             Irregular::NotConfirmed { lowest } => format!(
                 "Irregular: no value down to {} was confirmed with fresh seeds{}",
                 value(lowest),
-                self.unless_independent(&self.remedy_of_confirmation())
+                self.unless_explained(&self.remedy_of_confirmation())
             ),
             Irregular::HoldFailed { value } => self.hold_failed(*value, record),
             Irregular::NotHeld { value } => self.not_held(*value, record),
@@ -356,7 +353,7 @@ impl CapacityView {
             }
             Irregular::Curved => format!(
                 "Irregular: no line and no curve describes the trials{}",
-                self.unless_independent("Look at them, and use a longer `trial`")
+                self.unless_explained("Look at them, and use a longer `trial`")
             ),
             Irregular::Independent { condition, value, share } => {
                 self.independent((*condition, *value, *share), record)
@@ -462,15 +459,19 @@ impl CapacityView {
             true => format!("between {} and {}", self.value(low), self.value(high)),
             false => format!("below {}", self.value(high)),
         };
-        let remedy = self.unless_independent("Write a larger `budget`, or a longer `trial`");
+        let remedy = self.unless_explained("Write a larger `budget`, or a longer `trial`");
         format!("Irregular: the boundary is not located: it lies {range}{remedy}")
     }
 
-    /// Returns a remedy as the next sentence. If the load is not the reason for slow requests, more
-    /// or longer trials do not help, and another sentence has the remedy.
-    fn unless_independent(&self, remedy: &str) -> String {
-        let irregular = self.found.iter().flat_map(|found| &found.irregular);
-        match irregular.into_iter().any(|why| matches!(why, Irregular::Independent { .. })) {
+    /// Returns a remedy as the next sentence. More or longer trials do not help if the load is not
+    /// the reason for slow requests, or if an overload sustains itself: another sentence has the
+    /// remedy.
+    fn unless_explained(&self, remedy: &str) -> String {
+        let is_explanation = |why: &Irregular| {
+            matches!(why, Irregular::Independent { .. } | Irregular::Metastable(_))
+        };
+        let mut irregular = self.found.iter().flat_map(|found| &found.irregular);
+        match irregular.any(is_explanation) {
             true => String::new(),
             false => format!(". {remedy}"),
         }
@@ -773,7 +774,7 @@ fn met(condition: &Condition, measure: Measure) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use analyze::capacity::{Counted, judge_trial};
+    use analyze::capacity::{Counted, Metastable, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Slo, Statistic};
 
@@ -884,6 +885,15 @@ pub(super) mod tests {
         assert!(lines[3].ends_with(" allowed),0.04"), "{file}");
     }
 
+    /// The overload of a real search: `select 1` on PostgreSQL bound to one processor.
+    pub(in crate::experiment) const METASTABLE: Metastable = Metastable {
+        fails: 58_861.0,
+        answered_per_s: 42_677.5,
+        passes: 64_322.0,
+        connections: Some(97),
+        advised: Some(11),
+    };
+
     fn with_search(search: CapacityView) -> ExperimentView {
         ExperimentView { capacity: Some(search), ..experiment() }
     }
@@ -896,6 +906,7 @@ pub(super) mod tests {
             Irregular::AlwaysFails { lowest: 700.0 },
             Irregular::NotMeasured { condition: 0 },
             Irregular::LossInversion { fails: 700.0, passes: 800.0 },
+            Irregular::Metastable(METASTABLE),
             Irregular::BoundaryMoved { fails: 700.0, low: 800.0 },
             Irregular::NotLocated { low: 700.0, high: 900.0 },
             Irregular::BudgetSpent { phase: Phase::Bracket },
@@ -918,6 +929,7 @@ pub(super) mod tests {
                 | Irregular::AlwaysFails { .. }
                 | Irregular::NotMeasured { .. }
                 | Irregular::LossInversion { .. }
+                | Irregular::Metastable(_)
                 | Irregular::BoundaryMoved { .. }
                 | Irregular::NotLocated { .. }
                 | Irregular::BudgetSpent { .. }
@@ -1263,6 +1275,38 @@ pub(super) mod tests {
         assert!(capacity["interval"].is_null() && capacity["interval_per_s"].is_null());
         assert_eq!(capacity["estimate"], 770.0);
         for words in ["irregular up to 800/s", "700/s fails although 800/s passes"] {
+            assert!(page.contains(words) && markdown.contains(words), "{words}: {page} {markdown}");
+        }
+    }
+
+    #[test]
+    fn metastable_failure_has_its_numbers_and_is_the_only_one_with_a_remedy() {
+        let mut view = search();
+        let found = view.found.as_mut().unwrap();
+        (found.sustained, found.estimate, found.interval) = (None, Some(58_401.0), None);
+        found.irregular = vec![
+            Irregular::Metastable(METASTABLE),
+            Irregular::BudgetSpent { phase: Phase::Shrink },
+            Irregular::NotConfirmed { lowest: 44_450.0 },
+        ];
+        let words = "Irregular: an overload seems to sustain itself (metastable failure). At \
+                     58,861/s the server answered only 42,678/s, with 97 connections busy, \
+                     although 64,322/s passed in another trial. A backlog made it slower, or \
+                     something else did. Write `max-connections = 11`, or `concurrency = 11` if \
+                     the job has that key";
+        let answers = [
+            "No rate was confirmed to keep p99(read) < 20ms; the estimate is 58,401/s",
+            words,
+            "Irregular: the budget ended before the boundary was located",
+            "Irregular: no value down to 44,450/s was confirmed with fresh seeds",
+        ];
+        assert_eq!(view.answers(RECORD), answers);
+        let view = with_search(view);
+        let text = text_of(&view);
+        assert!(text.contains(&format!("\n{words}\n")), "{text}");
+        let [page, markdown] = [experiment_html(&view), experiment_markdown(&view)];
+        let page = page.replace('\u{a0}', " ");
+        for words in ["(metastable failure)", "max-connections = 11", "irregular up to 64,322/s"] {
             assert!(page.contains(words) && markdown.contains(words), "{words}: {page} {markdown}");
         }
     }

@@ -1,6 +1,6 @@
 //! The objects of a capacity search and of its repetition in the document of an experiment.
 
-use analyze::capacity::{Capacity, Irregular, Phase, SearchFinding};
+use analyze::capacity::{Capacity, Irregular, Metastable, Phase, SearchFinding};
 use serde_json::{Value, json};
 use workload::question::VariedLoad;
 
@@ -38,6 +38,7 @@ pub(super) fn capacity(view: &CapacityView) -> Value {
         "boundary": found.map(|it| it.boundary.name()),
         "irregular": found.and_then(|it| it.irregular.first()).map(Irregular::name),
         "irregularities": found.map(irregularities),
+        "metastable": found.and_then(metastable),
         "stored_method": view.stored_method,
         "limiter": view.limiter().map(|it| it.name()),
         "server_starts": view.server_starts,
@@ -74,6 +75,23 @@ fn finding(finding: SearchFinding) -> Value {
 
 fn irregularities(found: &Capacity) -> Vec<&'static str> {
     found.irregular.iter().map(Irregular::name).collect()
+}
+
+/// Returns the numbers of an overload that may sustain itself; `None` without one.
+fn metastable(found: &Capacity) -> Option<Value> {
+    found.irregular.iter().find_map(|why| match why {
+        Irregular::Metastable(found) => {
+            let Metastable { fails, answered_per_s, passes, connections, advised } = found;
+            Some(json!({
+                "fails_per_s": fails,
+                "answered_per_s": answered_per_s,
+                "passes_per_s": passes,
+                "connections": connections,
+                "advised_connections": advised,
+            }))
+        }
+        _ => None,
+    })
 }
 
 fn trial(view: &CapacityView, one: &TrialView) -> Value {

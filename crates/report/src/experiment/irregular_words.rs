@@ -1,6 +1,6 @@
 //! Words of irregularities that need nothing else of a search.
 
-use analyze::capacity::{LoadLimit, Phase};
+use analyze::capacity::{LoadLimit, Metastable, Phase};
 use base::shell_word;
 
 use crate::number;
@@ -34,6 +34,29 @@ pub(super) fn limited_by(limit: LoadLimit) -> String {
              the pool"
         ),
     }
+}
+
+/// Returns an overload that may sustain itself in words, with the next thing to do. The trials do
+/// not show its reason.
+pub(super) fn metastable(found: &Metastable) -> String {
+    let Metastable { fails, answered_per_s, passes, connections, advised } = *found;
+    let busy = connections.map_or_else(String::new, |busy| {
+        format!(", with {} busy", number::count(busy, "connection"))
+    });
+    let remedy = match advised {
+        Some(most) => format!(
+            "Write `max-connections = {most}`, or `concurrency = {most}` if the job has that key"
+        ),
+        None => "Write a smaller `max-connections`, or `concurrency` if the job has it".to_owned(),
+    };
+    format!(
+        "Irregular: an overload seems to sustain itself (metastable failure). At {} the server \
+         answered only {}{busy}, although {} passed in another trial. A backlog made it slower, or \
+         something else did. {remedy}",
+        number::rate(fails),
+        number::rate(answered_per_s),
+        number::rate(passes)
+    )
 }
 
 /// Returns the part of the search in words that continue "the budget ended".
