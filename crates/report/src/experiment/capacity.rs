@@ -199,7 +199,7 @@ impl CapacityView {
 
     /// Returns the checks that object to a trial. Failed requests are no reason to doubt a value
     /// that meets the conditions that limit them.
-    fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
+    pub(super) fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
         let are_limited = trial.trial.limited_failures > 0 && trial.trial.errors == 0;
         let objections = trial.verdict.objections.iter().copied();
         objections.filter(move |(kind, _)| !are_limited || *kind != CheckKind::Errors)
@@ -634,9 +634,15 @@ impl TrialView {
             Cell::formatted(view.value(value), value, unit),
             Cell::from(phase),
             Cell::formatted(number::span(window), window.as_secs_f64(), "s"),
-            Cell::from(self.outcome.name()),
+            Cell::from(self.outcome_in_words()).with_data(self.outcome_data()),
             Cell::from(self.reason(&view.order)).with_data(self.reason_data(&view.order)),
         ]
+    }
+
+    /// Returns the outcome, and the verdict if it is SUSPECT, for machines.
+    fn outcome_data(&self) -> [Datum; 2] {
+        let verdict = if self.doubts().is_empty() { "" } else { Status::Suspect.verdict() };
+        [Datum::text("", self.outcome.name()), Datum::text("verdict", verdict)]
     }
 
     /// Returns the reason, and the measure of each condition, for machines.
@@ -877,10 +883,13 @@ pub(super) mod tests {
         let file = table_csv(&search().table());
         let lines: Vec<&str> = file.lines().collect();
         let share = "reason share against p99(read) < 20ms (fraction)";
-        assert_eq!(lines[0], format!("run,rate (1/s),phase,length (s),outcome,reason,{share}"));
-        assert!(lines[1].starts_with("1,100,bracket,10,pass,"), "{file}");
-        assert_eq!(lines[2], "2,1600,bracket,10,fail,the backlog grew,");
-        assert!(lines[3].starts_with("3,820,round 1,10,fail,"), "{file}");
+        assert_eq!(
+            lines[0],
+            format!("run,rate (1/s),phase,length (s),outcome,outcome verdict,reason,{share}")
+        );
+        assert!(lines[1].starts_with("1,100,bracket,10,pass,,"), "{file}");
+        assert_eq!(lines[2], "2,1600,bracket,10,fail,,the backlog grew,");
+        assert!(lines[3].starts_with("3,820,round 1,10,fail,,"), "{file}");
         assert!(lines[3].ends_with(" allowed),0.04"), "{file}");
     }
 

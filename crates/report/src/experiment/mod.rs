@@ -57,6 +57,7 @@ mod sweep_json;
 mod sweep_markdown;
 mod sweep_table;
 mod sweep_text;
+mod terms;
 mod text;
 mod two_runs;
 mod view;
