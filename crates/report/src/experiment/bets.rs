@@ -176,7 +176,8 @@ mod tests {
         for (outcomes, expected) in [
             (
                 [held, undecided, failed],
-                "failed at 4; undecided at 2 (the interval contains an end of the range); held at 1",
+                "failed at 4; undecided at 2 (the interval contains an end of the range); held \
+                 at 1",
             ),
             ([held, None, held], "not judged at 2; held at 1, 4"),
             ([held; 3], "held at all 3 points"),

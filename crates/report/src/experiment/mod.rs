@@ -59,6 +59,7 @@ mod sweep_table;
 mod sweep_text;
 mod terms;
 mod text;
+mod trial_rows;
 mod two_runs;
 mod view;
 

@@ -95,7 +95,7 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
         (Some(BetOutcome::Undecided { .. }), None) => format!("undecided: {NO_SCATTER}"),
         (Some(BetOutcome::Undecided { more_pairs }), Some(compared)) => {
             let end = nearest_end(bet, compared.change);
-            let more = more(more_pairs, "show on which side of it the change lies");
+            let more = more(more_pairs, "show on which side the change lies");
             format!("undecided: the interval contains {end}; {more}")
         }
         (Some(outcome), _) => outcome.name().to_owned(),
@@ -111,7 +111,7 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
 pub(super) const NO_SCATTER: &str = "the runs do not scatter, so there is no interval";
 
 /// Returns the end of a bet's range that is nearest to the change. A change that is close to it
-/// needs many pairs to show on which side of it the change lies.
+/// needs many pairs to show on which side the change lies.
 fn nearest_end(bet: &Bet, change: f64) -> String {
     let scale = bet.metric.quantity.scale();
     // The scale of the statistics, in which the number of pairs was forecast.
@@ -466,7 +466,7 @@ mod tests {
             let on = Bet::parse(on).unwrap();
             let expected = format!(
                 "{on}: undecided: the interval contains {end}; about 917 more pairs would show on \
-                 which side of it the change lies"
+                 which side the change lies"
             );
             assert_eq!(bet(&on, undecided, &measured), expected);
         };
@@ -485,7 +485,7 @@ mod tests {
         let undecided = Some(BetOutcome::Undecided { more_pairs: None });
         let words = "throughput -5% .. -25%: undecided: ";
         let nearest = "the interval contains −5 %; no realistic number of pairs would show on \
-                       which side of it the change lies";
+                       which side the change lies";
         assert_eq!(bet(&on, undecided, &change), format!("{words}{nearest}"));
         change.compared.as_mut().unwrap().interval = None;
         assert_eq!(bet(&on, undecided, &change), format!("{words}{NO_SCATTER}"));

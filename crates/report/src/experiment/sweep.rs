@@ -197,8 +197,8 @@ pub(super) fn reservation(curve: &ArmCurve) -> Option<String> {
 }
 
 /// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
-/// (−48.0 %), not significantly worse, because the runs scatter too much; about 3 more repeats would
-/// decide`.
+/// (−48.0 %), not significantly worse, because the runs scatter too much; about 3 more repeats
+/// would decide`.
 fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> String {
     let named = |other: &&OtherPoint| {
         let change = other.change.map(|it| sentence::signed(it, quantity.scale()));

@@ -285,7 +285,8 @@ fn outline(symbol: Symbol, scale: f64) -> String {
 fn size(symbol: Symbol) -> f64 {
     match symbol {
         Symbol::Disc | Symbol::HollowDisc => 3.5,
-        Symbol::Ring | Symbol::Square | Symbol::Slash => 8.0,
+        Symbol::Ring | Symbol::Square => 8.0,
+        Symbol::Slash => 6.0,
         Symbol::Cross | Symbol::Triangle | Symbol::Down | Symbol::HollowDown => 4.0,
         Symbol::Diamond | Symbol::HollowDiamond => 5.0,
     }
@@ -371,9 +372,10 @@ pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &Legen
         Swatch::Symbol(symbol) => {
             // A wide symbol would touch the next line of the legend.
             let shown = match symbol {
-                Symbol::Ring | Symbol::Square | Symbol::Slash => 5.5 / size(symbol),
+                Symbol::Ring | Symbol::Square => 5.5 / size(symbol),
                 Symbol::Disc
                 | Symbol::HollowDisc
+                | Symbol::Slash
                 | Symbol::Cross
                 | Symbol::Diamond
                 | Symbol::HollowDiamond

@@ -369,9 +369,9 @@ mod tests {
         assert!(symbols(&figures[0]).iter().all(|(symbol, _)| *symbol != Symbol::HollowDisc));
         assert_eq!(
             figures[1].caption,
-            "5 trials: 2 pass, 2 fail, 1 undecided (too close to the limit to tell); 50 s in all; 1 trial without a request beyond \
-             the bound lies at the lower end; 1 trial without a measure, because the load was not \
-             carried, lies at the upper end."
+            "5 trials: 2 pass, 2 fail, 1 undecided (too close to the limit to tell); 50 s in all; \
+             1 trial without a request beyond the bound lies at the lower end; 1 trial without a \
+             measure, because the load was not carried, lies at the upper end."
         );
     }
 

@@ -102,14 +102,19 @@ pub(super) fn curves(
     let y = Axis::from_zero(title, unit, highest(series, positions, limit).max(fold(others)));
     let mut curves = Curves { y, marks: Vec::new(), legend: Vec::new(), beyond: Vec::new() };
     specks(&mut curves, positions, series);
-    let mut doubts = Doubts::default();
+    // Slashes lie below means and intervals, which they would hide if they are many; crosses lie
+    // above them.
+    let [suspect, invalid] = doubts(series, positions, curves.y.to).marks();
+    let (below, suspect) = suspect.unzip();
+    let (above, invalid) = invalid.unzip();
+    curves.marks.extend(below);
     for (number, one) in series.iter().enumerate() {
         let at = |point: usize| positions.of_series(point, number, series.len());
         draw(&mut curves, positions, one, &at);
-        add_doubts(&mut doubts, one, curves.y.to, &at);
     }
+    curves.marks.extend(above);
     legend(&mut curves, series);
-    doubts.write(&mut curves.marks, &mut curves.legend);
+    curves.legend.extend(suspect.into_iter().chain(invalid));
     curves
 }
 
@@ -198,15 +203,20 @@ fn draw(
     }
 }
 
-/// Adds the runs of a series that are not VALID, and its means with an INVALID run, up to the upper
-/// end of the axis.
-fn add_doubts(doubts: &mut Doubts, series: &Series<'_>, top: f64, at: &dyn Fn(usize) -> f64) {
-    for point in 0..series.means.len() {
-        let mean = series.mean(point).filter(|_| series.has_invalid(point));
-        let mean = mean.map(|mean| (mean, Status::Invalid));
-        let shown = series.judged_values(point).chain(mean).filter(|(y, _)| *y <= top);
-        shown.for_each(|(y, verdict)| doubts.add(Point { x: at(point), y }, verdict));
+/// Returns the runs that are not VALID, and the means with an INVALID run, up to the upper end of
+/// the axis.
+fn doubts(series: &[Series<'_>], positions: &Positions, top: f64) -> Doubts {
+    let mut doubts = Doubts::default();
+    for (number, one) in series.iter().enumerate() {
+        for point in 0..one.means.len() {
+            let x = positions.of_series(point, number, series.len());
+            let mean = one.mean(point).filter(|_| one.has_invalid(point));
+            let mean = mean.map(|mean| (mean, Status::Invalid));
+            let shown = one.judged_values(point).chain(mean).filter(|(y, _)| *y <= top);
+            shown.for_each(|(y, verdict)| doubts.add(Point { x, y }, verdict));
+        }
     }
+    doubts
 }
 
 /// A line that leaves the figure where it crosses the upper end of the axis.

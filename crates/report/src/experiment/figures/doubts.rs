@@ -23,18 +23,25 @@ impl Doubts {
         }
     }
 
-    /// Draws the marks above the dots, and adds those that there are to the legend.
+    /// Returns the marks of the SUSPECT runs and of the INVALID ones with their legend entries;
+    /// `None` without such runs.
+    pub(super) fn marks(self) -> [Option<(Mark, LegendEntry)>; 2] {
+        let mark = |points: Vec<Point>, ink, symbol, text: &str| {
+            let entry = LegendEntry::new(ink, Swatch::Symbol(symbol), text);
+            (!points.is_empty()).then_some((Mark::Symbols { ink, symbol, points }, entry))
+        };
+        [
+            mark(self.suspect, Ink::Plain, Symbol::Slash, "a run is SUSPECT"),
+            mark(self.invalid, Ink::Bad, Symbol::Cross, "a run is INVALID"),
+        ]
+    }
+
+    /// Draws the marks above all others, and adds them to the legend.
     pub(super) fn write(self, marks: &mut Vec<Mark>, legend: &mut Vec<LegendEntry>) {
-        let all = [
-            (self.suspect, Ink::Plain, Symbol::Slash, "a run is SUSPECT"),
-            (self.invalid, Ink::Bad, Symbol::Cross, "a run is INVALID"),
-        ];
-        for (points, ink, symbol, text) in all {
-            if !points.is_empty() {
-                marks.push(Mark::Symbols { ink, symbol, points });
-                legend.push(LegendEntry::new(ink, Swatch::Symbol(symbol), text));
-            }
-        }
+        let (above, entries): (Vec<Mark>, Vec<LegendEntry>) =
+            self.marks().into_iter().flatten().unzip();
+        marks.extend(above);
+        legend.extend(entries);
     }
 }
 

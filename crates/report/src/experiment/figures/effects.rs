@@ -423,6 +423,9 @@ fn of_verdicts(arm: &ArmComparison) -> String {
         let word = status.verdict();
         match pairs().count() {
             0 => String::new(),
+            all if all == arm.verdicts.len() => {
+                format!("; every pair has a run that is {word}{checks}")
+            }
             1 => format!("; 1 pair has a run that is {word}{checks}"),
             more => format!("; {more} pairs have a run that is {word}{checks}"),
         }

@@ -127,13 +127,22 @@ impl<'a> Subject<'a> {
         let points = || self.sweep.curves.iter().flat_map(|curve| curve.points.iter().enumerate());
         let has_it = |point: &PointSummary| point.verdicts.iter().any(|it| it.status() == status);
         let is_one = |place: &usize| points().any(|(at, point)| at == *place && has_it(point));
-        let named = self.named((0..self.sweep.values.len()).filter(is_one));
-        let runs = points().flat_map(|(_, point)| &point.verdicts);
-        let checks = doubts::checks(runs.filter(|run| run.status() == status), status);
-        match named.is_empty() {
-            true => String::new(),
-            false => format!("; a run is {} at {named}{checks}", status.verdict()),
+        let places: Vec<usize> = (0..self.sweep.values.len()).filter(is_one).collect();
+        let runs = || points().flat_map(|(_, point)| &point.verdicts);
+        let with_it = || runs().filter(|run| run.status() == status);
+        let checks = doubts::checks(with_it(), status);
+        let word = status.verdict();
+        if places.is_empty() {
+            return String::new();
         }
+        if with_it().count() == runs().count() {
+            return format!("; every run is {word}{checks}");
+        }
+        let at = match places.len() == self.sweep.values.len() {
+            true => "every point".to_owned(),
+            false => self.named(places.into_iter()),
+        };
+        format!("; a run is {word} at {at}{checks}")
     }
 }
 

@@ -221,7 +221,7 @@ fn invalid_point_is_crossed_out() {
     let words = "; a run is INVALID at 2, 4 (errors).";
     assert_eq!(drawn(&sweep)[0].caption, format!("The highest mean is 100/s at 1{words}"));
     sweep.curves[0].points[0].verdicts[0] = invalid;
-    let words = "; a run is INVALID at 1, 2, 4 (errors).";
+    let words = "; a run is INVALID at every point (errors).";
     assert_eq!(drawn(&sweep)[0].caption, format!("Every point has an INVALID run{words}"));
 }
 
@@ -245,6 +245,10 @@ fn suspect_runs_of_a_sweep_are_struck_through_in_every_figure_of_runs() {
     let words = "; a run is SUSPECT at 1, 4 (send-lag, drift).";
     assert!(figures[0].caption.ends_with(words), "{}", figures[0].caption);
     assert!(symbols(&figures[0], Symbol::Cross).is_empty());
+    let points = sweep.curves.iter_mut().flat_map(|curve| &mut curve.points);
+    points.for_each(|point| point.verdicts.fill(suspect(CheckKind::Stall)));
+    let caption = &drawn(&sweep)[0].caption;
+    assert!(caption.ends_with("; every run is SUSPECT (stall)."), "{caption}");
 }
 
 #[test]
