@@ -67,7 +67,7 @@ export class Panel {
     tools.setAttribute("role", "group");
     tools.setAttribute("aria-label", `Series and axes: ${this.title}`);
     const entries = this.plot.entries.map((_, entry) => this.series(entry));
-    tools.append(...entries, ...(this.plot.isMovable ? this.axes() : []));
+    tools.append(...entries, ...(this.plot.isMovable ? [this.axes()] : []));
     this.cutLegend();
     return tools;
   }
@@ -106,7 +106,10 @@ export class Panel {
     this.svg.setAttribute("height", String(height - cut));
   }
 
-  private axes(): HTMLElement[] {
+  /** Returns the buttons of the vertical axis, which stay on one line. */
+  private axes(): HTMLElement {
+    const axes = document.createElement("span");
+    axes.className = "axes";
     const zero = button("from zero", "axis", this.plot.mode === "zero");
     const log = button("logarithmic", "axis", this.plot.mode === "log");
     const choose = (mode: AxisMode) => {
@@ -118,7 +121,8 @@ export class Panel {
     };
     zero.onclick = () => choose(this.plot.mode === "zero" ? "fit" : "zero");
     log.onclick = () => choose(this.plot.mode === "log" ? "zero" : "log");
-    return [zero, log];
+    axes.append(zero, log);
+    return axes;
   }
 
   private addCursor(): void {

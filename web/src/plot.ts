@@ -235,7 +235,7 @@ export class Plot {
       }
       const path = isX ? `M${x} ${this.top}V${this.bottom}` : `M${this.left} ${y}H${this.right}`;
       const text = isX
-        ? made("text", { x, y: this.bottom + 16, "text-anchor": "middle" })
+        ? made("text", { x, y: this.bottom + 18, "text-anchor": "middle" })
         : made("text", { x: this.left - 6, y: y + 4, "text-anchor": "end" });
       text.textContent = label;
       return [made("path", { d: path, stroke: "currentColor", "stroke-opacity": 0.14 }), text];

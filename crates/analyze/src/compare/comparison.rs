@@ -7,7 +7,7 @@ use workload::question::{Bet, Deltas, Quantity, RunMetric, TimeStatistic};
 use super::arm_id::ArmId;
 use super::change::ChangeInterval;
 use super::conclusion::Conclusion;
-use super::figures::RunFigures;
+use super::figures::{RunFigures, RunVerdict};
 use super::looks::LookPlan;
 use super::outcome::BetOutcome;
 use super::paired::OrderModel;
@@ -75,6 +75,8 @@ pub struct ArmComparison {
     pub arm: ArmId,
     /// Number of runs.
     pub size: SampleSize,
+    /// Verdicts of the two runs of each pair; empty if the runs were not interleaved.
+    pub verdicts: Vec<[RunVerdict; 2]>,
     /// Changes of the metrics: the primary ones first, such as metrics of bets.
     pub changes: Vec<MetricChange>,
     /// Most frequent limiter of the baseline's runs and of the arm's.
@@ -213,6 +215,7 @@ fn compare_arm(
         baseline: *baseline,
         arm: *arm,
         size: runs.size(),
+        verdicts: runs.verdicts(),
         changes,
         limiters: [0, 1].map(|side| limiter(&runs.side(side))),
         overloaded: overloaded(terms, runs),

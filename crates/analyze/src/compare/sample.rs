@@ -5,7 +5,7 @@ use workload::question::{ChangeRange, RunMetric};
 use super::arm_id::ArmId;
 use super::change::{ChangeInterval, Incomparable};
 use super::conclusion::{Conclusion, conclude, pairs_to_conclude};
-use super::figures::{Missing, RunFigures};
+use super::figures::{Missing, RunFigures, RunVerdict};
 use super::outcome::{BetOutcome, judge_bet};
 use super::paired::{OrderModel, Pair, PairOrder, Paired};
 use super::unpaired::Unpaired;
@@ -76,6 +76,17 @@ impl<'a> Sample<'a> {
         match self {
             Sample::Pairs { pairs, .. } => SampleSize::Pairs(pairs.len() as u32),
             Sample::Groups(groups) => SampleSize::Groups([0, 1].map(|of| groups[of].len() as u32)),
+        }
+    }
+
+    /// Returns the verdicts of the two runs of each pair; none if the runs were not interleaved.
+    pub(super) fn verdicts(&self) -> Vec<[RunVerdict; 2]> {
+        match self {
+            Sample::Pairs { pairs, .. } => {
+                let verdict = |run: &CountedRun<'_>| run.figures.verdict.clone();
+                pairs.iter().map(|pair| pair.each_ref().map(verdict)).collect()
+            }
+            Sample::Groups(_) => Vec::new(),
         }
     }
 

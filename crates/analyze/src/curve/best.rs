@@ -30,6 +30,8 @@ pub struct BestPoint {
     pub others: Vec<OtherPoint>,
     /// Points that cannot be the best, with the reason.
     pub unusable: Vec<(usize, Unusable)>,
+    /// Smallest change that matters, as a fraction.
+    pub delta: f64,
 }
 
 /// A point that is not the best one.
@@ -119,14 +121,15 @@ pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, deltas: &Deltas, alpha: 
             Err(reason) => unusable.push((index, reason)),
         }
     }
+    let delta = deltas.of(&rule.metric);
     let Some(best) = usable.iter().reduce(|best, other| better_of(rule, best, other)) else {
-        return BestPoint { best: None, others: Vec::new(), unusable };
+        return BestPoint { best: None, others: Vec::new(), unusable, delta };
     };
     let others = usable.iter().filter(|other| other.point != best.point);
     let comparisons = (usable.len() - 1).max(1) as f64;
-    let claim = Claim { delta: deltas.of(&rule.metric), alpha: alpha / comparisons };
+    let claim = Claim { delta, alpha: alpha / comparisons };
     let others = others.map(|other| compare(rule, best, other, claim)).collect();
-    BestPoint { best: Some(best.point), others, unusable }
+    BestPoint { best: Some(best.point), others, unusable, delta }
 }
 
 /// A usable point with the values of its repeats, on the scale of the statistics.
@@ -290,7 +293,8 @@ mod tests {
         unusable.others.retain(|other| other.point != 3);
         let only = |best| BestPoint { best: Some(best), ..unusable.clone() };
         assert_eq!(repeat_best(&only(0), &only(3)), RepetitionOutcome::Undecided);
-        let nothing = BestPoint { best: None, others: Vec::new(), unusable: Vec::new() };
+        let nothing =
+            BestPoint { best: None, others: Vec::new(), unusable: Vec::new(), delta: 0.01 };
         assert_eq!(repeated(&nothing), RepetitionOutcome::Undecided);
     }
 
@@ -299,7 +303,7 @@ mod tests {
     fn repeated_sweep_with_undecided_points_is_undecided() {
         let of = |best: usize, standing| {
             let other = OtherPoint { point: 1 - best, change: None, interval: None, standing };
-            BestPoint { best: Some(best), others: vec![other], unusable: Vec::new() }
+            BestPoint { best: Some(best), others: vec![other], unusable: Vec::new(), delta: 0.01 }
         };
         let undecided = Ranking::Undecided { more_repeats: Some(7) };
         for (first, second, expected) in [

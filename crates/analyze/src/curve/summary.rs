@@ -9,7 +9,7 @@ use super::response_model::{
 };
 use super::usl::{NoUsl, Usl, fit_usl};
 use crate::check::{CheckKind, Status};
-use crate::compare::{ArmId, CpuShare, RunFigures};
+use crate::compare::{ArmId, CpuShare, RunFigures, RunVerdict};
 use crate::limiter::Component;
 
 /// The quantiles of response times in the summary of a point.
@@ -68,12 +68,8 @@ pub struct PointSummary {
     pub value: String,
     /// The value as a number; `None` if it is not a number, such as `off`.
     pub x: Option<f64>,
-    /// Number of runs that count.
-    pub runs: u32,
-    /// Gravest verdict of its runs.
-    pub verdict: Status,
-    /// The checks that object with this verdict, each once.
-    pub objections: Vec<CheckKind>,
+    /// Verdicts of the runs that count, in the order of the repeats.
+    pub verdicts: Vec<RunVerdict>,
     /// The limiters of its runs, each once.
     pub limiters: Vec<Component>,
     /// The jobs.
@@ -99,9 +95,25 @@ pub struct JobAtPoint {
 }
 
 impl PointSummary {
+    /// Returns the number of runs that count.
+    pub fn runs(&self) -> usize {
+        self.verdicts.len()
+    }
+
+    /// Returns the gravest verdict of its runs.
+    pub fn verdict(&self) -> Status {
+        self.verdicts.iter().map(RunVerdict::status).max().unwrap_or(Status::Pass)
+    }
+
+    /// Returns the checks that object with this verdict, each once.
+    pub fn objections(&self) -> Vec<CheckKind> {
+        let gravest = self.verdict();
+        each_once(self.verdicts.iter().flat_map(|run| run.with(gravest)))
+    }
+
     /// Returns true if it has runs, and none is INVALID.
     pub fn is_usable(&self) -> bool {
-        self.runs > 0 && self.verdict < Status::Invalid
+        self.runs() > 0 && self.verdict() < Status::Invalid
     }
 }
 
@@ -149,7 +161,7 @@ impl ArmCurve {
     /// Returns the gravest verdict of the arm: INVALID if no point is usable, SUSPECT if a point is
     /// not VALID. A point that the system does not sustain is a result of the sweep.
     pub fn status(&self) -> Status {
-        let is_sound = |point: &PointSummary| point.verdict == Status::Pass && point.runs > 0;
+        let is_sound = |point: &PointSummary| point.verdict() == Status::Pass && point.runs() > 0;
         match (self.points.iter().any(PointSummary::is_usable), self.points.iter().all(is_sound)) {
             (false, _) => Status::Invalid,
             (true, false) => Status::Suspect,
@@ -201,15 +213,11 @@ fn is_open(points: &[CurvePoint<'_>], job: &str) -> bool {
 
 fn summary(point: &CurvePoint<'_>) -> PointSummary {
     let figures = || point.runs.iter().map(|run| run.figures);
-    let verdict = figures().map(|run| run.verdict.status()).max().unwrap_or(Status::Pass);
-    let objections = figures().flat_map(|run| run.verdict.with(verdict));
     let names = figures().next().map_or(&[][..], |run| run.jobs.as_slice());
     PointSummary {
         value: point.value.clone(),
         x: point.x,
-        runs: point.runs.len() as u32,
-        verdict,
-        objections: each_once(objections),
+        verdicts: figures().map(|run| run.verdict.clone()).collect(),
         limiters: each_once(figures().map(|run| run.limiter)),
         jobs: names.iter().map(|name| job_at(point, name)).collect(),
         cpu: cpu(point),
@@ -266,7 +274,6 @@ mod tests {
 
     use super::super::point::tests::{figures, metric};
     use super::*;
-    use crate::compare::RunVerdict;
 
     fn curve(all: &[RunFigures], points: usize, varied: &Varied) -> ArmCurve {
         let values: Vec<(String, Option<f64>)> =
@@ -294,7 +301,10 @@ mod tests {
         assert_eq!(found.status(), Status::Suspect);
         assert_eq!(found.best.as_ref().unwrap().best, Some(0));
         let bad = &found.points[1];
-        assert_eq!((bad.verdict, &*bad.objections), (Status::Invalid, &[CheckKind::Errors][..]));
+        assert_eq!(
+            (bad.verdict(), &*bad.objections()),
+            (Status::Invalid, &[CheckKind::Errors][..])
+        );
         assert!(!bad.is_usable() && found.points[0].is_usable());
     }
 

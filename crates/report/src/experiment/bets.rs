@@ -40,11 +40,20 @@ impl JudgedBet<'_> {
         format!("{}{at}", self.arm)
     }
 
+    /// Returns true if the bet is undecided, and its change has an interval.
+    fn contains_an_end(&self) -> bool {
+        let interval = self.change.compared.as_ref().ok().and_then(|it| it.interval);
+        matches!(self.outcome, Some(BetOutcome::Undecided { .. })) && interval.is_some()
+    }
+
     /// Returns the bet with its outcome, and the reason if it is not decided.
     pub(super) fn sentence(&self) -> String {
         sentence::bet(self.bet, self.outcome, self.change)
     }
 }
+
+/// Meaning of an undecided outcome.
+const CONTAINS_AN_END: &str = " (the interval contains an end of the range)";
 
 /// Returns the bets on an arm with their outcomes.
 pub(super) fn of_arm(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
@@ -121,14 +130,17 @@ pub(super) fn sentences(view: &ExperimentView) -> Vec<String> {
 fn outcomes(points: &[JudgedBet<'_>]) -> String {
     let word = |one: &JudgedBet<'_>| one.outcome.map_or(NOT_JUDGED, BetOutcome::name);
     let of_word = |expected: &str| {
-        let points = points.iter().filter(|one| word(one) == expected);
-        let values: Vec<&str> = points.filter_map(|one| one.point).collect();
-        (!values.is_empty()).then(|| format!("{expected} at {}", values.join(", ")))
+        let of_word = || points.iter().filter(|one| word(one) == expected);
+        let values: Vec<&str> = of_word().filter_map(|one| one.point).collect();
+        let meaning = if of_word().all(JudgedBet::contains_an_end) { CONTAINS_AN_END } else { "" };
+        let at = match values.len() {
+            all if all > 1 && all == points.len() => {
+                format!("all {}", count(all as u64, "point"))
+            }
+            _ => values.join(", "),
+        };
+        (!values.is_empty()).then(|| format!("{expected} at {at}{meaning}"))
     };
-    let first = word(&points[0]);
-    if points.len() > 1 && points.iter().all(|one| word(one) == first) {
-        return format!("{first} at all {}", count(points.len() as u64, "point"));
-    }
     let words = ["failed", "undecided", NOT_JUDGED, "held"];
     words.into_iter().filter_map(of_word).collect::<Vec<String>>().join("; ")
 }
@@ -162,7 +174,11 @@ mod tests {
         let undecided = Some(BetOutcome::Undecided { more_pairs: Some(9) });
         let (held, failed) = (Some(BetOutcome::Held), Some(BetOutcome::Failed));
         for (outcomes, expected) in [
-            ([held, undecided, failed], "failed at 4; undecided at 2; held at 1"),
+            (
+                [held, undecided, failed],
+                "failed at 4; undecided at 2 (the interval contains an end of the range); held \
+                 at 1",
+            ),
             ([held, None, held], "not judged at 2; held at 1, 4"),
             ([held; 3], "held at all 3 points"),
         ] {

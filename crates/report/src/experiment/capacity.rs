@@ -13,7 +13,6 @@ use workload::{Metric, Side};
 
 use super::irregular_words::{drift, during, limited_by, metastable, report_of_run};
 use crate::number::{self, NONE};
-use crate::page::{Align, Cell, Datum, FRACTION, Table};
 
 /// A capacity search with its trials.
 #[derive(Clone, Debug)]
@@ -195,7 +194,7 @@ impl CapacityView {
 
     /// Returns the checks that object to a trial. Failed requests are no reason to doubt a value
     /// that meets the conditions that limit them.
-    fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
+    pub(super) fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
         let are_limited = trial.trial.limited_failures > 0 && trial.trial.errors == 0;
         let objections = trial.verdict.objections.iter().copied();
         objections.filter(move |(kind, _)| !are_limited || *kind != CheckKind::Errors)
@@ -595,58 +594,10 @@ impl CapacityView {
     }
 }
 
-impl CapacityView {
-    /// Returns the columns of the table of trials.
-    pub(super) fn columns(&self) -> [(&'static str, Align); 6] {
-        [
-            ("run", Align::Right),
-            (self.order.vary.key(), Align::Right),
-            ("phase", Align::Left),
-            ("length", Align::Right),
-            ("outcome", Align::Left),
-            ("reason", Align::Left),
-        ]
-    }
-
-    /// Returns the table of all trials.
-    pub(super) fn table(&self) -> Table {
-        let mut table = Table::new(self.columns());
-        self.trials.iter().for_each(|trial| table.row(trial.row(self)));
-        table
-    }
-}
-
 impl TrialView {
     /// Returns true if failed requests made the trial fail.
     fn has_errors(&self) -> bool {
         matches!(self.outcome, TrialOutcome::Fail(FailReason::Errors { .. }))
-    }
-
-    /// Returns the cells of the trial, one for each of [`CapacityView::columns`].
-    pub(super) fn row(&self, view: &CapacityView) -> [Cell; 6] {
-        let phase = match self.trial.phase.number() {
-            Some(number) => format!("{} {number}", self.trial.phase.name()),
-            None => self.trial.phase.name().to_owned(),
-        };
-        let Trial { value, window, .. } = self.trial;
-        let unit = if view.is_rate() { "1/s" } else { "clients" };
-        [
-            Cell::from(self.run.to_string()),
-            Cell::formatted(view.value(value), value, unit),
-            Cell::from(phase),
-            Cell::formatted(number::span(window), window.as_secs_f64(), "s"),
-            Cell::from(self.outcome.name()),
-            Cell::from(self.reason(&view.order)).with_data(self.reason_data(&view.order)),
-        ]
-    }
-
-    /// Returns the reason, and the measure of each condition, for machines.
-    fn reason_data(&self, order: &CapacityOrder) -> Vec<Datum> {
-        let reason = Datum::text("", self.reason(order));
-        let conditions = order.conditions.iter().zip(&self.trial.measures);
-        let measures =
-            conditions.filter_map(|(condition, measure)| measure_data(condition, *measure));
-        [reason].into_iter().chain(measures).collect()
     }
 
     /// Returns the reason of the outcome in words.
@@ -735,23 +686,6 @@ fn bound_text(condition: &Condition) -> &str {
     condition.slo.text.rsplit(' ').next().unwrap_or_default()
 }
 
-/// Returns the measure of a condition for machines; `None` if nothing was measured.
-fn measure_data(condition: &Condition, measure: Measure) -> Option<Datum> {
-    let (value, unit) = match (measure, condition.slo.metric) {
-        (Measure::Count(counted), _) => {
-            let name = format!("share against {condition}");
-            return Some(Datum::number(name, counted.share(), FRACTION));
-        }
-        (Measure::Value { value, .. }, Metric::Response(_) | Metric::Service(_)) => {
-            (value / 1e6, "ms")
-        }
-        (Measure::Value { value, .. }, Metric::Throughput) => (value, "1/s"),
-        (Measure::Value { value, .. }, Metric::Failed) => (value, FRACTION),
-        (Measure::Missing, _) => return None,
-    };
-    Some(Datum::number(format!("measured for {condition}"), value, unit))
-}
-
 /// Returns the measure of a condition: `0.42 % at or beyond 30ms (1 % allowed)`.
 fn met(condition: &Condition, measure: Measure) -> String {
     match (measure, condition.allowed_share()) {
@@ -782,7 +716,6 @@ pub(super) mod tests {
     use super::super::view::ExperimentView;
     use super::super::{experiment_html, experiment_json, experiment_markdown};
     use super::*;
-    use crate::html::table_csv;
 
     const RECORD: &str = "my search.assay";
 
@@ -871,18 +804,6 @@ pub(super) mod tests {
         };
         let (found, server_starts, stored_method) = (Some(found), None, None);
         CapacityView { order: order(), trials, found, server_starts, stored_method }
-    }
-
-    #[test]
-    fn file_of_trials_has_plain_values_and_lengths() {
-        let file = table_csv(&search().table());
-        let lines: Vec<&str> = file.lines().collect();
-        let share = "reason share against p99(read) < 20ms (fraction)";
-        assert_eq!(lines[0], format!("run,rate (1/s),phase,length (s),outcome,reason,{share}"));
-        assert!(lines[1].starts_with("1,100,bracket,10,pass,"), "{file}");
-        assert_eq!(lines[2], "2,1600,bracket,10,fail,the backlog grew,");
-        assert!(lines[3].starts_with("3,820,round 1,10,fail,"), "{file}");
-        assert!(lines[3].ends_with(" allowed),0.04"), "{file}");
     }
 
     /// The overload of a real search: `select 1` on PostgreSQL bound to one processor.

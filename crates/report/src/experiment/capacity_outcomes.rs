@@ -1,16 +1,40 @@
-//! The numbers of trials of a capacity search by their outcomes, in words.
+//! The outcomes of the trials of a capacity search, in words.
 
-use analyze::CheckKind;
+use analyze::capacity::TrialOutcome;
+use analyze::{CheckKind, Domain};
 
-use super::capacity::CapacityView;
+use super::capacity::{CapacityView, TrialView};
 use crate::number;
+
+/// Meaning of an undecided outcome.
+const TOO_CLOSE: &str = " (too close to the limit to tell)";
+
+impl TrialView {
+    /// Returns the word for the outcome, with the verdict of a SUSPECT trial: `pass, SUSPECT`.
+    pub(super) fn outcome_in_words(&self) -> String {
+        let suspect = if self.doubts().is_empty() { "" } else { ", SUSPECT" };
+        format!("{}{suspect}", self.outcome.name())
+    }
+
+    /// Returns the checks that make the trial SUSPECT. A trial beyond the capacity has a backlog
+    /// and errors on purpose, and an invalid one has its outcome.
+    pub(super) fn doubts(&self) -> Vec<CheckKind> {
+        let counts = |kind: &CheckKind| match self.outcome {
+            TrialOutcome::Pass | TrialOutcome::Undecided { .. } => true,
+            TrialOutcome::Fail(_) => kind.belongs() == Domain::Instrument,
+            TrialOutcome::Invalid(_) => false,
+        };
+        CapacityView::objections_to(self).map(|(kind, _)| kind).filter(counts).collect()
+    }
+}
 
 impl CapacityView {
     /// Returns the numbers of trials by their outcomes, and the time that they took.
     pub(super) fn outcomes(&self) -> String {
         let of = |name: &str| {
             let number = self.trials.iter().filter(|it| it.outcome.name() == name).count();
-            (number > 0).then(|| format!("{number} {name}"))
+            let meaning = if name == "undecided" { TOO_CLOSE } else { "" };
+            (number > 0).then(|| format!("{number} {name}{meaning}"))
         };
         let outcomes: Vec<String> =
             ["pass", "fail", "undecided", "invalid"].into_iter().filter_map(of).collect();

@@ -137,7 +137,7 @@ pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
         Ok(RegressionOutcome::Exceeded) => format!("exceeded in {name}"),
         Ok(RegressionOutcome::Within) => format!("not exceeded in {name}"),
         Ok(RegressionOutcome::Undecided) => {
-            format!("undecided in {name}: more runs are needed to tell")
+            format!("undecided in {name}: the interval contains the limit; more runs may decide")
         }
         Err(reason) => {
             return format!("{}: not judged: {}", one.limit, sentence::not_compared(reason));

@@ -135,6 +135,7 @@ pub(super) fn comparison(change: f64) -> Comparison {
         baseline: ArmId::BASELINE,
         arm: ArmId(1),
         size: SampleSize::Pairs(6),
+        verdicts: vec![[RunVerdict::new([]), RunVerdict::new([])]; 6],
         changes: vec![change],
         limiters: [Component::Unknown; 2],
         overloaded: [false; 2],
@@ -185,9 +186,7 @@ fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
     PointSummary {
         value: value.to_owned(),
         x: value.parse().ok(),
-        runs: 2,
-        verdict: Status::Pass,
-        objections: Vec::new(),
+        verdicts: vec![RunVerdict::new([]); 2],
         limiters: Vec::new(),
         jobs: vec![JobAtPoint {
             job: "read".to_owned(),
@@ -208,6 +207,7 @@ fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
             best: Some(1),
             others: vec![other(0, Ranking::Worse), other(2, Ranking::Tie)],
             unusable: Vec::new(),
+            delta: 0.01,
         }),
         judged: points.iter().map(|(_, per_s, _)| Ok(mean(*per_s))).collect(),
         usl: None,

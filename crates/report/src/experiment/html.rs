@@ -12,6 +12,7 @@ use super::metric_tables::{self, MetricForm};
 use super::saturation::SaturationView;
 use super::sentence;
 use super::shown_changes;
+use super::terms::is_undecided;
 use super::view::{ArmView, DifferenceView, ExperimentView, RunPhase, RunView};
 use super::{appendix_html, bets, lines, short, sweep, sweep_html};
 use crate::figure::Figure;
@@ -174,7 +175,8 @@ impl AnswerLines {
 /// Returns the reasons to doubt the answer, the checks that object first.
 fn doubts(view: &ExperimentView) -> Vec<Line> {
     let objecting = view.objecting().into_iter();
-    let checks = objecting.map(|check| Line::new(check.kind.name(), check.sentence()));
+    let checks = objecting
+        .map(|check| Line::new(check.kind.name(), check.sentence()).in_tone(tone(check.status)));
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     let others = [
         ("difference", undeclared.collect::<Vec<String>>()),
@@ -251,6 +253,9 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
     let table = metric_tables::metrics(arms, arm, MetricForm::Page);
     out.table(&format!("Metrics of {own} against {baseline}"), &table);
     out.paragraph(&format!("The {}.", lines::MEANS));
+    if arm.changes.iter().any(is_undecided) {
+        out.paragraph(lines::UNDECIDED);
+    }
     if arm.changes.iter().any(|change| change.is_exploratory) {
         out.paragraph(&format!("* {}", lines::EXPLORATORY));
     }

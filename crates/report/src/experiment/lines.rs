@@ -11,6 +11,7 @@ use super::longest_times;
 use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
+use super::terms::terms;
 use super::view::{
     ArmLimiter, ArmView, DifferenceView, DifferingRuns, ExperimentState, ExperimentView,
 };
@@ -158,8 +159,8 @@ pub(super) fn counts(arm: &ArmView) -> String {
     text
 }
 
-/// Returns the command that explains the checks that object to the runs of the verdict, and the
-/// limiters: the names that the answer shows.
+/// Returns the command that explains the checks that object to the runs of the verdict, the
+/// limiters and the terms: the names that the answer shows.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     let mut names: Vec<&str> = view
         .judged_runs()
@@ -179,6 +180,7 @@ pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
         }
     }
     names.dedup();
+    names.extend(terms(view));
     (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
 }
 
@@ -385,6 +387,10 @@ pub(super) const SEVERAL_DIFFERENCES: &str =
 /// Note on the metrics that are marked with a star.
 pub(super) const EXPLORATORY: &str = "exploratory: not declared before; no claim follows from it";
 
+/// Note on undecided conclusions in a table of metrics.
+pub(super) const UNDECIDED: &str =
+    "undecided: the interval has changes that matter and changes that do not";
+
 /// Note on the values of a table of metrics.
 pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
@@ -521,7 +527,8 @@ mod tests {
         let limiters = [Component::Unknown; 2];
         let (baseline, arm) = (ArmId::BASELINE, ArmId(1));
         let overloaded = [false; 2];
-        let arm = ArmComparison { baseline, arm, size, changes, limiters, overloaded };
+        let verdicts = Vec::new();
+        let arm = ArmComparison { baseline, arm, size, verdicts, changes, limiters, overloaded };
         let names: Vec<String> =
             shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);

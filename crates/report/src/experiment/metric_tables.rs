@@ -3,7 +3,8 @@
 
 use std::iter::repeat_n;
 
-use analyze::compare::{ArmComparison, MetricChange, NotCompared, Pair, PairOrder};
+use analyze::Status;
+use analyze::compare::{ArmComparison, MetricChange, NotCompared, Pair, PairOrder, RunVerdict};
 use workload::question::{Quantity, Scale};
 
 use super::cells::change_cell;
@@ -247,9 +248,11 @@ pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> 
     let [baseline, value] = titles.map(|title| (title, Align::Right));
     let [pair, change_title] = ["pair", "change"].map(|title| (title.to_owned(), Align::Right));
     let first = ("first".to_owned(), Align::Left);
-    let mut table = Table::new([pair, baseline, value, change_title, first]);
+    let verdict = ("verdict".to_owned(), Align::Left);
+    let mut table = Table::new([pair, baseline, value, change_title, first, verdict])
+        .with_optional_columns(["first"]);
     let quantity = change.metric.quantity;
-    for (number, pair) in (1u64..).zip(pairs) {
+    for ((number, pair), verdicts) in (1u64..).zip(pairs).zip(&arm.verdicts) {
         let value = |it: f64| {
             Cell::formatted(sentence::bare_value(it, quantity.unit()), it, unit_of(quantity))
         };
@@ -260,7 +263,8 @@ pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> 
         let (first, second) = (value(pair.baseline), value(pair.arm));
         let number = Cell::from(page::Quantity::Count(number));
         let difference = change_cell(difference(pair, quantity.scale()), quantity.scale());
-        table.row([number, first, second, difference, Cell::from(name.as_str())]);
+        let verdict = Cell::from(gravest(verdicts).verdict());
+        table.row([number, first, second, difference, Cell::from(name.as_str()), verdict]);
     }
     let unit = match quantity.unit() {
         "bytes" => "",
@@ -268,6 +272,12 @@ pub(super) fn pairs(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -> 
     };
     let estimate = sentence::signed(compared.hodges_lehmann, quantity.scale());
     Some(PairTable { metric: change.metric.to_string(), unit, table, estimate })
+}
+
+/// Returns the graver verdict of the two runs of a pair.
+pub(super) fn gravest(verdicts: &[RunVerdict; 2]) -> Status {
+    let [baseline, arm] = verdicts.each_ref().map(RunVerdict::status);
+    baseline.max(arm)
 }
 
 /// Returns the change within a pair.
@@ -432,9 +442,9 @@ mod tests {
         let table = pairs(&view.arms, arm, MetricForm::Page).unwrap().table;
         let file = table_csv(&table);
         let mut lines = file.lines();
-        assert_eq!(lines.next(), Some("pair,plain (ms),tls (ms),change (fraction),first"));
+        assert_eq!(lines.next(), Some("pair,plain (ms),tls (ms),change (fraction),first,verdict"));
         let first: Vec<&str> = lines.next().unwrap().split(',').collect();
-        assert_eq!((first[0], first[1], first[4]), ("1", "168", "plain"));
+        assert_eq!([first[0], first[1], first[4], first[5]], ["1", "168", "plain", "VALID"]);
         let change: f64 = first[3].parse().unwrap();
         assert!((change + 0.102).abs() < 1e-9, "{file}");
     }
@@ -444,7 +454,7 @@ mod tests {
         let view = with_metrics(&["response.p50(read)"]);
         let shown = text(&view, 80);
         assert!(shown.contains("\npairs of response.p50(read), in ms\n"), "{shown}");
-        assert!(shown.contains("\n  pair  plain  tls   change  first\n"), "{shown}");
+        assert!(shown.contains("\n  pair  plain  tls   change  first  verdict\n"), "{shown}");
         assert!(experiment_html(&view).contains(">Pairs of response.p50(read): in ms <a"));
         let failed = text(&with_metrics(&["failed(read)"]), 80);
         assert!(failed.contains("\npairs of failed(read)\n") && failed.contains("  16,800 %  "));

@@ -57,7 +57,9 @@ mod sweep_json;
 mod sweep_markdown;
 mod sweep_table;
 mod sweep_text;
+mod terms;
 mod text;
+mod trial_rows;
 mod two_runs;
 mod view;
 

@@ -94,7 +94,9 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
     let outcome = match (outcome, compared) {
         (Some(BetOutcome::Undecided { .. }), None) => format!("undecided: {NO_SCATTER}"),
         (Some(BetOutcome::Undecided { more_pairs }), Some(compared)) => {
-            format!("undecided: {}", more(more_pairs, &aim_of_bet(bet, compared.change)))
+            let end = nearest_end(bet, compared.change);
+            let more = more(more_pairs, "show on which side the change lies");
+            format!("undecided: the interval contains {end}; {more}")
         }
         (Some(outcome), _) => outcome.name().to_owned(),
         (None, _) => match &change.compared {
@@ -108,9 +110,9 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
 /// Reason why runs without scatter decide nothing.
 pub(super) const NO_SCATTER: &str = "the runs do not scatter, so there is no interval";
 
-/// Returns the aim of further pairs for an undecided bet: to show on which side of the nearest end
-/// of its range the change lies. A change that is close to it needs many pairs.
-fn aim_of_bet(bet: &Bet, change: f64) -> String {
+/// Returns the end of a bet's range that is nearest to the change. A change that is close to it
+/// needs many pairs to show on which side the change lies.
+fn nearest_end(bet: &Bet, change: f64) -> String {
     let scale = bet.metric.quantity.scale();
     // The scale of the statistics, in which the number of pairs was forecast.
     let place = |change: f64| match scale {
@@ -121,8 +123,12 @@ fn aim_of_bet(bet: &Bet, change: f64) -> String {
     let (low, high) = (bet.range.low(), bet.range.high());
     let nearest = if distance(low) <= distance(high) { low } else { high };
     let sign = if nearest < 0.0 { "−" } else { "+" };
-    let size = significant(nearest.abs() * 100.0);
-    format!("show on which side of {sign}{}{} it lies", trimmed(&size), unit(scale))
+    format!("{sign}{}", declared_size(nearest.abs(), scale))
+}
+
+/// Returns a size that a file declares, without the zeros of a measured one: `5 %`, `0.2 points`.
+pub(super) fn declared_size(size: f64, scale: Scale) -> String {
+    format!("{}{}", trimmed(&significant(size * 100.0)), unit(scale))
 }
 
 /// Returns the number of pairs that would reach an aim: `about 9 more pairs would decide the bet`.
@@ -458,9 +464,11 @@ mod tests {
             let mut measured = super::super::fixtures::comparison(change).arms.remove(0);
             let measured = measured.changes.remove(0);
             let on = Bet::parse(on).unwrap();
-            let words =
-                format!("{on}: undecided: about 917 more pairs would show on which side of {end}");
-            assert_eq!(bet(&on, undecided, &measured), format!("{words} it lies"));
+            let expected = format!(
+                "{on}: undecided: the interval contains {end}; about 917 more pairs would show on \
+                 which side the change lies"
+            );
+            assert_eq!(bet(&on, undecided, &measured), expected);
         };
         check("throughput -20% .. +200%", -0.19, "−20 %");
         check("throughput -20% .. +200%", 1.9, "+200 %");
@@ -476,7 +484,8 @@ mod tests {
         let on = Bet::parse("throughput -5% .. -25%").unwrap();
         let undecided = Some(BetOutcome::Undecided { more_pairs: None });
         let words = "throughput -5% .. -25%: undecided: ";
-        let nearest = "no realistic number of pairs would show on which side of −5 % it lies";
+        let nearest = "the interval contains −5 %; no realistic number of pairs would show on \
+                       which side the change lies";
         assert_eq!(bet(&on, undecided, &change), format!("{words}{nearest}"));
         change.compared.as_mut().unwrap().interval = None;
         assert_eq!(bet(&on, undecided, &change), format!("{words}{NO_SCATTER}"));

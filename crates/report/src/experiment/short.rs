@@ -8,7 +8,7 @@ use base::shell_word;
 
 use super::alarms::FalseAlarms;
 use super::short_tables::{MostRows, ShortTable, tables};
-use super::view::{DifferenceView, ExperimentView};
+use super::view::{ArmView, DifferenceView, ExperimentView};
 use super::{bets, lines, sweep};
 use crate::note;
 use crate::number::count;
@@ -153,17 +153,22 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
 }
 
 /// Returns the number of runs of each arm, once for arms with the same plain number, and nothing
-/// for a single VALID arm, as the verdict has its number. For a capacity search, it is the number
+/// for a single arm whose runs are all VALID or all SUSPECT, as the verdict has their number and
+/// the checks. For a capacity search, it is the number
 /// of its trials by outcome.
 pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
         return vec![search.outcomes()];
     }
-    if let [only] = view.arms.as_slice()
-        && view.verdict() == Status::Pass
-        && only.validity.repeated == 0
-    {
-        return Vec::new();
+    if let [ArmView { validity, .. }] = view.arms.as_slice() {
+        let is_told = match view.verdict() {
+            Status::Pass => true,
+            Status::Suspect => validity.suspect.len() == validity.runs as usize,
+            Status::Invalid | Status::NotPossible => false,
+        };
+        if is_told && validity.repeated == 0 {
+            return Vec::new();
+        }
     }
     let mut shared: Vec<(Vec<&str>, String)> = Vec::new();
     for arm in &view.arms {

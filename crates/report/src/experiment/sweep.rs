@@ -1,5 +1,6 @@
 //! The view of a sweep, and its sentences.
 
+use analyze::CheckKind;
 use analyze::compare::{ChangeInterval, Comparison};
 use analyze::curve::{
     ALPHA, ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint,
@@ -151,7 +152,9 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
             { others.iter() }.map(|it| sweep.values[it.point].as_str()).collect();
         (!values.is_empty()).then(|| values.join(", "))
     };
-    let ties = values(of(|it| it == Ranking::Tie)).map(|values| format!("ties: {values}"));
+    let delta = sentence::declared_size(found.delta, quantity.scale());
+    let ties = values(of(|it| it == Ranking::Tie))
+        .map(|values| format!("ties: {values} (less than {delta} worse, and not significantly)"));
     let untested = values(of(|it| it == Ranking::Unproven)).map(|values| {
         format!("not tested against {values}: too few runs at each, or runs that do not scatter")
     });
@@ -194,7 +197,8 @@ pub(super) fn reservation(curve: &ArmCurve) -> Option<String> {
 }
 
 /// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
-/// (−48.0 %), because the runs scatter too much; about 3 more repeats would decide`.
+/// (−48.0 %), not significantly worse, because the runs scatter too much; about 3 more repeats
+/// would decide`.
 fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> String {
     let named = |other: &&OtherPoint| {
         let change = other.change.map(|it| sentence::signed(it, quantity.scale()));
@@ -215,7 +219,8 @@ fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> S
         }
     };
     let named: Vec<String> = points.iter().map(named).collect();
-    format!("undecided: {}, because the runs scatter too much; {aim}", named.join(", "))
+    let named = named.join(", ");
+    format!("undecided: {named}, not significantly worse, because the runs scatter too much; {aim}")
 }
 
 /// Returns the points that have no response times, with the reason.
@@ -233,7 +238,8 @@ fn failures(sweep: &SweepView, curve: &ArmCurve) -> String {
         let times = sweep.job_at(point).into_iter().flat_map(|job| &job.response_ms);
         times.into_iter().any(|(_, it)| *it == Err(Unusable::Missing(ExceedsCapacity)))
     };
-    let is_invalid = |point: &PointSummary| point.runs > 0 && !point.is_usable() && !exceeds(point);
+    let is_invalid =
+        |point: &PointSummary| point.runs() > 0 && !point.is_usable() && !exceeds(point);
     format!("{}{}", named(&exceeds, "the load exceeds the capacity"), named(&is_invalid, "INVALID"))
 }
 
@@ -308,6 +314,9 @@ fn peak(usl: &Usl) -> String {
                 fitted(*throughput),
                 fitted(*clients)
             )
+        }
+        Peak::None { above: Some(above) } if *above <= 1.0 => {
+            "no peak, but the runs scatter too much to exclude one".to_owned()
         }
         Peak::None { above: Some(above) } => {
             format!("no peak: the throughput does not fall below {} clients", significant(*above))
@@ -403,7 +412,7 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     let all = curve.best.iter().flat_map(|best| &best.unusable);
     all.map(|(point, reason)| {
         let checks: Vec<&str> =
-            curve.points[*point].objections.iter().map(|check| check.name()).collect();
+            curve.points[*point].objections().into_iter().map(CheckKind::name).collect();
         let checks = match (reason, checks.is_empty()) {
             (Unusable::Invalid, false) => format!(" ({})", checks.join(", ")),
             _ => String::new(),
@@ -460,9 +469,9 @@ pub(super) fn limiters(point: &PointSummary) -> String {
 
 /// Returns the word for the verdict of a point.
 pub(super) fn verdict(point: &PointSummary) -> &'static str {
-    match point.runs {
+    match point.runs() {
         0 => "not run",
-        _ => point.verdict.verdict(),
+        _ => point.verdict().verdict(),
     }
 }
 
@@ -472,6 +481,9 @@ mod tests {
 
     use super::super::fixtures;
     use super::*;
+
+    /// Meaning of a tie.
+    const TIE: &str = " (less than 1 % worse, and not significantly)";
 
     /// A point without a usable run was not compared with the best one.
     #[test]
@@ -495,12 +507,12 @@ mod tests {
         check(&[(0, Worse), (2, Worse)], &[], "every other point is significantly worse");
         check(&[(0, Worse)], &[2], "every other usable point is significantly worse");
         check(&[], &[0, 2], "no other point is usable");
-        check(&[(0, Tie)], &[2], "ties: 1");
+        check(&[(0, Tie)], &[2], &format!("ties: 1{TIE}"));
         let untested = |value: u32| {
             format!("not tested against {value}: too few runs at each, or runs that do not scatter")
         };
         check(&[(0, Unproven), (2, Worse)], &[], &untested(1));
-        let both = format!("ties: 1\n{}", untested(4));
+        let both = format!("ties: 1{TIE}\n{}", untested(4));
         check(&[(0, Tie), (2, Unproven)], &[], &both);
     }
 
@@ -527,10 +539,10 @@ mod tests {
         let next = "25.0 % above concurrency(read) = 4, the next best (95 % CI 17.6 … 33.3 %); \
                     every other point is significantly worse";
         check(Higher, &[(0, -0.5, Worse), (2, -0.2, Worse)], &[next]);
-        check(Higher, &[(0, -0.5, Worse), (2, -0.01, Tie)], &["ties: 4", doubled]);
+        check(Higher, &[(0, -0.5, Worse), (2, -0.01, Tie)], &[&format!("ties: 4{TIE}"), doubled]);
         let half = "50.0 % below concurrency(read) = 1 (95 % CI 48.7 … 51.2 %)";
-        check(Lower, &[(0, 1.0, Worse), (2, 0.01, Tie)], &["ties: 4", half]);
-        check(Higher, &[(0, -0.01, Tie), (2, -0.01, Tie)], &["ties: 1, 4"]);
+        check(Lower, &[(0, 1.0, Worse), (2, 0.01, Tie)], &[&format!("ties: 4{TIE}"), half]);
+        check(Higher, &[(0, -0.01, Tie), (2, -0.01, Tie)], &[&format!("ties: 1, 4{TIE}")]);
     }
 
     /// Half of the throughput is no tie, however much the runs scatter.
@@ -552,10 +564,10 @@ mod tests {
             assert_eq!((words[0], sweep.not_worse(&sweep.curves[0])[0]), ("undecided", "1"));
         };
         let undecided = |more_repeats| Ranking::Undecided { more_repeats };
-        let because = "because the runs scatter too much";
+        let because = "not significantly worse, because the runs scatter too much";
         let few = format!("undecided: 1 (−48.0 %), {because}; about 3 more repeats would decide");
         let tied = [(-0.48, undecided(Some(3))), (-0.005, Ranking::Tie)];
-        check(tied, &["ties: 4", &few]);
+        check(tied, &[&format!("ties: 4{TIE}"), &few]);
         check([(-0.48, undecided(Some(3))), (-0.02, Ranking::Worse)], &[&few]);
         let both = format!(
             "undecided: 1 (−48.0 %), 4 (−2.00 %), {because}; about 40 more repeats would decide"
@@ -626,6 +638,25 @@ mod tests {
         assert_eq!(shown[2], TAKEN);
         let shown = model(&Ok(of(PointRole::BeyondPeak)));
         assert_eq!(shown[0], format!("{one} peak {rest}; nothing is predicted beyond the peak"));
+    }
+
+    /// Fewer clients than one are no number of clients.
+    #[test]
+    fn law_without_a_peak_does_not_exclude_one_if_its_runs_scatter() {
+        let shown = |above| {
+            let fitted = |estimate| Fitted { estimate, interval: None };
+            peak(&Usl {
+                lambda: fitted(500.0),
+                sigma: fitted(0.7),
+                kappa: fitted(0.0),
+                peak: Peak::None { above: Some(above) },
+                deviation: 0.01,
+                largest: 64.0,
+                unusable: Vec::new(),
+            })
+        };
+        assert_eq!(shown(0.001), "no peak, but the runs scatter too much to exclude one");
+        assert_eq!(shown(93.2), "no peak: the throughput does not fall below 93.2 clients");
     }
 
     #[test]

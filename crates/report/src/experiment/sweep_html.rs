@@ -3,11 +3,13 @@
 use std::iter::{once, repeat};
 
 use super::bets;
+use super::lines;
 use super::sentence;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     self, MODEL_COLUMNS, SHARES, comparison_rows, comparison_table, model_row, owners, shares,
 };
+use super::terms::has_undecided_change;
 use super::view::{ArmView, ExperimentView};
 use crate::html::Document;
 use crate::page::{Align, Cell, Line, Table};
@@ -75,6 +77,9 @@ fn comparisons(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
     let caption = format!("Arms against {} at each point", sentence::named(&view.arms[0].name));
     let titles = [sweep.vary.as_str(), "conclusion"];
     out.table(&caption, &comparison_table(titles, comparison_rows(view, sweep)));
+    if has_undecided_change(sweep) {
+        out.paragraph(lines::UNDECIDED);
+    }
     out.lines(
         &bets::at_points(view).into_iter().map(|it| Line::new("bet", it)).collect::<Vec<_>>(),
     );

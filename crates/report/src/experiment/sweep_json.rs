@@ -1,5 +1,6 @@
 //! The parts of the document of an experiment that a sweep has.
 
+use analyze::CheckKind;
 use analyze::compare::{ChangeInterval, CpuShare};
 use analyze::curve::{
     ArmCurve, Fitted, Interval, JobAtPoint, ModelPoint, NoResponseModel, NoUsl, OtherPoint, Peak,
@@ -39,9 +40,9 @@ fn point(sweep: &SweepView, arm: &ArmView, point: &PointSummary) -> Value {
         "arm": arm.name,
         "key": sweep.vary,
         "value": point.value,
-        "runs": point.runs,
+        "runs": point.runs(),
         "verdict": sweep::verdict(point),
-        "objections": point.objections.iter().map(|check| check.name()).collect::<Vec<_>>(),
+        "objections": point.objections().into_iter().map(CheckKind::name).collect::<Vec<_>>(),
         "limiter": sweep::limiters(point),
         "cpu": point.cpu.iter().map(cpu).collect::<Vec<Value>>(),
         "jobs": jobs,

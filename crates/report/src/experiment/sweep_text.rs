@@ -8,12 +8,14 @@ use workload::question::TimeStatistic;
 
 use super::answer_text::AnswerText;
 use super::bets;
+use super::lines;
 use super::sentence;
 use super::sweep::{self, SweepView};
 use super::sweep_table::{
     MODEL_COLUMNS, SHARES, comparison_rows, comparison_table, completed_at, model_row, owners,
     response_at, shares,
 };
+use super::terms::has_undecided_change;
 use super::view::ExperimentView;
 use crate::number::{NONE, significant};
 use crate::page::{Align, Cell, Table};
@@ -158,6 +160,9 @@ fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
         let _ = writeln!(out, "\n{}", printable(&title));
         out.table(&compared);
     }
+    if has_undecided_change(sweep) {
+        out.sentence(2, lines::UNDECIDED);
+    }
     paragraph(out, "bet", bets::at_points(view));
 }
 
@@ -176,11 +181,11 @@ fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use analyze::Status;
-    use analyze::compare::CpuShare;
+    use analyze::compare::{CpuShare, RunVerdict};
     use analyze::curve::{
         BestPoint, Interval, JobAtPoint, OtherPoint, PointMean, Ranking, Unusable,
     };
+    use analyze::{CheckKind, Status};
     use workload::question::{BestRule, CpuOwner, Direction, RunMetric};
 
     use super::*;
@@ -196,9 +201,7 @@ mod tests {
         PointSummary {
             value: value.to_owned(),
             x: value.parse().ok(),
-            runs: 3,
-            verdict: Status::Suspect,
-            objections: Vec::new(),
+            verdicts: vec![RunVerdict::new([(CheckKind::Drift, Status::Suspect)]); 3],
             limiters: vec![analyze::Component::DatabaseCpu],
             jobs: vec![JobAtPoint {
                 job: "read".to_owned(),
@@ -218,7 +221,7 @@ mod tests {
         let values = ["1", "a value that is longer than its column", "3", "4"];
         let rates = [1_000.0, 20_000.0, 19_000.0];
         let points = values.iter().zip(rates).map(|(value, rate)| point(value, rate));
-        let unmeasured = PointSummary { runs: 0, jobs: Vec::new(), ..point("4", 1.0) };
+        let unmeasured = PointSummary { verdicts: Vec::new(), jobs: Vec::new(), ..point("4", 1.0) };
         let metric = RunMetric::parse("throughput(read)").unwrap();
         let curve = ArmCurve {
             points: points.chain([unmeasured]).collect(),
@@ -226,6 +229,7 @@ mod tests {
                 best: Some(1),
                 others: others.map(other).to_vec(),
                 unusable: vec![(3, Unusable::NoRun)],
+                delta: 0.01,
             }),
             judged: rates
                 .map(|rate| Ok(mean(rate)))

@@ -14,6 +14,7 @@ use super::metric_tables::{self, CONCLUSION, INTERVAL, MetricForm, PairTable};
 use super::saturation::SaturationView;
 use super::sentence;
 use super::shown_changes;
+use super::terms::is_undecided;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
 use crate::page::{Row, Table};
@@ -181,6 +182,9 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
     let levels = lines::levels(shown_changes::shown(arm)).filter(|_| shown.has(INTERVAL));
     levels.iter().for_each(|levels| out.sentence(2, levels));
     out.sentence(2, lines::MEANS);
+    if arm.changes.iter().any(is_undecided) {
+        out.sentence(2, lines::UNDECIDED);
+    }
     if arm.changes.iter().any(|change| shown_changes::is_repeated(arm, change)) {
         out.sentence(2, shown_changes::NOTE);
     }

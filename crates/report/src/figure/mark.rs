@@ -91,6 +91,8 @@ pub enum Symbol {
     Ring,
     /// An empty square, as wide.
     Square,
+    /// A line through another symbol, from the lower left to the upper right.
+    Slash,
     /// Two crossing lines.
     Cross,
     /// A filled rhomb.

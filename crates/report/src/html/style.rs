@@ -6,13 +6,13 @@
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
-pub const STYLE_SOURCE: &str = "'sha256-w4QsqIFRyL5i+0BUE9U/CxGItxUfo9dsPbLZBbzLEcQ='";
+pub const STYLE_SOURCE: &str = "'sha256-VztZ7VHCgJo7cVjrBQb6zIifBczw1dU5RBLh//jJCx0='";
 
 /// The script of pages with figures: a cursor, zoom, other axes, and buttons that hide series.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
 
 /// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
-pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-XIIWYaE7TRw0cFMFSaDkkCeM4mqQGlcQ7pHRj6vY1kk='";
+pub const FIGURES_SCRIPT_SOURCE: &str = "'sha256-VbtGegVFmXA5BOQ/MFKCNJcaJvWQEbWmXru2Za0e8mo='";
 
 /// The script of the page of a run in progress.
 pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");

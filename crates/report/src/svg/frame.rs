@@ -79,6 +79,10 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     }
 }
 
+/// Distance of the labels of the horizontal axis below it, in pixels. The lowest label of the
+/// vertical axis is above them.
+const BELOW: f64 = 18.0;
+
 /// Length of a tick without a label, in pixels.
 const MINOR: f64 = 4.0;
 
@@ -116,7 +120,7 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
         let middle = x.clamp(half, (WIDTH - half - 1.0).max(half));
         if middle - half >= free {
             free = middle + half + 4.0;
-            let point = PixelPoint { x: middle, y: layout.bottom + LINE };
+            let point = PixelPoint { x: middle, y: layout.bottom + BELOW };
             canvas.text(point, Anchor::Middle, "", &label);
         }
     }

@@ -268,6 +268,10 @@ fn outline(symbol: Symbol, scale: f64) -> String {
             format!("m-{s},0a{s},{s},0,1,0,{d},0a{s},{s},0,1,0-{d},0z")
         }
         Symbol::Square => format!("m-{s}-{s}h{d}v{d}h-{d}z"),
+        Symbol::Slash => {
+            let (across, twice) = (number(0.5 * size), number(size));
+            format!("m-{across},{s}l{twice}-{d}")
+        }
         Symbol::Cross => format!("m-{s}-{s}l{d},{d}m-{d},0l{d}-{d}"),
         Symbol::Diamond | Symbol::HollowDiamond => {
             format!("m-{s},0l{s}-{s}l{s},{s}l-{s},{s}z")
@@ -277,11 +281,12 @@ fn outline(symbol: Symbol, scale: f64) -> String {
     }
 }
 
-/// Returns half the width of a symbol, in pixels.
+/// Returns half the width of a symbol, or half the height of a slash, in pixels.
 fn size(symbol: Symbol) -> f64 {
     match symbol {
         Symbol::Disc | Symbol::HollowDisc => 3.5,
         Symbol::Ring | Symbol::Square => 8.0,
+        Symbol::Slash => 6.0,
         Symbol::Cross | Symbol::Triangle | Symbol::Down | Symbol::HollowDown => 4.0,
         Symbol::Diamond | Symbol::HollowDiamond => 5.0,
     }
@@ -295,6 +300,7 @@ fn shaped(ink: Ink, symbol: Symbol) -> String {
         | Symbol::HollowDown
         | Symbol::Ring
         | Symbol::Square
+        | Symbol::Slash
         | Symbol::Cross => stroked(ink, Stroke::Solid),
     }
 }
@@ -369,6 +375,7 @@ pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &Legen
                 Symbol::Ring | Symbol::Square => 5.5 / size(symbol),
                 Symbol::Disc
                 | Symbol::HollowDisc
+                | Symbol::Slash
                 | Symbol::Cross
                 | Symbol::Diamond
                 | Symbol::HollowDiamond

@@ -20,6 +20,7 @@ pub(super) fn whole() -> Figure {
         Symbol::Disc,
         Symbol::Ring,
         Symbol::Square,
+        Symbol::Slash,
         Symbol::Cross,
         Symbol::Diamond,
         Symbol::Triangle,

@@ -14,7 +14,7 @@ use super::counters::comparison;
 use super::digits::{percent_or_less, signed};
 use super::obstacle;
 use super::programs::other_programs;
-use crate::number::{fixed, plain};
+use crate::number::{fixed, plain, significant};
 
 /// Returns the finding of a check in one sentence. If some checks object, their consequence is
 /// added.
@@ -334,14 +334,14 @@ fn frequency(finding: Frequencies, objects: bool) -> String {
     }
 }
 
-/// Returns the sentence on a send lag, which three decimals of a millisecond may show as zero.
+/// Returns the sentence on a send lag. Less than half a microsecond is none.
 fn send_lag(Lag { job, part, ns }: &Lag) -> String {
-    let late_ms = fixed(ns / 1e6, 3);
+    let late_ms = significant(ns / 1e6);
     let (late, others) = match part {
         LatePart::Hundredth => ("1 %", "99 %"),
         LatePart::Half => ("half", "half"),
     };
-    match late_ms == "0.000" {
+    match *ns < 500.0 {
         true => {
             format!("{others} of the requests of [{job}] were sent within 0.001 ms of their time")
         }

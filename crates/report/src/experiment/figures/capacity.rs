@@ -1,9 +1,11 @@
 //! The figures of a capacity search: its trials around the boundary, and all of them.
 
 use analyze::capacity::{Capacity, Phase, TrialOutcome};
+use analyze::{CheckKind, Status};
 use workload::question::{Condition, VariedLoad};
 
 use super::super::capacity::{CapacityView, TrialView, counted_ones};
+use super::doubts::{Doubts, in_parentheses};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
@@ -48,6 +50,15 @@ struct Placed<'a> {
     trial: &'a TrialView,
     /// Its measure: a share of the requests, or the ratio to the bound.
     y: Option<f64>,
+}
+
+impl Placed<'_> {
+    /// Returns the place on the figure. Without a measure the load was not carried: the trial lies
+    /// at the upper end.
+    fn place(&self, y: &Axis) -> Point {
+        let height = self.y.map_or(y.to, |height| height.max(y.from).min(y.to));
+        Point { x: self.trial.trial.value, y: height }
+    }
 }
 
 impl Judged<'_> {
@@ -137,6 +148,10 @@ impl Judged<'_> {
             legend.push(LegendEntry::new(ink, Swatch::Line(stroke), "regression"));
         }
         write_trials(&mut marks, &mut legend, placed, y);
+        let mut doubts = Doubts::default();
+        let doubtful = placed.iter().filter(|it| !it.trial.doubts().is_empty());
+        doubtful.for_each(|it| doubts.add(it.place(y), Status::Suspect));
+        doubts.write(&mut marks, &mut legend);
         if self.view.interval().is_some() {
             let text = "95 % interval of the estimate";
             legend.push(LegendEntry::new(Ink::Series(0), Swatch::Spread, text));
@@ -153,11 +168,7 @@ fn write_trials(
     placed: &[Placed<'_>],
     y: &Axis,
 ) {
-    let place = |it: &Placed<'_>| Point {
-        x: it.trial.trial.value,
-        // Without a measure the load was not carried: the trial lies at the upper end.
-        y: it.y.map_or(y.to, |y_of| y_of.max(y.from).min(y.to)),
-    };
+    let place = |it: &Placed<'_>| it.place(y);
     for (name, ink, symbols) in OUTCOMES {
         for is_hollow in [false, true] {
             let of = placed.iter().filter(|it| {
@@ -251,7 +262,7 @@ fn boundary(judged: &Judged<'_>) -> Figure {
     Figure {
         name: "boundary".to_owned(),
         title: format!("Boundary of {}", judged.condition),
-        caption: format!("The estimate is {}; {sustained}.", view.estimate()),
+        caption: format!("The estimate is {}; {sustained}{}.", view.estimate(), doubts(&placed)),
         x,
         y,
         marks,
@@ -300,12 +311,25 @@ fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
             text += &format!("; {} {what} {lie} at the {end} end", count(number as u64, "trial"));
         }
     }
-    text + "."
+    text + &doubts(placed) + "."
+}
+
+/// Returns the clause with the number of SUSPECT trials and the checks that object to them, after a
+/// semicolon; empty without one.
+fn doubts(placed: &[Placed<'_>]) -> String {
+    let doubts: Vec<Vec<CheckKind>> = placed.iter().map(|it| it.trial.doubts()).collect();
+    let verb = match doubts.iter().filter(|checks| !checks.is_empty()).count() {
+        0 => return String::new(),
+        1 => "1 trial is".to_owned(),
+        more => format!("{more} trials are"),
+    };
+    format!("; {verb} SUSPECT{}", in_parentheses(&doubts.concat()))
 }
 
 #[cfg(test)]
 mod tests {
     use analyze::capacity::Measure;
+    use analyze::compare::RunVerdict;
     use workload::{Metric, Side, Slo};
 
     use super::*;
@@ -345,9 +369,9 @@ mod tests {
         assert!(symbols(&figures[0]).iter().all(|(symbol, _)| *symbol != Symbol::HollowDisc));
         assert_eq!(
             figures[1].caption,
-            "5 trials: 2 pass, 2 fail, 1 undecided; 50 s in all; 1 trial without a request beyond \
-             the bound lies at the lower end; 1 trial without a measure, because the load was not \
-             carried, lies at the upper end."
+            "5 trials: 2 pass, 2 fail, 1 undecided (too close to the limit to tell); 50 s in all; \
+             1 trial without a request beyond the bound lies at the lower end; 1 trial without a \
+             measure, because the load was not carried, lies at the upper end."
         );
     }
 
@@ -382,6 +406,27 @@ mod tests {
         assert_eq!(failed, Some(vec![Point { x: 1_600.0, y: figure.y.to }]));
         let words = "; 1 trial with an infinite ratio to the bound lies at the upper end.";
         assert!(figure.caption.ends_with(words), "{}", figure.caption);
+    }
+
+    /// Beyond the capacity, backlogs are on purpose.
+    #[test]
+    fn suspect_trial_is_struck_through_unless_it_shows_the_overload() {
+        let mut view = search();
+        let drawn = &figures(&view)[1];
+        assert!(symbols(drawn).iter().all(|(symbol, _)| *symbol != Symbol::Slash));
+        let suspect = |kind| RunVerdict::new([(kind, Status::Suspect)]);
+        view.trials[1].verdict = suspect(CheckKind::Backlog);
+        view.trials[3].verdict = suspect(CheckKind::Drift);
+        view.trials[4].verdict = suspect(CheckKind::SendLag);
+        for (figure, end) in figures(&view).iter().zip(["6 times", "at the upper end"]) {
+            assert!(symbols(figure).contains(&(Symbol::Slash, 2)), "{:?}", figure.marks);
+            assert!(figure.legend.iter().any(|entry| entry.text == "a run is SUSPECT"));
+            let end = format!("{end}; 2 trials are SUSPECT (send-lag, drift).");
+            assert!(figure.caption.ends_with(&end), "{}", figure.caption);
+        }
+        let outcomes = view.trials.iter().map(TrialView::outcome_in_words);
+        let expected = ["pass", "fail", "fail", "undecided, SUSPECT", "pass, SUSPECT"];
+        assert_eq!(outcomes.collect::<Vec<String>>(), expected);
     }
 
     #[test]

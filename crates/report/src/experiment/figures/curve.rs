@@ -1,8 +1,11 @@
 //! Curves over the points of a sweep: means with their intervals, and the runs and their seconds
 //! behind them.
 
+use analyze::Status;
+use analyze::compare::RunVerdict;
 use analyze::curve::{Interval, PointMean};
 
+use super::doubts::Doubts;
 use super::positions::Positions;
 use super::readable::readable;
 use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
@@ -25,6 +28,8 @@ pub(super) struct Series<'a> {
     pub(super) stroke: Stroke,
     /// The mean at each point; `None` where there is none.
     pub(super) means: Vec<Option<&'a PointMean>>,
+    /// The verdict of each run, at each point.
+    pub(super) verdicts: Vec<&'a [RunVerdict]>,
     /// The values of each run over time, at each point; empty if they are not shown.
     pub(super) over_time: Vec<&'a [Vec<f64>]>,
     /// Factor from the unit of the means to the unit of the axis.
@@ -69,6 +74,17 @@ impl Series<'_> {
         let values = self.means.get(point).copied().flatten().map(|mean| &mean.values);
         values.into_iter().flatten().map(|value| value * self.scale)
     }
+
+    /// Returns the values of the runs at a point with their verdicts.
+    fn judged_values(&self, point: usize) -> impl Iterator<Item = (f64, Status)> {
+        let verdicts = self.verdicts.get(point).copied().unwrap_or_default();
+        self.values(point).zip(verdicts.iter().map(RunVerdict::status))
+    }
+
+    /// Returns true if a run at a point is INVALID.
+    fn has_invalid(&self, point: usize) -> bool {
+        self.judged_values(point).any(|(_, verdict)| verdict == Status::Invalid)
+    }
 }
 
 /// Draws series over points. `others` are further heights that the axis must have.
@@ -86,11 +102,19 @@ pub(super) fn curves(
     let y = Axis::from_zero(title, unit, highest(series, positions, limit).max(fold(others)));
     let mut curves = Curves { y, marks: Vec::new(), legend: Vec::new(), beyond: Vec::new() };
     specks(&mut curves, positions, series);
+    // Slashes lie below means and intervals, which they would hide if they are many; crosses lie
+    // above them.
+    let [suspect, invalid] = doubts(series, positions, curves.y.to).marks();
+    let (below, suspect) = suspect.unzip();
+    let (above, invalid) = invalid.unzip();
+    curves.marks.extend(below);
     for (number, one) in series.iter().enumerate() {
         let at = |point: usize| positions.of_series(point, number, series.len());
         draw(&mut curves, positions, one, &at);
     }
+    curves.marks.extend(above);
     legend(&mut curves, series);
+    curves.legend.extend(suspect.into_iter().chain(invalid));
     curves
 }
 
@@ -177,6 +201,22 @@ fn draw(
     if !beyond.is_empty() {
         curves.marks.push(Mark::Symbols { ink, symbol: Symbol::Triangle, points: beyond });
     }
+}
+
+/// Returns the runs that are not VALID, and the means with an INVALID run, up to the upper end of
+/// the axis.
+fn doubts(series: &[Series<'_>], positions: &Positions, top: f64) -> Doubts {
+    let mut doubts = Doubts::default();
+    for (number, one) in series.iter().enumerate() {
+        for point in 0..one.means.len() {
+            let x = positions.of_series(point, number, series.len());
+            let mean = one.mean(point).filter(|_| one.has_invalid(point));
+            let mean = mean.map(|mean| (mean, Status::Invalid));
+            let shown = one.judged_values(point).chain(mean).filter(|(y, _)| *y <= top);
+            shown.for_each(|(y, verdict)| doubts.add(Point { x, y }, verdict));
+        }
+    }
+    doubts
 }
 
 /// A line that leaves the figure where it crosses the upper end of the axis.

@@ -1,11 +1,14 @@
 //! The figures of a comparison: the effects with their intervals, and the pairs behind them. A few
 //! metrics that were not declared are shown below those that were.
 
+use analyze::Status;
 use analyze::compare::{ArmComparison, ArmId, Compared, Comparison, JudgedLimit, MetricChange};
 use workload::question::{Bet, Quantity, RegressionLimit, Scale, TimeStatistic};
 
+use super::super::metric_tables::gravest;
 use super::super::sentence;
 use super::super::view::ArmView;
+use super::doubts::{self, Doubts};
 use crate::figure::{
     Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Scale as AxisScale, Stroke, Swatch,
     Symbol, Unit,
@@ -381,29 +384,56 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let line = [0.5, last].map(|x| Point { x, y: within(compared.change) });
     let (ink, stroke) = (Ink::Series(0), Stroke::Dashed);
     let level = sentence::level(change.alpha);
+    let mut doubts = Doubts::default();
+    for (point, verdicts) in points.iter().zip(&arm.verdicts) {
+        doubts.add(*point, gravest(verdicts));
+    }
+    let mut marks = vec![
+        Mark::Level { ink: Ink::Plain, at: 0.0, label: String::new() },
+        Mark::Band { ink, is_solid: false, extents: vec![extent(0.5), extent(last)] },
+        Mark::Line { ink, stroke, points: line.to_vec() },
+        Mark::Dots { ink: Ink::Series(1), points },
+    ];
+    let mut legend = vec![
+        LegendEntry::new(Ink::Series(1), Swatch::Dot, "a pair of runs"),
+        LegendEntry::new(ink, Swatch::Line(stroke), "estimate"),
+        LegendEntry::new(ink, Swatch::Spread, format!("its {level} confidence interval")),
+    ];
+    doubts.write(&mut marks, &mut legend);
     Figure {
         name: format!("pairs.{}.{name}", change.metric),
         title: format!("Pairs: {} of {own} against {baseline}", change.metric),
-        caption: caption_of_pairs(&differences, compared, scale),
+        caption: caption_of_pairs(&differences, compared, scale) + &of_verdicts(arm) + ".",
         x: Axis::linear("pair, in the order of time", Unit::Number, [0.5, last])
             .within([0.5, last])
             .with_values("1", differences.len().to_string()),
-        marks: vec![
-            Mark::Level { ink: Ink::Plain, at: 0.0, label: String::new() },
-            Mark::Band { ink, is_solid: false, extents: vec![extent(0.5), extent(last)] },
-            Mark::Line { ink, stroke, points: line.to_vec() },
-            Mark::Dots { ink: Ink::Series(1), points },
-        ],
+        marks,
         y,
-        legend: vec![
-            LegendEntry::new(Ink::Series(1), Swatch::Dot, "a pair of runs"),
-            LegendEntry::new(ink, Swatch::Line(stroke), "estimate"),
-            LegendEntry::new(ink, Swatch::Spread, format!("its {level} confidence interval")),
-        ],
+        legend,
         missing: None,
     }
 }
 
+/// Returns clauses with the numbers of pairs that have a run that is not VALID and the checks that
+/// object, each after a semicolon; empty if all runs are VALID.
+fn of_verdicts(arm: &ArmComparison) -> String {
+    let clause = |status: Status| {
+        let pairs = || arm.verdicts.iter().filter(|pair| gravest(pair) == status);
+        let checks = doubts::checks(pairs().flatten(), status);
+        let word = status.verdict();
+        match pairs().count() {
+            0 => String::new(),
+            all if all == arm.verdicts.len() => {
+                format!("; every pair has a run that is {word}{checks}")
+            }
+            1 => format!("; 1 pair has a run that is {word}{checks}"),
+            more => format!("; {more} pairs have a run that is {word}{checks}"),
+        }
+    };
+    [Status::Suspect, Status::Invalid].map(clause).concat()
+}
+
+/// Returns the caption without its final period.
 fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> String {
     let known = differences.iter().filter(|it| !it.is_nan());
     let same = known.filter(|it| (**it > 0.0) == (compared.change > 0.0)).count();
@@ -419,12 +449,13 @@ fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> S
     if compared.interval.is_some_and(|it| it.low.is_infinite() || it.high.is_infinite()) {
         text += "; an end of the interval is infinite";
     }
-    text + "."
+    text
 }
 
 #[cfg(test)]
 mod tests {
-    use analyze::compare::{ChangeInterval, SampleValues};
+    use analyze::CheckKind;
+    use analyze::compare::{ChangeInterval, RunVerdict, SampleValues};
     use workload::question::RunMetric;
 
     use super::super::super::fixtures::{comparison, experiment};
@@ -643,6 +674,29 @@ mod tests {
         );
         assert_eq!(figure.caption, caption);
         figure
+    }
+
+    #[test]
+    fn pair_with_a_suspect_run_is_struck_through_and_counted() {
+        let mut comparison = comparison(-0.1);
+        let suspect = RunVerdict::new([(CheckKind::Drift, Status::Suspect)]);
+        let invalid = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
+        let verdicts = &mut comparison.arms[0].verdicts;
+        (verdicts[1][0], verdicts[4][1]) = (suspect.clone(), suspect.clone());
+        verdicts[5] = [suspect, invalid];
+        let words = "6 of 6 pairs changed in the direction of the estimate, −10.0 %; 2 pairs have \
+                     a run that is SUSPECT (drift); 1 pair has a run that is INVALID (errors).";
+        let figure = check(&comparison, words);
+        let of = |wanted: Symbol| {
+            let points = figure.marks.iter().find_map(|mark| match mark {
+                Mark::Symbols { symbol, points, .. } if *symbol == wanted => Some(points),
+                _ => None,
+            });
+            points.unwrap().iter().map(|point| point.x).collect::<Vec<f64>>()
+        };
+        assert_eq!((of(Symbol::Slash), of(Symbol::Cross)), (vec![2.0, 5.0], vec![6.0]));
+        let legend: Vec<&str> = figure.legend.iter().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(legend[3..], ["a run is SUSPECT", "a run is INVALID"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod capacity;
 mod cpu;
 mod curve;
+mod doubts;
 mod effects;
 mod positions;
 mod readable;

@@ -1,10 +1,12 @@
 //! The subject of figures of a sweep: its arms and their series.
 
-use analyze::compare::Missing;
+use analyze::Status;
+use analyze::compare::{Missing, RunVerdict};
 use analyze::curve::{ArmCurve, JobAtPoint, Peak, PointMean, PointSummary, Unusable, Usl};
 
 use super::super::sweep::SweepView;
 use super::curve::Series;
+use super::doubts;
 use crate::figure::{Ink, Point, Stroke};
 
 /// Largest peak that the axis makes room for, as a multiple of the largest measured value.
@@ -39,6 +41,7 @@ impl<'a> Subject<'a> {
             ink: Ink::Series(number),
             stroke: Stroke::Solid,
             means: curve.points.iter().map(|it| self.sweep.job_at(it).and_then(&mean)).collect(),
+            verdicts: verdicts(curve),
             over_time: Vec::new(),
             scale,
         };
@@ -113,4 +116,37 @@ impl<'a> Subject<'a> {
         }
         text
     }
+
+    /// Returns clauses that name the points with runs that are not VALID and the checks that object
+    /// to them, each after a semicolon; empty if all runs are VALID.
+    pub(super) fn doubts(&self) -> String {
+        [Status::Suspect, Status::Invalid].map(|status| self.with_verdict(status)).concat()
+    }
+
+    fn with_verdict(&self, status: Status) -> String {
+        let points = || self.sweep.curves.iter().flat_map(|curve| curve.points.iter().enumerate());
+        let has_it = |point: &PointSummary| point.verdicts.iter().any(|it| it.status() == status);
+        let is_one = |place: &usize| points().any(|(at, point)| at == *place && has_it(point));
+        let places: Vec<usize> = (0..self.sweep.values.len()).filter(is_one).collect();
+        let runs = || points().flat_map(|(_, point)| &point.verdicts);
+        let with_it = || runs().filter(|run| run.status() == status);
+        let checks = doubts::checks(with_it(), status);
+        let word = status.verdict();
+        if places.is_empty() {
+            return String::new();
+        }
+        if with_it().count() == runs().count() {
+            return format!("; every run is {word}{checks}");
+        }
+        let at = match places.len() == self.sweep.values.len() {
+            true => "every point".to_owned(),
+            false => self.named(places.into_iter()),
+        };
+        format!("; a run is {word} at {at}{checks}")
+    }
+}
+
+/// Returns the verdicts of the runs at each point of an arm.
+pub(super) fn verdicts(curve: &ArmCurve) -> Vec<&[RunVerdict]> {
+    curve.points.iter().map(|point| point.verdicts.as_slice()).collect()
 }

@@ -8,7 +8,7 @@ use super::super::{sentence, view::ExperimentView};
 use super::cpu;
 use super::curve::{Curves, Series, curves};
 use super::positions::Positions;
-use super::subject::Subject;
+use super::subject::{Subject, verdicts};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{rate, significant, time, trimmed};
 
@@ -69,11 +69,11 @@ fn throughput(subject: &Subject<'_>) -> Figure {
     }
     marks.append(&mut drawn.marks);
     drawn.marks = marks;
-    mark_invalid(subject, &mut drawn, &positions, &series);
     mark_best(subject, &mut drawn, &positions, |arm| series.get(arm));
     let highest =
         offered_text(subject, &positions).unwrap_or_else(|| highest_text(subject, &series));
-    let caption = format!("{highest}{}{}.", peaks(subject, &positions), subject.gaps(&series));
+    let clauses = [peaks(subject, &positions), subject.gaps(&series), subject.doubts()].concat();
+    let caption = format!("{highest}{clauses}.");
     let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
     let reason = is_empty.then(|| "No point has a throughput yet.".to_owned());
     Figure {
@@ -223,28 +223,6 @@ fn peaks(subject: &Subject<'_>, positions: &Positions) -> String {
         Peak::None { .. } => format!("; the fitted law has no peak{}", of_name(name)),
     };
     subject.laws().map(of_law).collect()
-}
-
-/// Crosses out the points that have an INVALID run.
-fn mark_invalid(
-    subject: &Subject<'_>,
-    drawn: &mut Curves,
-    positions: &Positions,
-    series: &[Series<'_>],
-) {
-    let mut points = Vec::new();
-    for ((number, _, curve), series) in subject.arms().zip(series) {
-        let invalid = curve.points.iter().enumerate().filter(|(_, it)| !it.is_usable());
-        points.extend(invalid.filter_map(|(point, _)| {
-            let x = positions.of_series(point, number, subject.names.len());
-            Some(Point { x, y: series.mean(point)? })
-        }));
-    }
-    if !points.is_empty() {
-        let (ink, symbol) = (Ink::Bad, Symbol::Cross);
-        drawn.marks.push(Mark::Symbols { ink, symbol, points });
-        drawn.legend.push(LegendEntry::new(ink, Swatch::Symbol(symbol), "a run is INVALID"));
-    }
 }
 
 /// Marks the best point of each arm, and its ties. `series` returns the curve of an arm on which
@@ -435,6 +413,7 @@ fn judged_series<'a>(number: usize, name: &str, curve: &'a ArmCurve) -> Series<'
         ink: Ink::Series(number),
         stroke: Stroke::Solid,
         means: curve.judged.iter().map(|mean| mean.as_ref().ok()).collect(),
+        verdicts: verdicts(curve),
         over_time: Vec::new(),
         scale: 1.0,
     }

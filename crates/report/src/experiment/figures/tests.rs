@@ -1,8 +1,8 @@
 //! Tests of the figures of experiments.
 
-use analyze::compare::Missing;
+use analyze::compare::{Missing, RunVerdict};
 use analyze::curve::{Fitted, Peak, PointSummary, Ranking, Unusable, Usl};
-use analyze::{Component, Status};
+use analyze::{CheckKind, Component, Status};
 
 use workload::question::{Bet, CpuOwner};
 
@@ -211,15 +211,44 @@ fn unproven_points_are_not_ties() {
 #[test]
 fn invalid_point_is_crossed_out() {
     let mut sweep = sweep(&POINTS, 1);
-    sweep.curves[0].points[2].verdict = Status::Invalid;
+    let invalid = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
+    sweep.curves[0].points[2].verdicts[0] = invalid.clone();
     let figures = drawn(&sweep);
-    let crosses = symbols(&figures[0], Symbol::Cross);
-    assert!(crosses.len() == 1 && (crosses[0].y - 180.0).abs() < 1e-9, "{crosses:?}");
+    let crosses: Vec<f64> = symbols(&figures[0], Symbol::Cross).iter().map(|it| it.y).collect();
+    assert_eq!(crosses, [171.0, 180.0], "the run and the mean");
     assert!(figures[0].legend.iter().any(|entry| entry.text == "a run is INVALID"));
-    sweep.curves[0].points[1].verdict = Status::Invalid;
-    assert_eq!(drawn(&sweep)[0].caption, "The highest mean is 100/s at 1.");
-    sweep.curves[0].points[0].verdict = Status::Invalid;
-    assert_eq!(drawn(&sweep)[0].caption, "Every point has an INVALID run.");
+    sweep.curves[0].points[1].verdicts[0] = invalid.clone();
+    let words = "; a run is INVALID at 2, 4 (errors).";
+    assert_eq!(drawn(&sweep)[0].caption, format!("The highest mean is 100/s at 1{words}"));
+    sweep.curves[0].points[0].verdicts[0] = invalid;
+    let words = "; a run is INVALID at every point (errors).";
+    assert_eq!(drawn(&sweep)[0].caption, format!("Every point has an INVALID run{words}"));
+}
+
+#[test]
+fn suspect_runs_of_a_sweep_are_struck_through_in_every_figure_of_runs() {
+    let mut sweep = sweep(&POINTS, 2);
+    let is_doubtful = |figure: &Figure| figure.legend.iter().any(|it| it.text.contains("SUSPECT"));
+    assert!(!drawn(&sweep).iter().any(is_doubtful), "all runs are VALID");
+    let suspect = |kind| RunVerdict::new([(kind, Status::Suspect)]);
+    sweep.curves[1].points[0].verdicts[1] = suspect(CheckKind::Drift);
+    sweep.curves[1].points[2].verdicts[0] = suspect(CheckKind::SendLag);
+    let figures = drawn(&sweep);
+    for (figure, heights) in figures.iter().zip([[105.0, 171.0], [2.1e6, 3.8e6]]) {
+        let struck: Vec<f64> =
+            symbols(figure, Symbol::Slash).iter().map(|it| it.y.round()).collect();
+        assert_eq!(struck, heights, "{}", figure.name);
+        assert!(is_doubtful(figure), "{:?}", figure.legend);
+        let text = crate::svg::svg(figure);
+        assert!(text.contains("a run is SUSPECT</text>"), "{text}");
+    }
+    let words = "; a run is SUSPECT at 1, 4 (send-lag, drift).";
+    assert!(figures[0].caption.ends_with(words), "{}", figures[0].caption);
+    assert!(symbols(&figures[0], Symbol::Cross).is_empty());
+    let points = sweep.curves.iter_mut().flat_map(|curve| &mut curve.points);
+    points.for_each(|point| point.verdicts.fill(suspect(CheckKind::Stall)));
+    let caption = &drawn(&sweep)[0].caption;
+    assert!(caption.ends_with("; every run is SUSPECT (stall)."), "{caption}");
 }
 
 #[test]
@@ -308,7 +337,12 @@ fn points_without_numbers_are_in_slots_and_gaps_are_named() {
 fn sweep_without_results_says_why_its_figures_are_empty() {
     let mut sweep = SweepView { best: None, ..sweep(&POINTS, 1) };
     for point in &mut sweep.curves[0].points {
-        *point = PointSummary { runs: 0, jobs: Vec::new(), cpu: Vec::new(), ..point.clone() };
+        *point = PointSummary {
+            verdicts: Vec::new(),
+            jobs: Vec::new(),
+            cpu: Vec::new(),
+            ..point.clone()
+        };
     }
     let figures = drawn(&sweep);
     assert!(figures.iter().all(|figure| figure.missing.is_some()), "{figures:?}");
