@@ -131,8 +131,8 @@ impl fmt::Display for RecordError {
             ),
             RecordErrorKind::CannotCreate => write!(
                 f,
-                "cannot create the record `{path}`: name a file in a directory that exists and can \
-                 be written to with --out"
+                "cannot create the record `{path}`: with --out, name a file in a directory that \
+                 exists, can be written to and has space"
             ),
             RecordErrorKind::CannotWrite => f.write_str(&cannot_write(&self.path)),
             RecordErrorKind::InUse => write!(

@@ -386,8 +386,8 @@ impl fmt::Display for OpLogError {
             }
             _ => write!(
                 f,
-                "cannot create {title} `{path}`: name a file in a directory that exists and \
-                 can be written"
+                "cannot create {title} `{path}`: name a file in a directory that exists, can be \
+                 written to and has space"
             ),
         }
     }

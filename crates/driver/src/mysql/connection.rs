@@ -87,10 +87,17 @@ impl Connection for MysqlConnection {
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         if !self.line.replies.is_idle() {
-            return Err(unread_answer(self.line.channel.address()));
+            let address = self.line.channel.address();
+            return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
         }
         self.own_traffic().count_text();
-        let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
+        let answer = self.ask_text(sql, &mut Reply::default()).await;
+        if let Err(error) = &answer
+            && !self.line.replies.is_idle()
+        {
+            self.unreadable = Some(error.clone());
+        }
+        let (_, whole) = answer?;
         Ok(whole.table.into_table())
     }
 

@@ -44,6 +44,9 @@ pub struct MysqlConnection {
     pub(super) is_autocommit_off: bool,
     pub(super) known: KnownSession,
     pub(super) version: String,
+    /// Reason why the answer to an earlier statement could not be read to its end. A caller may
+    /// have ignored it; the next statement reports it.
+    pub(super) unreadable: Option<Error>,
 }
 
 /// A prepared statement, or the text of one that cannot be prepared.
@@ -264,6 +267,7 @@ impl MysqlConnection {
             is_autocommit_off: false,
             known,
             version: String::from_utf8_lossy(&server_version).into_owned(),
+            unreadable: None,
         };
         if !status.contains(Status::AUTOCOMMIT) {
             connection.query_text("set session autocommit = 1").await?;

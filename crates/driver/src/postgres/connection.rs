@@ -83,10 +83,17 @@ impl Connection for PostgresConnection {
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         if !self.replies.is_idle() {
-            return Err(unread_answer(self.channel.address()));
+            let address = self.channel.address();
+            return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
         }
         self.append_query(sql)?;
-        let table = self.ask().await?.table.into_table();
+        let answer = self.ask().await;
+        if let Err(error) = &answer
+            && !self.replies.is_idle()
+        {
+            self.unreadable = Some(error.clone());
+        }
+        let table = answer?.table.into_table();
         self.own_traffic().count_text();
         Ok(table)
     }

@@ -47,6 +47,9 @@ pub struct PostgresConnection {
     /// The session, if it has an id.
     pub(super) known: Option<KnownSession>,
     pub(super) version: String,
+    /// Reason why the answer to an earlier statement could not be read to its end. A caller may
+    /// have ignored it; the next statement reports it.
+    pub(super) unreadable: Option<Error>,
 }
 
 impl PostgresConnection {
@@ -100,6 +103,7 @@ impl PostgresConnection {
             key: session.key,
             known,
             version,
+            unreadable: None,
         };
         connection.own_traffic().logged_in();
         if escapes {

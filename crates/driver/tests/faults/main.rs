@@ -34,6 +34,15 @@ fn refused<D: Driver>(driver: &D) -> Error {
     in_real_time(async |rt| ask(driver, &rt, "select 1").await.expect_err("a refusal"))
 }
 
+/// Returns the error of the first statement after the identification of the server.
+fn error_after_identification<D: Driver>(driver: &D) -> Error {
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        connection.identify().await;
+        connection.query_text("select 1").await.expect_err("an error")
+    })
+}
+
 /// Builds a request that consists of one text.
 fn text(text: &str) -> Work {
     let mut work = Work::default();

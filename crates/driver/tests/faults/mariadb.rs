@@ -17,7 +17,7 @@ use wire_mysql::{
 };
 
 use crate::impostor::{ScriptStep, ScriptedServer};
-use crate::{ask, changed, check, in_real_time, refused, text, with_option};
+use crate::{ask, changed, check, error_after_identification, in_real_time, refused, text, with_option};
 
 fn open(target: &Target) -> Mysql {
     Mysql::open(target, ".").expect("a URL")
@@ -274,6 +274,15 @@ fn an_answer_out_of_order_is_junk() {
         let error = after_welcome(vec![ScriptStep::Say(junk.to_vec()), ScriptStep::Wait]);
         check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
     }
+}
+
+/// The identification of the server ignores errors.
+#[test]
+fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
+    let junk = [ScriptStep::Say(b"\x01\0\0\x05\0".to_vec()), ScriptStep::Wait];
+    let server = ScriptedServer::new(welcome().into_iter().chain(junk).collect());
+    let error = error_after_identification(&at(server.port(), ""));
+    check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
 }
 
 #[test]

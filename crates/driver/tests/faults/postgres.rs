@@ -12,7 +12,7 @@ use wire_postgres::{BackendKey, TransactionStatus};
 
 use crate::impostor::{ScriptStep, ScriptedServer};
 use crate::mariadb::{NONCE, OFFERED};
-use crate::{changed, check, in_real_time, refused, text, with_option};
+use crate::{changed, check, error_after_identification, in_real_time, refused, text, with_option};
 
 fn open(target: &Target) -> Postgres {
     Postgres::open(target).expect("a URL")
@@ -246,6 +246,21 @@ fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
             Class::Disconnect
         );
     }
+}
+
+/// The identification of the server ignores errors.
+#[test]
+fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
+    let junk = b"E\0\0\0\x03".to_vec();
+    let server = ScriptedServer::new(vec![
+        ScriptStep::Receive,
+        ScriptStep::Say(welcome()),
+        ScriptStep::Receive,
+        ScriptStep::Say(junk),
+        ScriptStep::Wait,
+    ]);
+    let error = error_after_identification(&at(server.port(), ""));
+    check(&error, Class::Disconnect, "disconnect", &["does not speak PostgreSQL's protocol"]);
 }
 
 /// A row may be that long, so its rest is waited for.
