@@ -203,7 +203,7 @@ impl RecordFolder {
 pub(crate) struct FoundFiles {
     /// Paths of the files that have the name of a record, sorted.
     pub(crate) records: Vec<PathBuf>,
-    /// Folders below that cannot be read, or only in part.
+    /// Subfolders that cannot be read, or can be read only in part.
     pub(crate) unreadable: Vec<UnreadPath>,
     /// Links to records and folders, pipes and sockets, and folders that are too deep.
     pub(crate) not_followed: Vec<UnreadPath>,

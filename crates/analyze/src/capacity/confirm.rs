@@ -31,7 +31,7 @@ const MOST_ATTEMPTS: u32 = 4;
 /// too small.
 const STEP_DOWN: f64 = 0.95;
 
-/// Smallest step down where the slope is known, as a factor.
+/// Factor of the smallest step down from a value, if the slope is known.
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 

@@ -127,7 +127,7 @@ impl CurvePoint<'_> {
     /// Returns the values of a metric as [`Self::measured`] if the point may be judged by them.
     ///
     /// # Errors
-    /// The reason why it may not: also a run that is INVALID, or whose load exceeds the capacity.
+    /// The reason why it may not, such as a run that is INVALID or whose load exceeds the capacity.
     pub(super) fn usable(&self, metric: &RunMetric) -> Result<Vec<(u32, f64)>, Unusable> {
         let is_invalid = |run: &CurveRun<'_>| run.figures.verdict.status() == Status::Invalid;
         if self.runs.iter().any(is_invalid) {

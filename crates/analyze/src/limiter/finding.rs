@@ -45,7 +45,7 @@ pub enum LimiterFinding {
     Memory(MemoryLimit),
     /// Work that no request caused.
     Background(BackgroundWork),
-    /// Programs of neither side.
+    /// Programs other than the load generator and the database.
     OtherPrograms(OtherPrograms),
 }
 

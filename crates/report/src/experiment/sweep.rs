@@ -422,7 +422,8 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     .collect()
 }
 
-/// Returns the word that ranks a point relative to the best one; empty if it is worse.
+/// Returns the rank of a point as a word: `best`, `tie` or `undecided`; empty if the point is worse
+/// than the best one, or if its relation to it is unknown.
 pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     let Some(found) = &curve.best else { return "" };
     if found.best == Some(place) {

@@ -103,7 +103,8 @@ fn servers(evidence: &Evidence) -> Vec<Usage> {
     of(&server.processes, name).into_iter().chain(upstream).collect()
 }
 
-/// Returns the programs of neither side that used most.
+/// Returns the programs, other than the load generator and the database, that used the most
+/// processor time.
 fn programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
