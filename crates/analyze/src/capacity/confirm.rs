@@ -181,7 +181,8 @@ fn carried_share(trial: &Trial) -> Option<f64> {
 /// Valid trials of one attempt.
 struct Attempt<'a> {
     trials: Vec<&'a Trial>,
-    /// Reason why there are no more of them; `None` if there are enough, or more would be futile.
+    /// Reason why the attempt could not continue; `None` if it has enough trials, or if more would
+    /// be futile.
     cut: Option<Irregular>,
 }
 

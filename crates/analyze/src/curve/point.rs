@@ -13,7 +13,7 @@ pub const ALPHA: f64 = 0.05;
 pub struct CurvePoint<'a> {
     /// The value, as the file or the command line writes it.
     pub value: String,
-    /// The value as a number; `None` if it is not a number, such as `off`.
+    /// The value as a number; `None` for any other value, such as `off`.
     pub x: Option<f64>,
     /// Runs that count, at most one of each repeat.
     pub runs: Vec<CurveRun<'a>>,

@@ -51,7 +51,7 @@ pub(super) fn of_metric<'a>(
 
 /// The growth of a counter per second.
 pub(super) struct Rates {
-    /// The growth between readings; not a number at a gap.
+    /// The growth between readings; NaN at a gap.
     pub(super) points: Vec<Point>,
     /// The extremes behind each point; empty unless readings stand for several samples.
     pub(super) extents: Vec<Extent>,
