@@ -1,5 +1,5 @@
-//! A testbed server that speaks a database's protocol and simulates another one. It runs in a
-//! separate process, so its cost is not counted among a client's instructions or time.
+//! A simulated server that speaks a database's protocol. It runs in a process of its own, which
+//! keeps its instructions and its time out of the client's.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -130,7 +130,8 @@ pub fn coverage(runs: u64, requests: u64) -> Result<Vec<Coverage>, Box<dyn Error
 mod tests {
     use super::*;
 
-    /// Of 40 intervals of 95 %, at least 34 cover the true value in 99.9 of 100 such tests.
+    /// If the intervals cover the true value with a probability of 95 %, at least 34 of 40 do so in
+    /// 99.9 % of such tests.
     #[test]
     fn confidence_intervals_have_their_nominal_coverage() {
         for found in coverage(40, 30_000).expect("runs") {

@@ -316,7 +316,8 @@ mod tests {
         assert_eq!(limits, [10.21, 7.17, 5.89, 5.21, 4.79, 4.5, 4.5]);
     }
 
-    /// Returns the shortfall of a job with 1,000 requests in each second; this many of them end.
+    /// Returns the open share of a job with 1,000 requests due in each second, given the number
+    /// that end in each.
     fn short(ended: &[u32], in_window: usize) -> Option<f64> {
         let interval = |ended: &u32| IntervalRequests { due: 1_000.0, ended: f64::from(*ended) };
         let intervals: Vec<IntervalRequests> = ended.iter().map(interval).collect();

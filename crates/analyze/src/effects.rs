@@ -1,8 +1,8 @@
 //! Changes over time: the moment at which an intermittent job or background work began or ended,
 //! and the figure of another job that changed with it.
 //!
-//! Derived from [`SideEffects`]: an effect is reported only if it is reported there, or holds
-//! between two of its phases by the same measure.
+//! Effects are derived from [`SideEffects`]. A figure has changed if it differs between two phases
+//! by the measure that is used there, and by a fifth or more.
 
 use crate::confidence::Estimate;
 use crate::disturbance::PhaseName;

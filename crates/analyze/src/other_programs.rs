@@ -1,6 +1,7 @@
 //! Programs that belong neither to the load generator nor to the database.
 
-/// A program of neither side: all processes of one name.
+/// A program that belongs neither to the load generator nor to the database: all processes of one
+/// name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherProgram {
     /// Name of its processes.
@@ -15,7 +16,7 @@ pub struct OtherProgram {
     pub pid: Option<u64>,
 }
 
-/// The programs of neither side on one host.
+/// The programs on one host that belong neither to the load generator nor to the database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherPrograms {
     /// Host; `None` for the load generator's host.

@@ -9,7 +9,7 @@
 //! The resolution is that of the record's counts: a second, or in runs of more than half an hour a
 //! step of [`Steps`](crate::Steps). A step in which the job had a request in flight at any time
 //! belongs to it as a whole. Requests belong to the step of their intended start, completions to
-//! the step of their end, as everywhere.
+//! the step of their end.
 
 use base::AccountId;
 use std::ops::Range;

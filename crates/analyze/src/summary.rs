@@ -62,7 +62,8 @@ pub struct ClientSummary {
     pub user_s: f64,
     /// Processor time in the kernel, in seconds.
     pub system_s: f64,
-    /// Sum of both in microseconds, per request that was completed meanwhile; `None` without one.
+    /// Sum of both per request completed in the same time, in microseconds; `None` if there was
+    /// none.
     pub us_per_query: Option<f64>,
     /// Largest resident memory of the run, in bytes.
     pub peak_rss_bytes: u64,

@@ -20,8 +20,9 @@ const BATCH: usize = 5;
 /// Minimum number of batches for detection.
 const FEWEST: usize = 10;
 
-/// Minimum distance between the halves of a series without a steady state, in standard errors.
-/// Chance alone exceeds it in one of a thousand series that are cut at the half.
+/// Distance between the means of the two halves of a series, in standard errors, beyond which the
+/// series had no steady state. Chance alone exceeds it in one of a thousand series that are cut in
+/// the middle.
 const APART: f64 = 4.5;
 
 /// Relative difference of the halves below which it is immaterial.

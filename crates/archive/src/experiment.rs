@@ -80,13 +80,13 @@ impl ExperimentContent {
         Archive::sealed(&self.path, open(&self.path, Some(run))?)
     }
 
-    /// Returns the error that the record contains an inconsistency, for callers that interpret its
-    /// content.
+    /// Returns the error for an inconsistent record, for callers that interpret its content.
     pub fn damaged(path: &Path, what: String) -> RecordError {
         RecordError::new(path, RecordErrorKind::Damaged(what))
     }
 
-    /// Returns the error that the trials of a search are not those that this version would make.
+    /// Returns the error for a search whose recorded trials differ from those that this version
+    /// would make.
     pub fn of_another_search(path: &Path) -> RecordError {
         RecordError::new(path, RecordErrorKind::OtherSearch)
     }

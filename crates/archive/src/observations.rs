@@ -75,7 +75,8 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds observations at a time since the beginning of the load of a table, in the same way.
+    /// Adds observations made during the load of a table, at a time since it began. A value that is
+    /// not finite is missing.
     pub(crate) fn add_of_load(
         &mut self,
         to: &Connection,

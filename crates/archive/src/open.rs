@@ -85,7 +85,7 @@ pub fn is_experiment(path: &Path) -> bool {
     identify(path).is_ok_and(|version| version == v2::VERSION)
 }
 
-/// Opens the record of an experiment in the same way, and checks its pages.
+/// Opens the record of an experiment, and checks its tables and pages.
 pub(super) fn open_experiment(path: &Path) -> Result<OpenedRecord, RecordError> {
     let opened = open_with_run(path, None)?;
     check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;
@@ -198,8 +198,8 @@ fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError>
     Ok(OpenedRecord { connection, copy: Some(copy) })
 }
 
-/// Returns the error of a record whose first page SQLite does not accept: also if pages are missing
-/// at the end, which it calls malformed.
+/// Returns the error for a record whose first page SQLite does not accept. If the file is only cut
+/// off, which SQLite reports as malformed, the error states its size.
 fn unreadable(path: &Path, failure: RowError) -> RecordError {
     let error = failure.into_read_error(path, "its first page");
     match (error.kind(), FileSizes::read(path)) {

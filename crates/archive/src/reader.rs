@@ -494,13 +494,12 @@ impl Archive {
             .map_err(|failure| failure.into_read_error(&self.path, "table `reviewer_note`"))
     }
 
-    /// Returns the error that the record contains an inconsistency, for callers that interpret its
-    /// content.
+    /// Returns the error for an inconsistent record, for callers that interpret its content.
     pub fn damaged(&self, what: String) -> RecordError {
         RecordError::new(&self.path, RecordErrorKind::Damaged(what))
     }
 
-    /// Returns the error that data from the record could not be written elsewhere, for exports.
+    /// Returns the error for an export that could not be written.
     pub fn unwritable(&self, cause: std::io::Error) -> RecordError {
         RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
     }

@@ -35,7 +35,7 @@ fn is_digits(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.'))
 }
 
-/// Returns a number without its unit: a percent sign or a word, after a blank or none.
+/// Returns a number without its unit: a percent sign or a word, with or without a blank before it.
 fn without_unit(text: &str) -> &str {
     let percent = text.strip_suffix('%');
     let number = percent.unwrap_or_else(|| text.trim_end_matches(char::is_alphabetic));

@@ -248,7 +248,8 @@ fn remedy(kind: ErrorKind, path: &Path) -> String {
     }
 }
 
-/// Converts a file that is not a text for display; bytes that are not UTF-8 are replaced.
+/// Converts the content of a file that is not a text, for display. Bytes that are not UTF-8 are
+/// replaced.
 fn printable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,8 +1,8 @@
 //! The records of a folder, for a history of them.
 //!
-//! Files whose names end in `.assay` are read, also in the folders below, except hidden files and
-//! links. A file that cannot be used is named with the reason, and is not an error; neither is a
-//! link, a folder below that cannot be read, or a copy of another record.
+//! Files whose names end in `.assay` are read, including those in subfolders, except hidden files
+//! and links. A file that cannot be used is named with the reason, and is not an error; neither is
+//! a link, a subfolder that cannot be read, or a copy of another record.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -203,7 +203,7 @@ impl RecordFolder {
 pub(crate) struct FoundFiles {
     /// Paths of the files that have the name of a record, sorted.
     pub(crate) records: Vec<PathBuf>,
-    /// Folders below that cannot be read, or only in part.
+    /// Subfolders that cannot be read, or can be read only in part.
     pub(crate) unreadable: Vec<UnreadPath>,
     /// Links to records and folders, pipes and sockets, and folders that are too deep.
     pub(crate) not_followed: Vec<UnreadPath>,
@@ -218,7 +218,7 @@ pub(crate) struct UnreadPath {
     pub(crate) reason: String,
 }
 
-/// Returns the files that have the name of a record, also in the folders below.
+/// Returns the files that have the name of a record, including those in subfolders.
 ///
 /// # Errors
 /// The folder itself does not exist or cannot be read.

@@ -159,8 +159,8 @@ impl Files {
 }
 
 /// Checks that a path in a URL of a workload file leads below the current folder, to which such
-/// paths are relative: the path of a database, a certificate or a key. The file need not exist. It
-/// is opened later, by its name; a pipe, a device or a socket is refused.
+/// paths are relative. It is the path of a database, a certificate or a key, which need not exist
+/// and is opened later by its name. A pipe, a device or a socket is refused.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.

@@ -28,8 +28,8 @@ pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be fu
 /// The words for reading the settings in messages about a timeout.
 pub(crate) const TELLING: &str = "report its settings";
 
-/// Builds the error of a connection whose earlier statement was not waited for: the next statement
-/// could take that answer for its own.
+/// Builds the error of a connection on which the answer to an earlier statement is outstanding. The
+/// next statement could take that answer for its own.
 pub(crate) fn unread_answer(address: &Address) -> Error {
     Error::disconnect_naming_server(format!(
         "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"

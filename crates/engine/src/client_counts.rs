@@ -112,7 +112,7 @@ impl ClientCounts {
         self.connected.set(self.connected.get() + 1);
     }
 
-    /// Stops counting a client that ends in a state.
+    /// Stops counting a client that has ended. `status` is its last state.
     pub(crate) fn left(&self, status: ClientStatus) {
         self.take_from(status);
         self.running.set(self.running.get() - 1);

@@ -303,7 +303,7 @@ impl<D: Driver> LaneState<D> {
     }
 }
 
-/// Returns class and code of an error, for an event.
+/// Returns the class and the code of an error, for an event.
 fn reported(error: &Error) -> EventError {
     EventError { class: error.class(), code: error.code() }
 }

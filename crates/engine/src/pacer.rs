@@ -1,9 +1,9 @@
 //! The arrival times of a job: a pure function of the plan and its seed.
 //!
 //! A pacer knows neither the clock nor any answer, so it cannot be influenced by them. Poisson
-//! arrivals are cumulative sums of unit exponentials, divided by a constant rate or mapped through
-//! the inverse of a varying cumulative rate. The n-th uniform arrival is computed from n, never
-//! from the one before.
+//! arrivals are cumulative sums of exponential variates with mean 1, divided by a constant rate or
+//! mapped through the inverse of a varying cumulative rate. The n-th uniform arrival is computed
+//! from n, never from the one before.
 
 use base::{Nanos, Rate, Seed, Stream};
 use workload::shape::{Expected, Inverse, Recorded};
@@ -60,15 +60,15 @@ pub struct Pacer {
 #[derive(Clone, Debug)]
 enum Progress {
     Poisson {
-        /// The sum of the unit exponentials so far.
+        /// The sum of the exponential variates so far.
         elapsed: f64,
-        /// Nanoseconds per unit of the exponentials.
+        /// Nanoseconds per unit of `elapsed`.
         unit_ns: f64,
     },
     Uniform(Rate),
     Every(Nanos),
     VaryingPoisson {
-        /// The sum of the unit exponentials so far.
+        /// The sum of the exponential variates so far.
         elapsed: Expected,
         inverse: Inverse,
     },

@@ -19,7 +19,8 @@ use crate::stop::Stop;
 pub struct FileFault {
     /// The account of the job or part.
     pub account: AccountId,
-    /// Time at which that was noticed, on the run's clock; `None` if only at the end.
+    /// Time at which the failure was noticed, on the run's clock; `None` if it was noticed only at
+    /// the end of the run.
     pub at: Option<Stamp>,
     /// The file, its progress and the system's error.
     pub text: String,

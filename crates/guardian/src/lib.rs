@@ -142,7 +142,7 @@ impl Guardian {
         self.send(format!("started {pid} {signal}\n"));
     }
 
-    /// Removes a process that has been waited for.
+    /// Removes a process that has ended and was reaped.
     pub fn ended(&mut self, pid: u32) {
         self.send(format!("ended {pid}\n"));
     }

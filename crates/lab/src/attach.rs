@@ -30,7 +30,7 @@ const WATCHES: &str = "[observe]\n";
 
 /// The subject of an observation.
 pub enum Subject {
-    /// A command, from its start to its end.
+    /// A command, which is started and observed until it ends.
     Command(Command),
     /// An existing process, until it ends.
     Process(u32),

@@ -147,8 +147,8 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
 /// The minimum number of response times in a step from which a median is computed.
 const FEWEST_FOR_A_MEDIAN: u64 = 5;
 
-/// Detects the end of the warm-up from the completions and medians of all jobs with a constant
-/// load, and starts the window there.
+/// Detects the end of the warm-up from the completions and the median response times of all jobs
+/// with a constant load, and starts the window there.
 fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError> {
     // The last step may be shorter than the others.
     let steps = 0..run.steps.len().saturating_sub(1);

@@ -43,7 +43,7 @@ pub struct TooFewAddresses {
 }
 
 impl TooFewAddresses {
-    /// Returns advice on how to raise the limit or need fewer addresses.
+    /// Returns advice on how to raise the limit, and how to limit memory in another way.
     pub fn remedy(&self) -> String {
         format!(
             "write `ulimit -v {}` or more in the shell before; to limit the memory that is used, \

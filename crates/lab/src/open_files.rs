@@ -34,7 +34,7 @@ pub struct TooManyFiles {
 }
 
 impl TooManyFiles {
-    /// Returns advice on how to raise the limit or need fewer files.
+    /// Returns advice on how to raise the limit, or how to run with fewer open files.
     pub fn remedy(&self) -> String {
         format!(
             "write `ulimit -n {}` in the shell before, which an administrator may allow, or ask \

@@ -13,7 +13,7 @@ use workload::{Job, JobTarget, NamedTarget, Plan};
 
 use crate::virtual_time::takes_no_time;
 
-/// One of several runs of simulated servers.
+/// The seed of simulated servers, and the position of the run among several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedRun {
     /// The seed of the servers.

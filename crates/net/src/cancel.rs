@@ -1,4 +1,4 @@
-//! Background requests to servers to cancel statements that are no longer waited for.
+//! Background requests to servers to cancel statements whose answers are no longer needed.
 //!
 //! A server keeps working on a request that was given up. The cancellation must not run on the
 //! measuring thread nor depend on it still existing: at the end of a run many requests may be given

@@ -145,7 +145,7 @@ fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str]) -> E
     }
 }
 
-/// Builds the error of one of two options that belong together.
+/// Builds the error of an option that is given without the other one that it requires.
 fn without_other(option: &str, missing: &str, other: &str) -> Error {
     Error::url(format!("`{option}` has no {missing}: write `{other}=FILE` as well"))
 }

@@ -38,7 +38,7 @@ impl Pages for Echo {
     }
 }
 
-/// Two numbers, and the end.
+/// A source of two numbers, a keep-alive message and an end.
 struct Numbers(u32);
 
 impl EventSource for Numbers {

@@ -345,7 +345,8 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Waits for the time that the bytes take to pass.
+    /// Waits until bytes that arrived at `arrived` are due at the other side: after the delay, the
+    /// time at the bandwidth, and stalls.
     async fn wait(&self, arrived: Stamp, bytes: usize) {
         let Faults { delay, bandwidth, .. } = *self.road.shared.faults();
         let travel = bandwidth.map_or(0, |per_s| bytes as u64 * 1_000_000_000 / per_s.max(1));

@@ -1,4 +1,4 @@
-//! A private server from its start to its end.
+//! A private server: its start, restart and end.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

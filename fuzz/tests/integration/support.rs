@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Reads the files of a folder of this repository. Returns names and contents, sorted.
+/// Reads the files of a folder of this repository. Returns the name and the content of each,
+/// sorted.
 pub(crate) fn files_in(folder: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
     let entries = std::fs::read_dir(&folder);

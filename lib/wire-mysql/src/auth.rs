@@ -111,11 +111,11 @@ pub(crate) enum AuthState {
     Sha2Key(Nonce),
 }
 
-/// The server has the user in its cache ("fast_auth_success").
+/// Data by which the server says that it has the user in its cache ("fast_auth_success").
 const KNOWN: &[u8] = &[3];
-/// The server needs the password ("perform_full_authentication").
+/// Data by which the server requests the password ("perform_full_authentication").
 const FULL: &[u8] = &[4];
-/// Requests the server's key ("request_public_key").
+/// Data by which the client requests the server's key ("request_public_key").
 const ASK_KEY: &[u8] = &[2];
 
 impl Proof<'_> {

@@ -49,8 +49,7 @@ impl<'a> CommandTag<'a> {
         matches!(self.bytes, [.., b' ', last] if u64::from(last.wrapping_sub(b'0')) == digit)
     }
 
-    /// Returns true if the last word cannot be meant as a number: it begins with neither a digit
-    /// nor a sign.
+    /// Returns true if the last word cannot be a count: it begins with neither a digit nor a sign.
     pub(crate) fn is_without_count(self) -> bool {
         let last = self.bytes.rsplit(|byte| *byte == b' ').next().and_then(|word| word.first());
         last.is_none_or(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+'))

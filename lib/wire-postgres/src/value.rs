@@ -336,8 +336,8 @@ fn float<F: std::str::FromStr + Into<f64> + Copy>(
     }
 }
 
-/// Parses a Boolean by the server's rules: `on`, `1`, or a prefix of `true` or `yes`; and the
-/// opposites.
+/// Parses a Boolean by the server's rules. True is `on`, `1`, or a prefix of `true` or `yes`; false
+/// is `off`, `of`, `0`, or a prefix of `false` or `no`.
 fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     let begins = |word: &str| {

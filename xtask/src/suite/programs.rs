@@ -91,7 +91,7 @@ impl Program {
     /// Runs the program to its end, with this many tests at a time.
     ///
     /// # Errors
-    /// Its output, if a test failed.
+    /// The output of the program if a test failed, or the reason why it could not be started.
     pub(super) fn run(&self, at_a_time: usize) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
         if let Some(tests) = &self.tests {
@@ -158,7 +158,7 @@ fn program(message: &str) -> Option<Program> {
     Some(Program { name, executable, folder, tests: None })
 }
 
-/// Groups listed tests, such as `sweeps::tests::x: test`, by the first word of their path.
+/// Groups listed tests, such as `sweeps::tests::x: test`, by the first part of their path.
 fn modules(listed: &str) -> Vec<Vec<String>> {
     let mut modules: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {

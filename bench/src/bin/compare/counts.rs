@@ -118,8 +118,8 @@ impl Tool {
         }
     }
 
-    /// Counts a long run and a start-up run, and subtracts the cost of connecting, which is in
-    /// both.
+    /// Counts the events of a long run and of a start-up run, and takes the difference, which
+    /// excludes the cost of connecting.
     fn count(self, runner: Runner, cell: &Cell, servers: &Servers) -> Result<Count, Failure> {
         if let Some(reason) = self.refuses(runner) {
             return Err(reason.into());

@@ -31,7 +31,7 @@ const MOST_ATTEMPTS: u32 = 4;
 /// too small.
 const STEP_DOWN: f64 = 0.95;
 
-/// Smallest step down where the slope is known, as a factor.
+/// Factor of the smallest step down from a value, if the slope is known.
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
@@ -181,7 +181,8 @@ fn carried_share(trial: &Trial) -> Option<f64> {
 /// Valid trials of one attempt.
 struct Attempt<'a> {
     trials: Vec<&'a Trial>,
-    /// Reason why there are no more of them; `None` if there are enough, or more would be futile.
+    /// Reason why the attempt could not continue; `None` if it has enough trials, or if more would
+    /// be futile.
     cut: Option<Irregular>,
 }
 

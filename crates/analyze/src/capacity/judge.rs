@@ -291,13 +291,14 @@ pub(super) fn upper_bounds(order: &CapacityOrder) -> impl Iterator<Item = usize>
     (0..conditions.len()).filter(move |position| conditions[*position].slo.side == Side::Below)
 }
 
-/// Returns the positions of the conditions that a larger load can only violate.
+/// Returns the positions of the conditions that [limit the load](is_limiting).
 pub(super) fn limiting(order: &CapacityOrder) -> impl Iterator<Item = usize> {
     (0..order.conditions.len()).filter(move |position| is_limiting(order, *position))
 }
 
-/// Returns true if a larger load can only violate the condition. This holds for an upper bound, and
-/// for a lower bound on the throughput of another job, which then gets less of the server.
+/// Returns true if the condition limits the load: a larger load may violate it, but never makes it
+/// hold. This is true of an upper bound, and of a lower bound on the throughput of another job,
+/// which then gets less of the server.
 pub(super) fn is_limiting(order: &CapacityOrder, position: usize) -> bool {
     let condition = &order.conditions[position];
     match condition.slo.side {

@@ -195,7 +195,8 @@ impl Point {
         [1.0, self.x, third]
     }
 
-    /// Returns the count; 1 for a value, which always has a logarithm.
+    /// Returns the count, or 1 for a logarithm. A fit needs a total above zero, because zero has no
+    /// logarithm.
     fn amount(&self) -> f64 {
         match self.y {
             Response::Count { count, .. } => count,

@@ -987,7 +987,8 @@ mod tests {
         assert_eq!((capacity.boundary, capacity.estimate), (Boundary::NonMonotone, None));
     }
 
-    /// Without a regression and without a jump, nothing shows how the condition stops holding.
+    /// The class of a boundary follows from a regression or from a jump, and this search has
+    /// neither.
     #[test]
     fn wide_gap_of_a_cut_search_has_no_class() {
         let order = CapacityOrder { budget: Nanos::from_secs(220), first: 1_000.0, ..order() };

@@ -95,8 +95,8 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the errors of a job that it does not accept. Requests of an overloaded job that were
     /// still in flight when the drain ended belong to its backlog and are not errors. The same
-    /// applies to requests in flight when the user interrupted the run, unless the job completed
-    /// fewer than that: then it hung already.
+    /// applies to requests in flight when the user interrupted the run, unless there are more of
+    /// them than completed ones, because the job was then already stalled.
     pub(super) fn unexpected(&self, account: AccountId) -> u64 {
         self.failed(account).saturating_sub(self.counts[account.index()].accepted_errors)
     }

@@ -225,7 +225,8 @@ impl<'a> CheckInput<'a> {
         named.filter(|(either, _)| !either.is_mix())
     }
 
-    /// Returns the range of transactions that each job caused, as PostgreSQL counts them.
+    /// Returns the smallest and the largest number of transactions that each job can have caused,
+    /// as PostgreSQL counts them.
     fn transactions(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
         let jobs = self.reported().map(|(either, named)| {
             is_plain(either.requests())?;
@@ -246,8 +247,9 @@ impl<'a> CheckInput<'a> {
         jobs.collect()
     }
 
-    /// Returns the range of `commit` statements of each job, as MySQL and MariaDB count them. A
-    /// pipelined transaction is committed in a different way, unless it is too long for that.
+    /// Returns the smallest and the largest number of `commit` statements that each job can have
+    /// sent, as MySQL and MariaDB count them. A pipelined transaction is committed in a different
+    /// way, unless it is too long for that.
     fn commit_statements(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
         let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();
@@ -261,7 +263,8 @@ impl<'a> CheckInput<'a> {
         jobs.collect()
     }
 
-    /// Returns the range of statements that each job sent, including those around a transaction.
+    /// Returns the smallest and the largest number of statements that each job can have sent,
+    /// including those that begin and end a transaction.
     fn statements(&self) -> Vec<[u64; 2]> {
         let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();

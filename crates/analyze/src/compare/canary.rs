@@ -1,8 +1,8 @@
 //! The canaries of an experiment, and the changes of the machine that they show.
 //!
 //! Before each run, a client of the null server measures how fast the machine is. Pairs cancel slow
-//! changes of the machine. They do not cancel a machine that is slower whenever one of the arms
-//! runs: then the change of a metric may be a change of the machine.
+//! changes of the machine. They do not cancel the effect of a machine that is slower whenever one
+//! of the arms runs. In that case the change of a metric may be a change of the machine.
 
 use super::arm_id::ArmId;
 use super::change::ChangeInterval;

@@ -119,7 +119,8 @@ pub struct Compared {
     pub hodges_lehmann: f64,
     /// Standard deviation of the pairs' differences; `None` if the runs were not interleaved.
     pub spread: Option<f64>,
-    /// Change of a second run against a first one, if it was fitted.
+    /// Change of a run that is the second of its pair against one of the same arm that is the
+    /// first; `None` if it was not fitted.
     pub order_effect: Option<f64>,
     /// Conclusion.
     pub conclusion: Conclusion,

@@ -139,8 +139,8 @@ impl Paired {
         self.spread
     }
 
-    /// Returns the change of a second run against a first one of the same arm; `None` if it was
-    /// not fitted.
+    /// Returns the change of a run that is the second of its pair against one of the same arm that
+    /// is the first; `None` if it was not fitted.
     pub fn order_effect(&self) -> Option<f64> {
         self.order_effect.map(|effect| outer(effect, self.scale))
     }

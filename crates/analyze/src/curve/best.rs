@@ -63,7 +63,8 @@ pub enum Ranking {
         /// would.
         more_repeats: Option<u32>,
     },
-    /// Nothing is claimed: fewer than two common repeats, or another value without scatter.
+    /// The runs do not suffice for a comparison: there are fewer than two common repeats, or the
+    /// values differ but do not scatter.
     Unproven,
 }
 
@@ -75,7 +76,7 @@ impl BestPoint {
         all.map(|other| other.point)
     }
 
-    /// Returns true if every other point was compared with a claim: several repeats that scatter.
+    /// Returns true if no other point is [unproven](Ranking::Unproven).
     pub fn is_tested(&self) -> bool {
         self.others.iter().all(|other| other.standing != Ranking::Unproven)
     }

@@ -13,7 +13,7 @@ pub const ALPHA: f64 = 0.05;
 pub struct CurvePoint<'a> {
     /// The value, as the file or the command line writes it.
     pub value: String,
-    /// The value as a number; `None` if it is not a number, such as `off`.
+    /// The value as a number; `None` for any other value, such as `off`.
     pub x: Option<f64>,
     /// Runs that count, at most one of each repeat.
     pub runs: Vec<CurveRun<'a>>,
@@ -127,7 +127,7 @@ impl CurvePoint<'_> {
     /// Returns the values of a metric as [`Self::measured`] if the point may be judged by them.
     ///
     /// # Errors
-    /// The reason why it may not: also a run that is INVALID, or whose load exceeds the capacity.
+    /// The reason why it may not, such as a run that is INVALID or whose load exceeds the capacity.
     pub(super) fn usable(&self, metric: &RunMetric) -> Result<Vec<(u32, f64)>, Unusable> {
         let is_invalid = |run: &CurveRun<'_>| run.figures.verdict.status() == Status::Invalid;
         if self.runs.iter().any(is_invalid) {

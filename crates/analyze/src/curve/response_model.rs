@@ -183,9 +183,9 @@ fn clients(points: &[CurvePoint<'_>], measured: &Measured) -> f64 {
 }
 
 /// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the throughput
-/// of the rates that exceed the capacity, or the largest one below it if the server does less
-/// beyond it. T follows from the lowest rate, whose response time is T and the little queueing that
-/// the model has there.
+/// at the rates that exceed the capacity, or the largest throughput at lower rates if the server
+/// slows down when it is overloaded. T follows from the lowest rate, whose response time is T plus
+/// the short wait that the model has there.
 ///
 /// # Errors
 /// The reason why the points do not determine it.
@@ -223,9 +223,10 @@ pub fn response_model_of_rates(
     ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
-/// Returns the plateau of a sweep over rates: the mean throughput of the overloaded points on it.
-/// Beyond the capacity, a server may do less than below it: then the largest throughput of the
-/// others, whose point is marked.
+/// Returns the plateau of a sweep over rates: the mean throughput of the overloaded points, without
+/// those clearly below the highest of them. A server may slow down when it is overloaded. If
+/// another point has a clearly larger throughput, that throughput is the plateau, and its point
+/// gets [`PointRole::Plateau`].
 fn plateau_of_rates(overloaded: &[f64], measured: &mut [Measured]) -> f64 {
     let most = overloaded.iter().copied().fold(0.0, f64::max);
     let highest = measured.iter_mut().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));

@@ -66,7 +66,7 @@ pub struct ArmCurve {
 pub struct PointSummary {
     /// The value, as the file writes it.
     pub value: String,
-    /// The value as a number; `None` if it is not a number, such as `off`.
+    /// The value as a number; `None` for any other value, such as `off`.
     pub x: Option<f64>,
     /// Verdicts of the runs that count, in the order of the repeats.
     pub verdicts: Vec<RunVerdict>,

@@ -88,7 +88,7 @@ pub enum Peak {
 /// Reason why the law was not fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoUsl {
-    /// A value of the sweep is not a number of clients: no number, or below 1.
+    /// A value of the sweep is not a number, or is below 1 and so is no number of clients.
     NotClients {
         /// The value.
         value: String,
@@ -118,7 +118,7 @@ pub enum NoUsl {
     PoorFit {
         /// Root mean square deviation of the points from the curve, as a fraction.
         deviation: f64,
-        /// Largest one that is accepted.
+        /// Largest accepted deviation, as a fraction.
         allowed: f64,
     },
 }

@@ -45,7 +45,7 @@ pub enum LimiterFinding {
     Memory(MemoryLimit),
     /// Work that no request caused.
     Background(BackgroundWork),
-    /// Programs of neither side.
+    /// Programs other than the load generator and the database.
     OtherPrograms(OtherPrograms),
 }
 
@@ -287,7 +287,7 @@ pub enum Pause {
     NoFurtherRequests {
         /// Name of the wait within a statement, if most sessions wait for rows.
         rows: Option<&'static str>,
-        /// Contents of the sockets meanwhile.
+        /// Contents of the sockets during these waits.
         sockets: Sockets,
     },
 }

@@ -24,7 +24,7 @@ pub struct ObservedComponents {
     /// `cpu` stands for sessions that run; `unexplained` for sessions that the database shows as
     /// running but that cannot have run.
     pub waits: Vec<(String, f64)>,
-    /// Programs of neither side that used most of the processors.
+    /// Programs, other than the load generator and the database, that used the most processor time.
     pub programs: Vec<OtherProgram>,
 }
 

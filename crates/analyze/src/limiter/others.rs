@@ -27,8 +27,8 @@ const LEAST_LACK: f64 = 0.1;
 /// Fraction of a processor below which a program is not named.
 const LEAST_NAMED: f64 = 0.01;
 
-/// Returns the programs of neither side in the window of a run: on the load generator's host, and
-/// on the database's host if the database was identified there.
+/// Returns the programs that ran in the window besides the load generator and the database: on the
+/// load generator's host, and on the database's host if the database was identified there.
 pub(crate) fn other_programs(evidence: &Evidence) -> Vec<OtherPrograms> {
     let signals = Signals::of(evidence);
     let server = signals.server_host().filter(|_| signals.sees_processes());
@@ -64,7 +64,7 @@ fn host_of(address: &str) -> &str {
 }
 
 impl Signals<'_> {
-    /// Returns the programs of neither side, for each observed host.
+    /// Returns the programs other than the load generator and the database, for each observed host.
     pub(super) fn other_programs(&self) -> Vec<OtherPrograms> {
         let hosts = self.hosts().into_iter();
         hosts.filter_map(|host| self.other_programs_of(host.as_deref())).collect()

@@ -7,8 +7,8 @@ use super::demand::LoadSource;
 use super::input::LimiterInput;
 use super::waits::{WAIT_DECIDES, Wait, kind};
 
-/// Minimum fraction of the time of an observed program's sessions that counts as requests. If the
-/// sessions are at work for less, the switches between program and database count as part of the
+/// Minimum time of the requests, as a fraction of the time of an observed program's sessions. If
+/// the sessions are active for less, the switches between program and database count as part of the
 /// requests.
 const AT_WORK: f64 = 0.7;
 

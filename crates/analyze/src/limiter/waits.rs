@@ -66,8 +66,8 @@ const TIME_COUNTERS: [TimeCounter; 9] = [
     seconds(Wait::Disk, performance_schema::INNODB_DATA_READ_WAITED),
 ];
 
-/// Counters of the sessions that wait at an instant, by kind of wait. They show a wait that goes
-/// on; InnoDB adds it to the time of all waits only when it ends.
+/// Gauges of the sessions that wait at an instant, by kind of wait. They show waits in progress,
+/// which InnoDB adds to its counters of time only when they end.
 const GAUGES: [(Wait, ServerStatistic); 2] = [
     (Wait::Lock, status::INNODB_ROW_LOCK_CURRENT_WAITS),
     (Wait::Disk, status::INNODB_DATA_PENDING_READS),

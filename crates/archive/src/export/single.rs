@@ -15,8 +15,8 @@ use crate::{v1, v2};
 const WHOLE: &str = "whole";
 
 /// Writes a run of an experiment into a new record of version 1, with all of its rows.
-/// `window_from` is the time from time zero to the start of the window that all runs of its round
-/// have, if that was found from them.
+/// `window_from` is the time from time zero to the start of the window, if a warm-up was detected
+/// for all runs of the round together.
 ///
 /// # Errors
 /// The record does not belong to an experiment, is damaged or has no such run; or the new one

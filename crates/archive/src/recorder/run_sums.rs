@@ -103,7 +103,7 @@ impl RunSums {
         Ok(())
     }
 
-    /// Adds histograms. A histogram that begins a row is not copied but swapped for an empty one.
+    /// Adds histograms. The first histogram of a row is not copied but swapped for an empty one.
     fn add_histograms(
         &mut self,
         account: AccountId,

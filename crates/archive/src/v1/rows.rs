@@ -323,8 +323,8 @@ impl EventError {
         Ok((row.get(0)?, record::EventError { class, code }))
     }
 
-    /// Returns the error of an event in a record without this table: the failure, among those of
-    /// the event's account, whose code is at the end of the event's text.
+    /// Returns the error of an event in a record that lacks this table. It is the failure of the
+    /// event's account whose code is at the end of the event's text.
     pub(crate) fn in_text(
         text: &str,
         mut failures: impl Iterator<Item = record::EventError>,

@@ -162,7 +162,8 @@ impl Executed {
         RecordedExperiment::read(&self.record)
     }
 
-    /// Returns the view of the experiment; its false alarms are added to the machine's.
+    /// Returns the view of the experiment, and adds its false alarms to the counts of this machine
+    /// unless time was simulated.
     pub(crate) fn view(
         &self,
         args: &RunArgs,

@@ -18,7 +18,7 @@ pub(super) struct SeriesOfJobs {
 pub(super) struct JobSeries {
     /// Completed requests per second.
     pub(super) achieved_per_s: VecDeque<f64>,
-    /// 99th percentile of the response times, in nanoseconds; not a number without any.
+    /// 99th percentile of the response times, in nanoseconds; NaN if there were none.
     pub(super) p99_ns: VecDeque<f64>,
 }
 

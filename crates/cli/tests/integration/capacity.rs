@@ -466,7 +466,7 @@ fn code_of_doubtful(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }
 
-/// In real time: no thread makes five million requests per second.
+/// The test runs in real time, in which no thread makes five million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = at("sim:null")

@@ -50,7 +50,7 @@ fn is_complete(export: &Value) -> bool {
         && rows[..3].iter().all(|row| count(row, "completed") == count(row, "scheduled"))
 }
 
-/// A busy machine may answer a second and a half too late, but not each time.
+/// A busy machine may delay answers by 1.5 s, so the run is made up to three times.
 #[test]
 fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
     let mut runs = std::iter::repeat_with(killed_after_five_seconds).take(3);

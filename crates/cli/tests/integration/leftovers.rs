@@ -1,5 +1,5 @@
-//! Tables that an experiment without `[teardown]` leaves on a server that lasts, and that its
-//! continuation finds.
+//! Tests of experiments without `[teardown]`: their tables stay in the database, and a continuation
+//! of the experiment finds them.
 
 use nix::sys::signal::Signal;
 use rusqlite::Connection;

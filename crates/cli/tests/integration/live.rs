@@ -17,7 +17,7 @@ const SHOWN: &str = "the run is shown at";
 
 const READ: &str = "[re<b>ad]\nquery = select 1\nconcurrency = 2\n";
 
-/// A run in real time, with the address that it prints after some words.
+/// A run in real time, with the address of its page.
 struct LiveRun {
     run: Running,
     /// HOST:PORT.
@@ -32,7 +32,7 @@ impl LiveRun {
         LiveRun::of(place.start(&[&line[..], options].concat()), words)
     }
 
-    /// Reads the address that a run prints after some words.
+    /// Reads the address from the line of the run's output that contains `words`.
     fn of(mut run: Running, words: &str) -> LiveRun {
         let found = RefCell::new(String::new());
         run.says_what(words, |line| {

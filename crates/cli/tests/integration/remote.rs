@@ -17,7 +17,8 @@ echo \"$*\" > asked
 exec sh -c \"exec $*\"
 ";
 
-/// Creates a folder with this file, with this script as `ssh`, and with `assay`.
+/// Creates a folder that holds a workload file, a script under the name `ssh`, and a link to
+/// `assay`.
 fn place(workload: &str, ssh: &str) -> Place {
     let place = Place::with(workload);
     place.write("ssh.text", ssh);

@@ -399,8 +399,8 @@ fn arrival_study_runs() {
     assert_eq!(document["sweep"].as_array().unwrap().len(), 8, "{document}");
 }
 
-/// In virtual time, as a search on a real server takes minutes. Sixteen workers make at most 2,133
-/// payments per second, with three statements of 2.5 ms each.
+/// The test runs in virtual time, because a search on a real server takes minutes. Sixteen workers
+/// make at most 2,133 payments per second, with three statements of 2.5 ms each.
 #[test]
 fn capacity_study_finds_the_capacity_of_its_workers() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! One program, from its start to its end or to its termination.
+//! Execution of one program until it ends or is terminated.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read};

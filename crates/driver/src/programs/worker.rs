@@ -30,7 +30,8 @@ pub(super) enum Command {
 pub(super) enum Response {
     /// The work with its reply, and the outcome.
     Finished(Work, Result<(), Error>),
-    /// Ready for the next command: the first answer, and the answer to [`Command::Prepare`].
+    /// The thread is ready for the next command. Sent when the thread starts, and in answer to
+    /// [`Command::Prepare`].
     Ready,
 }
 

@@ -22,7 +22,7 @@ const COUNTED: [(StatementStatus, &str); 7] = [
 pub(super) struct Counters([AtomicU64; COUNTED.len()]);
 
 impl Counters {
-    /// Returns names and sums.
+    /// Returns the name and the sum of each counter.
     pub(super) fn read(&self) -> Vec<(&'static str, u64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed));
         COUNTED.iter().map(|(_, name)| *name).zip(sums).collect()

@@ -16,7 +16,7 @@ use crate::{check, in_real_time, text};
 /// Minimum size of the pieces that a flooding server sends, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// Repeats one message until it fills a piece.
+/// Returns one message repeated to a length of at least [`PIECE`] bytes.
 fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < PIECE {

@@ -115,7 +115,7 @@ fn silent_server_suggests_the_postgres_protocol() {
     check(&error, Class::Disconnect, "disconnect", &words);
 }
 
-/// As when a network begins to drop packets during a run.
+/// A network may begin to drop packets during a run.
 #[test]
 fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
     let server = SocketAddr::from(([127, 0, 0, 1], shared(Kind::Mariadb).port()));

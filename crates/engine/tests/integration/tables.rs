@@ -24,7 +24,7 @@ enum Answer {
     After(Nanos),
     /// A table without the rows that were too long.
     Cut,
-    /// None, and the user ends the run.
+    /// No answer, and the user ends the run.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! Storage of data about machines, their calibrations first: a file per machine, below the user's
+//! Storage of calibrations and other data about machines, one file per machine, below the user's
 //! state folder.
 //!
 //! A file is written under a temporary name and then renamed, which prevents partial reads. An

@@ -259,7 +259,7 @@ impl ExperimentError {
         ExperimentError { arm: Some(arm.heading()), ..problem.into() }
     }
 
-    /// Returns the error that the target of an arm was lost during a run.
+    /// Returns the error for an arm whose target was lost during a run.
     pub(super) fn of_lost_target(arm: &Arm) -> ExperimentError {
         let only = arm.plan.target.as_ref().filter(|_| arm.plan.targets.is_empty());
         ExperimentError::of(arm, Problem::Lost { target: only.map(Target::to_string) })
@@ -326,7 +326,7 @@ impl ExperimentError {
         }
     }
 
-    /// Returns the error of a count of rows after a step.
+    /// Returns the error of a count of rows that was made after a step.
     pub(super) fn of_rows(self, after: DataStep) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Run(Error::Failed(Failed::Unsupported { reason, .. })) => {

@@ -99,11 +99,11 @@ pub enum ExperimentEvent<'a> {
         /// A sentence about it, without secrets.
         sentence: &'a str,
     },
-    /// A round is repeated, because an instrument failed.
+    /// A round is repeated, because the instrument of one of its runs failed.
     RoundRepeated {
         /// The round.
         round: u32,
-        /// The run that lost a server of a sweep over the number of servers, with the event, if
+        /// In a sweep over the number of servers, the run that lost a server, with the event, if
         /// that was the reason.
         lost_server: Option<&'a str>,
     },

@@ -127,8 +127,8 @@ pub fn read_results(
 }
 
 impl ExperimentResults {
-    /// Returns the differences of an arm that are not declared: from a baseline, and between its
-    /// own rounds. `keys` are the keys of the declared differences of both arms.
+    /// Returns the undeclared differences between an arm and a baseline, and between the rounds of
+    /// the arm. `keys` are the keys of the declared differences of both arms.
     pub fn undeclared(
         &self,
         baseline: ArmId,
@@ -229,7 +229,7 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
 }
 
 /// Refuses to compare the declared metrics of an arm if runs of it or of its baseline are INVALID:
-/// an arm that does not do the work may look fast. Its other figures stay, as exploratory ones.
+/// an arm that does not do the work may look fast. Its exploratory metrics are still compared.
 pub(super) fn refuse_invalid(comparison: &mut Comparison, runs: &[&RecordedRun]) {
     let is_invalid = |arm: ArmId| {
         let mut of_arm = runs.iter().filter(|run| run.arm == arm);

@@ -55,7 +55,7 @@ pub fn oracles(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Finding> {
 }
 
 /// Measures oracles in real time over loopback, in the protocols of PostgreSQL and MySQL; with
-/// [`Depth::Quick`] only the one that needs no statistics.
+/// [`Depth::Quick`], only the oracle with a constant service time, whose test needs no statistics.
 ///
 /// # Errors
 /// The simulated server cannot be started or reached.

@@ -34,7 +34,8 @@ pub(super) struct Oracle {
     pub(super) workload: &'static str,
     /// The simulated server.
     pub(super) server: &'static str,
-    /// The warm-up in which the server forgets its empty start, and a thorough window.
+    /// The warm-up, after which the empty start of the server no longer matters, and the window of
+    /// a thorough test.
     pub(super) span: Span,
     /// Mean think time of closed clients, in seconds.
     pub(super) think_s: f64,

@@ -31,7 +31,7 @@ impl Identity {
         Ok((chain, key))
     }
 
-    /// Builds the error of a certificate and a key of different owners.
+    /// Builds the error for a certificate and a key that do not belong together.
     pub(super) fn mismatch(&self, error: &rustls::Error) -> Error {
         Error::url(format!("`tls-cert` and `tls-key` do not belong together: {error}"))
     }

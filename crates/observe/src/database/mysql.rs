@@ -198,7 +198,7 @@ const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"
 /// States in which a statement waits for data from its client.
 const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 
-/// Idle seconds from which a session counts as unused: a pool holds it in reserve.
+/// Idle time, in seconds, from which a session counts as a spare connection of a pool.
 const SPARE_S: u64 = 5;
 
 /// Commands of threads that serve no client.
@@ -515,7 +515,7 @@ fn status() -> String {
     format!("show global status where variable_name in ({})", names.join(", "))
 }
 
-/// Returns numbers by their names in lower case.
+/// Returns the numbers of a reply by their names in lower case.
 fn pairs(reply: &Table) -> BTreeMap<String, f64> {
     let pair = |row: &Vec<Option<String>>| {
         let value: f64 = text(row, 1).parse().ok()?;

@@ -17,7 +17,7 @@ pub struct OwnSessions {
     ids_at_observed: Vec<SessionIds>,
 }
 
-/// Sessions with which a run uses one target.
+/// The sessions of a run at one target.
 #[derive(Clone, Debug)]
 pub struct TargetSessions {
     /// Name that the client gives to the server: PostgreSQL's `application_name`, the user of MySQL

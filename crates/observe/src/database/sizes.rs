@@ -100,7 +100,7 @@ fn relation(base: &Path) -> Option<Extent> {
     Some(extent)
 }
 
-/// Returns the extent of the files in a folder, without those in folders below it.
+/// Returns the extent of the files in a folder, without those in subfolders.
 fn folder(path: &Path) -> Option<Extent> {
     let mut extent = Extent::default();
     for entry in fs::read_dir(path).ok()? {

@@ -20,7 +20,7 @@ const OTHER: &str = "other";
 /// Statements of one sample that are counted: those in which most sessions wait.
 const STATEMENTS: usize = 8;
 
-/// One sum.
+/// A sum that only grows, with its unit.
 #[derive(Clone, Debug)]
 struct Counted {
     unit: &'static str,
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(readings(&sample), [("waits", "Lock:tuple", 5.0)]);
     }
 
-    /// Returns the sums of a kind by name.
+    /// Returns the sums of a component, by the name of the metric.
     fn sums(tally: &Tally, kind: &ComponentKind) -> BTreeMap<String, u64> {
         let of_it = tally.sums.iter().filter(|((of, _), _)| of == kind);
         of_it.map(|((_, metric), counted)| (metric.clone(), counted.sum)).collect()

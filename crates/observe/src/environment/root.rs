@@ -37,7 +37,8 @@ impl Root {
         self.beginning(path, LONGEST_FILE)
     }
 
-    /// Returns the first bytes of a file. The kernel generates long files while they are read.
+    /// Returns the first bytes of a file. No more are read, because the kernel generates such files
+    /// during the read, and some are long.
     pub(crate) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
         let mut content = Vec::new();
         let file = File::open(self.0.join(path)).ok()?;
@@ -52,7 +53,7 @@ impl Root {
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// Returns the number that a file consists of.
+    /// Returns the content of a file as a number; `None` if it is not one.
     pub(crate) fn number(&self, path: &str) -> Option<u64> {
         self.line(path)?.parse().ok()
     }

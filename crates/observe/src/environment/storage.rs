@@ -1,7 +1,7 @@
 //! Storage of the record: its file system and the device below.
 //!
-//! The device matters if the database uses it too: then writing the record adds to the disk
-//! activity that is measured.
+//! The device matters if the database uses it too, because writing the record then adds to the
+//! measured disk activity.
 
 use std::path::{Path, PathBuf};
 

@@ -21,7 +21,7 @@ pub(crate) struct Frequency {
 }
 
 impl Frequency {
-    /// Finds the files. The list is not refreshed.
+    /// Finds the files of the processors that exist now. The list is not refreshed.
     pub(crate) fn of(root: &Root) -> Frequency {
         let is_processor =
             |name: &String| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok());

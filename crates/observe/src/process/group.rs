@@ -50,8 +50,8 @@ pub(super) struct GroupSample {
     pub(super) threads: usize,
     /// Resident memory in pages.
     pub(super) resident: u64,
-    /// Processor time since the last sample of the busiest thread of this side, and of the busiest
-    /// thread of the other side, in nanoseconds; `None` if threads are not read one by one.
+    /// Processor time since the last sample, in nanoseconds: of the busiest thread of this side,
+    /// and of the busiest thread of the other side. `None` if threads are not read one by one.
     pub(super) busiest: Option<Pair>,
     /// Processors that the processes may run on; empty if unknown.
     pub(super) allowed: BTreeSet<u32>,
@@ -60,7 +60,7 @@ pub(super) struct GroupSample {
 }
 
 impl Group {
-    /// Returns the numbers of its processes.
+    /// Returns the ids of its processes.
     pub(super) fn numbers(&self) -> BTreeSet<u32> {
         self.processes.keys().copied().collect()
     }

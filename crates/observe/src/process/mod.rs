@@ -259,7 +259,7 @@ impl Processes {
         }
     }
 
-    /// Reports the database behind proxies, which are processes with these numbers.
+    /// Reports the database behind proxies. `proxies` are the ids of their processes.
     fn report_upstream(&mut self, files: &mut Files<'_>, proxies: Vec<u32>, sample: &mut Sample) {
         let port = |place: &LocatedServer| match place.location {
             ServerLocation::Port(port) => Some(port),
@@ -297,8 +297,9 @@ impl Processes {
         }
     }
 
-    /// Reports the use of programs of neither side. While a lost server is being searched for,
-    /// nothing is reported, because the server would count as one of them.
+    /// Reports the use of programs other than the load generator and the database. While a lost
+    /// server is being searched for, nothing is reported, because the server would count as one of
+    /// them.
     fn report_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
         let here = self.server.numbers();
         let is_lost = |place: &LocatedServer| {

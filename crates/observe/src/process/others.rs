@@ -1,8 +1,10 @@
-//! Programs that belong to neither side, and their part of the machine's processors.
+//! Programs that belong neither to the load generator nor to the database, and their part of the
+//! machine's processors.
 //!
 //! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). It takes place
-//! only after the machine has used more processor time than both sides explain, and long enough
-//! after the last scan that scanning takes at most [`BUDGET`] of a processor.
+//! only after the machine has used more processor time than the load generator and the database
+//! explain, and long enough after the last scan that scanning takes at most [`BUDGET`] of a
+//! processor.
 //!
 //! A process that begins and ends between two scans is counted under the name of the parent that
 //! waited for it. Kernel threads are not programs.
@@ -44,13 +46,13 @@ const GENERATIONS: usize = 64;
 pub(super) struct Sides {
     /// This process. Its descendants are not other programs.
     pub(super) own: u32,
-    /// Processes of both sides, and of the observer.
+    /// Processes of the load generator, the database and the observer.
     pub(super) numbers: BTreeSet<u32>,
     /// Processor time of all of them, in seconds.
     pub(super) used_s: f64,
 }
 
-/// A process of neither side.
+/// A process that belongs neither to the load generator nor to the database.
 #[derive(Clone, Debug)]
 struct OtherProcess {
     name: String,
@@ -72,9 +74,9 @@ struct Scan {
 /// Decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScanDecision {
-    /// Too little processor time was used by processes of neither side.
+    /// Other processes used too little processor time.
     Idle,
-    /// Enough was used, but the last scan was too recent.
+    /// Other processes used enough, but the last scan was too recent.
     Early,
     /// A scan is due.
     Now,
@@ -91,7 +93,7 @@ impl Scan {
     }
 }
 
-/// Programs of neither side.
+/// Programs that belong neither to the load generator nor to the database.
 #[derive(Debug, Default)]
 pub(super) struct OtherPrograms {
     processes: BTreeMap<u32, OtherProcess>,

@@ -147,7 +147,7 @@ mod tests {
         leads.then_some(ServerLocation::Port(5_432)).into_iter().collect()
     }
 
-    /// Returns the numbers of the processes that are found behind the proxy.
+    /// Returns the ids of the processes that are found behind the proxy.
     fn found(name: &str, find_servers: Option<FindServers>) -> Vec<u32> {
         let planted = planted(name);
         let mut files = Files::of(&planted.root);
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(looks.collect::<Vec<_>>(), [false, true]);
     }
 
-    /// As when a pool of another database is used, or after a failover.
+    /// A second database appears when a pool of another database is used, or after a failover.
     #[test]
     fn second_database_is_found_later() {
         let stat = Stat { parent: 1, threads: 1, started: 1, ..Stat::default() };

@@ -62,9 +62,9 @@ const OPERATION: usize = 4;
 /// Length added by each port, in bytes: two ranges, each followed by a jump to the end.
 const PER_PORT: usize = 2 * (2 * 2 * OPERATION + OPERATION);
 
-/// Encodes a filter that accepts a socket if one of its ports is one of these. Each operation
-/// advances by `yes` or by `no` bytes; a socket is accepted if execution arrives exactly at the
-/// end, and rejected if it goes beyond.
+/// Encodes a filter that accepts a socket if its local or its remote port is one of `ports`. Each
+/// operation advances by `yes` or by `no` bytes; a socket is accepted if execution arrives exactly
+/// at the end, and rejected if it goes beyond.
 fn wanted(ports: &[u16]) -> Vec<u8> {
     let length = ports.len() * PER_PORT + OPERATION;
     let mut program: Vec<u8> = Vec::with_capacity(length);

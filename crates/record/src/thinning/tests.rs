@@ -40,7 +40,7 @@ fn mean(points: &[Sample]) -> f64 {
     sum / weight
 }
 
-/// Returns the growth of a counter; after a reset, its value is growth from zero.
+/// Returns the growth of a counter. The first value after a reset counts as growth from zero.
 fn growth(points: &[Sample]) -> f64 {
     let grown = |pair: &[Sample]| match pair[1].1 >= pair[0].1 {
         true => pair[1].1 - pair[0].1,

@@ -104,8 +104,8 @@ fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     (environment, servers)
 }
 
-/// Returns the values of a fact in some runs: all of a few, the range of many numbers, or the first
-/// of many texts.
+/// Returns the values of a fact in some runs. If there are more than [`MOST_VALUES`], returns the
+/// range of numbers, or the first few texts.
 fn in_words(values: &[String]) -> String {
     if values.len() <= MOST_VALUES {
         return if values.is_empty() { NONE.to_owned() } else { values.join(", ") };

@@ -106,7 +106,7 @@ impl CapacityView {
         self.found.as_ref().is_some_and(|found| found.fails == Some(it.trial.value))
     }
 
-    /// Returns the highest value that passes although a lower one fails, if there is one: then no
+    /// Returns the highest value that passes although a lower one fails. If there is one, no
     /// interval describes the boundary.
     pub(super) fn passes_beyond(&self) -> Option<f64> {
         self.found.as_ref()?.irregular.iter().find_map(Irregular::passes_beyond)

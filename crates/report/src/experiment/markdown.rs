@@ -137,7 +137,7 @@ fn rank_of_bet(outcome: Option<BetOutcome>) -> Rank {
     }
 }
 
-/// Returns the numbers of a search that its sentence does not have, on two lines.
+/// Returns the numbers of a search that its sentence does not state, on at most two lines.
 fn numbers(search: &CapacityView) -> Vec<String> {
     let named = |names: &[&str]| {
         let numbers = search.numbers().into_iter().filter(|(name, _)| names.contains(name));

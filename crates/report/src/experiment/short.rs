@@ -189,7 +189,8 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     shared.into_iter().map(line).collect()
 }
 
-/// Returns numbers of runs that several arms share: `6 runs each; 6 SUSPECT (drift)`.
+/// Adds `each` to the number of runs that several arms have in common: `6 runs each; 6 SUSPECT
+/// (drift)`.
 fn each(counts: &str) -> String {
     match counts.split_once("; ") {
         Some((runs, rest)) => format!("{runs} each; {rest}"),

@@ -45,7 +45,8 @@ pub(super) struct ShortTable {
     pub(super) notes: Vec<String>,
 }
 
-/// Returns the tables of an experiment that have rows, each with a row at least.
+/// Returns the tables of an experiment that are not empty. Each shows at least one row, even if
+/// `rows` allows none.
 pub(super) fn tables(view: &ExperimentView, rows: MostRows) -> Vec<ShortTable> {
     let most = rows.of_each.max(1);
     let metrics = metrics(view, MostRows { of_each: most, ..rows });

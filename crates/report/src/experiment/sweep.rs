@@ -422,7 +422,8 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     .collect()
 }
 
-/// Returns the word that ranks a point relative to the best one; empty if it is worse.
+/// Returns the rank of a point as a word: `best`, `tie` or `undecided`; empty if the point is worse
+/// than the best one, or if its relation to it is unknown.
 pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     let Some(found) = &curve.best else { return "" };
     if found.best == Some(place) {
@@ -435,8 +436,8 @@ pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     }
 }
 
-/// Returns the limiters of each arm at its best point, and at the last one: where more load gains
-/// nothing.
+/// Returns the limiters of each arm at its best point, and at its last point, which usually has the
+/// highest load.
 pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String> {
     let of_arm = |(name, curve): (&&str, &ArmCurve)| {
         let name = if names.len() > 1 { format!("{name}: ") } else { String::new() };
@@ -452,7 +453,8 @@ pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String>
     names.iter().zip(&sweep.curves).filter_map(of_arm).collect()
 }
 
-/// Returns the best point of an arm, and the last one: where more load gains nothing.
+/// Returns the positions of the best point and of the last point of an arm; one position if they
+/// are the same.
 pub(super) fn notable_points(curve: &ArmCurve) -> Vec<usize> {
     let Some(last) = curve.points.len().checked_sub(1) else { return Vec::new() };
     let best = curve.best.as_ref().and_then(|best| best.best);

@@ -229,9 +229,9 @@ impl Axis {
         (self.from.min(self.to)..=self.from.max(self.to)).contains(&value)
     }
 
-    /// Returns the range of the axis in words, or its names.
+    /// Returns the range of the axis in words; for an axis of categories, their labels.
     pub(crate) fn range_text(&self) -> String {
-        /// Maximum number of names.
+        /// Maximum number of labels.
         const MOST_NAMES: usize = 24;
         if self.scale == Scale::Category {
             let names = self.ticks.iter().map(|tick| tick.label.as_str()).take(MOST_NAMES);

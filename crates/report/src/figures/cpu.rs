@@ -103,7 +103,8 @@ fn servers(evidence: &Evidence) -> Vec<Usage> {
     of(&server.processes, name).into_iter().chain(upstream).collect()
 }
 
-/// Returns the programs of neither side that used most.
+/// Returns the programs, other than the load generator and the database, that used the most
+/// processor time.
 fn programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
@@ -138,8 +139,8 @@ fn used(
     Some(rates).filter(|rates| !rates.points.is_empty())
 }
 
-/// Returns the sums of counters at the times of the first one; not a number where another was not
-/// read.
+/// Returns the sums of counters at the times at which the first was read; NaN at times at which
+/// another was not read.
 fn sums(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
     let at_time = |observed: &&Observed, at: &Nanos| {
         let place = observed.points.binary_search_by_key(at, |(at, _)| *at);

@@ -11,7 +11,8 @@ use crate::number::time;
 /// Number of points for each further nine of the percentile, as from p90 to p99.
 const POINTS_PER_NINE: f64 = 20.0;
 
-/// Fraction of requests whose times may lie below the axis: a few short ones would take most of it.
+/// Fraction of requests that may be too fast for the axis, which a few short times would otherwise
+/// fill.
 const LOWEST: f64 = 0.05;
 
 /// The curves.

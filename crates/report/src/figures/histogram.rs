@@ -13,10 +13,11 @@ const DENSITIES: [u32; 6] = [160, 80, 40, 20, 10, 5];
 /// Maximum number of bars.
 const MOST_BARS: usize = 70;
 
-/// Minimum number of bars that even a few times may have.
+/// Maximum number of bars of a histogram with few requests. With more requests it grows, up to
+/// [`MOST_BARS`].
 const FEWEST_BARS: usize = 12;
 
-/// Fraction of times that may share the first bar.
+/// Fraction of the requests, the fastest ones, that may share the first bar.
 const SHORTEST: f64 = 0.005;
 
 /// A valley between two peaks is at most this fraction of the lower one.

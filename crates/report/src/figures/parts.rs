@@ -140,7 +140,7 @@ mod tests {
         check((100, 54.0), (100, 4.0), false, [4.0, 45.0, 5.0]);
     }
 
-    /// As in an outage: requests wait for a connection and are refused.
+    /// During an outage, requests wait for a connection and are then refused.
     #[test]
     fn waits_of_failed_requests_are_no_part_of_the_mean_response() {
         check((100, 10.0), (100, 4.0), true, [4.0, 5.4, 0.6]);

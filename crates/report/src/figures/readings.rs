@@ -51,15 +51,15 @@ pub(super) fn of_metric<'a>(
 
 /// The growth of a counter per second.
 pub(super) struct Rates {
-    /// The growth between readings; not a number at a gap.
+    /// The growth between readings; NaN at a gap.
     pub(super) points: Vec<Point>,
-    /// The extremes of each, if readings stand for several samples; else empty.
+    /// The extremes behind each point; empty unless readings stand for several samples.
     pub(super) extents: Vec<Extent>,
     /// The growth over all the time without a gap; 0 if there is none.
     pub(super) mean: f64,
 }
 
-/// Clause of a figure in which readings stand for several samples.
+/// Clause of the caption of a figure in which a reading stands for several samples.
 const MERGED: &str =
     "beyond two hours a point stands for several samples, and bands show their extremes";
 
@@ -172,8 +172,8 @@ pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nano
     ends
 }
 
-/// Returns name, heading and sentence of the figure of a machine or target; its name is part of the
-/// first two.
+/// Returns the name, the heading and the caption of a figure. The name of the machine or target, if
+/// there is one, is appended to the first two.
 pub(super) fn words(name: &str, title: &str, place: Option<&str>, caption: String) -> Words {
     let (name, title) = match place {
         Some(place) => (format!("{name}.{place}"), format!("{title}: {place}")),

@@ -21,8 +21,8 @@ const MOST: usize = 24;
 /// and the caption has their number.
 const MOST_CHECKPOINTS: usize = 40;
 
-/// Counters of the checkpoints that PostgreSQL has begun. Which view has them depends on the
-/// version; any version has one of these.
+/// Counters of the checkpoints that PostgreSQL has begun. Their view depends on the version; every
+/// version has one of the two.
 const CHECKPOINTS: [ServerStatistic; 4] = [
     pg_stat_bgwriter::CHECKPOINTS_TIMED,
     pg_stat_bgwriter::CHECKPOINTS_REQ,

@@ -83,7 +83,7 @@ impl Periods {
         (from.as_secs_f64() + to.as_secs_f64()) / 2.0
     }
 
-    /// Returns the mean number of sessions in a wait, for each period; not a number without
+    /// Returns the mean number of sessions in a wait, for each period; NaN for a period without
     /// samples. A wait is counted from its first occurrence on.
     fn means(&self, wait: &Observed) -> Vec<f64> {
         let at = |end: Nanos| {

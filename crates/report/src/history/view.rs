@@ -136,8 +136,9 @@ impl HistoryView {
         Some(recent.sum())
     }
 
-    /// Returns false if another series has this number of records after the last one of a series: a
-    /// workload that is not run any more would keep its last change recent for ever.
+    /// Returns true if a series is still run: no other series has `records` records or more after
+    /// its last one. The last change of a workload that is not run any more would otherwise stay
+    /// recent.
     fn goes_on(&self, series: &SeriesView, records: usize) -> bool {
         let last = series.records.last().map(|record| record.place);
         let later = |other: &SeriesView| {

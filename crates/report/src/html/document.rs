@@ -67,7 +67,7 @@ impl Document {
         Document::with(title, sections, PageKind::File)
     }
 
-    /// Begins a document of a different kind in the same way.
+    /// Begins a document of any kind, as [`new`](Document::new) does for a file.
     pub(super) fn with(title: &str, sections: &[Section], kind: PageKind) -> Document {
         let mut out = String::with_capacity(1 << 18);
         let (heading, title) = (sentence(title), shown(title));

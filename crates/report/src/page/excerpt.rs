@@ -104,7 +104,7 @@ impl ExcerptTable {
         self
     }
 
-    /// Returns name and remark, and says if there are no rows.
+    /// Returns the name and the remark, followed by `none` if there are no rows.
     pub(crate) fn heading(&self) -> String {
         let remark = self.remark.as_deref();
         let none = self.rows.is_empty().then_some("none");

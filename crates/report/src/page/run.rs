@@ -65,7 +65,7 @@ pub struct RunSection {
 pub struct EventsSection {
     /// The first events.
     pub events: Vec<EventRow>,
-    /// Note on the others.
+    /// Remark on the events that are not shown.
     pub more: Option<Remark>,
 }
 

@@ -79,8 +79,8 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     }
 }
 
-/// Distance of the labels of the horizontal axis below it, in pixels. The lowest label of the
-/// vertical axis is above them.
+/// Distance from the horizontal axis down to the base line of its labels, in pixels. It leaves room
+/// for the lowest label of the vertical axis.
 const BELOW: f64 = 18.0;
 
 /// Length of a tick without a label, in pixels.

@@ -15,7 +15,7 @@ pub(super) fn picture(bins: &[Bin], room: usize) -> Table {
     }
 }
 
-/// Draws bins as lines of a table, with bars up to a width.
+/// Draws bins as lines of a table, with bars of at most `widest` columns.
 fn drawn(bins: &[Bin], widest: usize) -> Table {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
     let total: u64 = bins.iter().map(|bin| bin.count).sum();

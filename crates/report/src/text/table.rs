@@ -51,7 +51,7 @@ impl Grid {
         Grid::with(table, WIDEST_TEXT)
     }
 
-    /// Formats the cells of a table, and makes them printable.
+    /// Formats the cells of a table, and makes them printable. No text is cut.
     pub(crate) fn whole(table: &Table) -> Grid {
         Grid::with(table, usize::MAX)
     }

@@ -4,7 +4,8 @@ use analyze::{OtherProgram, OtherPrograms};
 
 use super::digits::number;
 
-/// Describes the processors that programs of neither side used, with the names of the largest.
+/// Describes the processors that programs other than the load generator and the database used, with
+/// the names of the largest.
 pub(super) fn other_programs(others: &OtherPrograms) -> String {
     let host = others.host.as_deref().map_or("the machine".to_owned(), |host| format!("`{host}`"));
     let named: Vec<String> = others.largest().iter().map(other_program).collect();

@@ -9,7 +9,8 @@ use crate::cases;
 use crate::observed::observed;
 use crate::support::histogram;
 
-/// Returns a time course with these response times in the parts that begin at these seconds.
+/// Returns a time course of one-second parts, given by the start of each in seconds and its
+/// response times.
 fn course(parts: &[(u64, &[Nanos])]) -> TimeCourse {
     let column = |(from, times): &(u64, &[Nanos])| {
         let response = Distribution::of(&histogram(Kind::Response, times.iter().copied()));
@@ -28,8 +29,7 @@ fn course(parts: &[(u64, &[Nanos])]) -> TimeCourse {
     TimeCourse { columns: parts.iter().map(column).collect() }
 }
 
-/// Returns the caption of a run with ten seconds of warm-up, with these response times in the parts
-/// that begin at these seconds.
+/// Returns the caption of a run with ten seconds of warm-up and with this time [`course`].
 fn caption(parts: &[(u64, &[Nanos])]) -> String {
     let view = cases::open().view();
     let figures = report::figures(&view, &[course(parts)]);

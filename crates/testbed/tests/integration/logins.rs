@@ -137,7 +137,8 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
     assert!(refused.contains("secure-file-priv"), "{refused}");
 }
 
-/// The rights that the workloads, the observer and the record need.
+/// The statements of this test need the rights that the workloads, the observer and the record
+/// need.
 #[test]
 fn user_of_a_url_owns_its_databases() {
     for (url, statements) in [

@@ -36,7 +36,8 @@ pub(super) fn apply<'a>(
     applied
 }
 
-/// Returns the overrides of keys above the first section, of each key the last one.
+/// Returns the overrides of keys above the first section. If a key has several, only the last one
+/// counts.
 pub(super) fn globals(overrides: &Overrides, sink: &mut Sink) -> Vec<Entry<'static>> {
     let mut entries: Vec<Entry<'static>> = Vec::new();
     for one in overrides.keys.iter().filter(|one| one.is_global()) {

@@ -130,7 +130,7 @@ pub(crate) enum Family {
     Latest(Latest),
     /// The skew of TPC-C.
     Nurand(Nurand),
-    /// The number of the client, given the number of clients.
+    /// The number of the client that sends the request, from 0. The field is the number of clients.
     Client(u32),
     /// An exponential distribution with this mean.
     Exponential(Node),

@@ -243,7 +243,7 @@ impl<R: Read> Reader<R> {
         self.latest = self.latest.max(at);
     }
 
-    /// Reads as many bytes as are available, after the unparsed ones.
+    /// Reads the available bytes, and appends them to those that are not parsed yet.
     fn read(&mut self) -> Result<(), Fault> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;

@@ -85,14 +85,15 @@ pub struct Requests {
 /// The order and grouping of the statements of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flow {
-    /// One after the other on one connection; the first error ends the request.
+    /// Statements run one after the other on one connection; the first error ends the request.
     Together,
-    /// One after the other on one connection, with pauses between them: the request is a session.
+    /// Statements run one after the other on one connection, with pauses between them: the request
+    /// is the session of a user.
     Session {
         /// Length of the pauses.
         think: Option<Expr>,
     },
-    /// One after the other, independently: after an error the next one still runs.
+    /// Statements run one after the other, independently: after an error the next one still runs.
     Separately,
 }
 

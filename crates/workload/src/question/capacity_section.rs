@@ -291,14 +291,14 @@ fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Resu
     }
 }
 
-/// Returns the error of a lower bound of a time or of failures.
+/// Returns the error for a lower bound on a time or on failures.
 fn lower_bound(place: Excerpt<'_>) -> Diagnostic {
     let message = format!("{} is a lower bound, which a larger load meets", quoted(place.text()));
     let upper = place.text().replace('>', "<");
     place.error(message).help(format!("write an upper bound: `slo = {upper}`"))
 }
 
-/// Returns the error of a bound of the largest time: the more requests, the larger it is.
+/// Returns the error for a bound on the maximum of a time, which grows with the number of requests.
 fn maximum(place: Excerpt<'_>) -> Diagnostic {
     let message = format!(
         "{} depends on the length of a trial: more requests have a larger maximum",
@@ -308,8 +308,8 @@ fn maximum(place: Excerpt<'_>) -> Diagnostic {
     place.error(message).help(format!("write a quantile: `slo = {quantile}`"))
 }
 
-/// Returns the error of an upper bound of throughput. Such a bound limits the load that the search
-/// sets itself, or it is met more easily the larger that load is.
+/// Returns the error for an upper bound on throughput. Such a bound limits the load that the search
+/// sets itself, or is met more easily the larger that load is.
 fn upper_throughput(one: &NamedSlo<'_>, job: &str, load: &VariedLoad) -> Diagnostic {
     let (place, bound) = (one.place, one.slo.bound);
     let lower = place.text().replace('<', ">");
@@ -327,7 +327,7 @@ fn upper_throughput(one: &NamedSlo<'_>, job: &str, load: &VariedLoad) -> Diagnos
         .help(format!("write a lower bound, `slo = {lower}`{highest}"))
 }
 
-/// Returns the error of a number of clients that the workload has no connections for.
+/// Returns the error for more clients than the workload has connections.
 pub(super) fn too_many_clients(place: Excerpt<'_>, clients: f64, most: f64) -> Diagnostic {
     place
         .error(format!("{clients} clients are more than `max-connections` = {most}"))
@@ -394,8 +394,8 @@ fn load_value(key: &str, value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) ->
     }
 }
 
-/// Returns the error of a rate that is higher than any may be. The experiments of earlier versions
-/// may have it, and stay readable.
+/// Returns the error for a rate above the largest possible one. Experiments of earlier versions may
+/// have such a rate, and stay readable.
 fn too_high(place: Excerpt<'_>) -> Diagnostic {
     let refused = format!("{} {}", quoted(place.text()), RateError::TooHigh);
     place.error(refused).help("write for example `highest = 1k`")

@@ -188,7 +188,7 @@ impl fmt::Display for Arm {
 
 impl Arm {
     /// Returns the arm of a run at this load, with this warm-up and this window instead of the
-    /// workload's own. Its plan is a copy of this arm's plan, without these changes.
+    /// workload's own. They are added to the differences of the arm; the plan does not change.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
         let global = |key: &str, value: Nanos| Difference::Key {
@@ -202,8 +202,8 @@ impl Arm {
         Arm { point: Some(value.to_string()), ..arm }
     }
 
-    /// Returns the arm of a run at this load. Its plan is a copy of this arm's plan, without these
-    /// changes.
+    /// Returns the arm of a run at this load. The load is added to the differences of the arm; the
+    /// plan does not change.
     #[must_use]
     pub fn with_load(&self, load: &VariedLoad, value: f64) -> Arm {
         let mut differences = self.differences.clone();

@@ -200,7 +200,7 @@ fn unknown(what: Excerpt<'_>, workload: &File<'_>) -> Diagnostic {
     }
 }
 
-/// Returns the name of an option that a URL may have.
+/// Checks that a target's URL may have an option of this name, and returns the name.
 fn url_option(name: Excerpt<'_>) -> Result<String, Box<Diagnostic>> {
     match Target::parse(&format!("sim:null?{}=x", name.text())) {
         Err(error @ TargetError::PasswordOption) => {
@@ -216,7 +216,7 @@ fn url_option(name: Excerpt<'_>) -> Result<String, Box<Diagnostic>> {
     }
 }
 
-/// Returns the name of a parameter that the workload has.
+/// Checks that the workload has a parameter of this name, and returns the name.
 fn param(name: Excerpt<'_>, workload: &File<'_>) -> Result<String, Box<Diagnostic>> {
     let params = workload.sections.iter().filter(|section| section.name == "params");
     let mut known = params.flat_map(|section| &section.entries).map(|entry| entry.key().text());

@@ -194,7 +194,7 @@ impl<'p> Excerpt<'p> {
         Excerpt { end: other.end, ..self }
     }
 
-    /// Returns it without white space at its ends.
+    /// Returns the excerpt without white space at its ends.
     pub(crate) fn trim(self) -> Excerpt<'p> {
         let text = self.text();
         let start = text.len() - text.trim_start().len();
@@ -225,8 +225,8 @@ impl<'p> Excerpt<'p> {
         }
     }
 
-    /// Returns its pieces between commas outside parentheses and quotes, trimmed; a blank text has
-    /// no pieces.
+    /// Returns the trimmed pieces of the excerpt, separated by commas outside parentheses and
+    /// quotes. A blank excerpt has none.
     pub(crate) fn list(self) -> impl Iterator<Item = Excerpt<'p>> {
         let length = self.text().len();
         let mut commas = top_level(self.text(), b',');
@@ -239,7 +239,7 @@ impl<'p> Excerpt<'p> {
         })
     }
 
-    /// Splits it at the first `separator` outside parentheses and quotes.
+    /// Splits the excerpt at the first `separator` outside parentheses and quotes.
     pub(crate) fn split_once(self, separator: u8) -> Option<(Excerpt<'p>, Excerpt<'p>)> {
         let at = top_level(self.text(), separator).next()?;
         let after = self.part(at + 1..self.text().len());

@@ -106,7 +106,8 @@ impl Shape {
         (0..).map_while(|number| self.stretch(number))
     }
 
-    /// Returns one of the linear parts; the last one never ends.
+    /// Returns the linear part with this index; `None` if there is none. The last part never ends,
+    /// and a sine has no linear parts.
     pub(super) fn stretch(&self, number: usize) -> Option<RateSegment> {
         match self {
             Shape::Sine { .. } => None,

@@ -511,7 +511,8 @@ mod tests {
     use super::*;
     use crate::read::LocatedText;
 
-    /// Compares the statement with `[…]` around each `${…}` and its context.
+    /// Scans a statement, and compares the text in which each `${…}` is replaced by its context in
+    /// brackets.
     fn check(text: &str, expected: &str) {
         check_as(Dialect::Sqlite, text, expected);
     }

@@ -23,7 +23,7 @@ impl Exact {
     /// The largest mantissa. The nearest double is not larger, and can be read back.
     pub(crate) const LARGEST: i128 = 9_000_000_000_000_000_000;
 
-    /// Creates a number from its parts, rounded to fit; `None` beyond the largest.
+    /// Creates a number from its parts, rounded to fit; `None` if it exceeds [`Exact::LARGEST`].
     fn new(mut mantissa: i128, mut scale: u32) -> Option<Exact> {
         while scale > 0 && (scale > SCALE || mantissa.abs() > Exact::LARGEST) {
             mantissa = divide_rounding(mantissa, 10);
@@ -121,7 +121,8 @@ impl Exact {
         wholes.map(|whole| u64::try_from(whole.checked_div(divisor)?).ok()).collect()
     }
 
-    /// Returns the mantissa at a scale not below its own. It is below 10³⁷, and sums fit too.
+    /// Returns the mantissa for a scale that is not smaller than the number's own. The result is
+    /// below 10³⁷, so the sum of two also fits into an `i128`.
     fn at(self, scale: u32) -> i128 {
         self.mantissa * 10_i128.pow(scale - self.scale)
     }

@@ -86,8 +86,8 @@ fn parts_have_statements_and_names_of_their_own() {
     refused(same, "[m/a] has the name of a part of [m]");
 }
 
-/// Metrics, and conditions of a capacity search, are judged by names. Records of earlier versions
-/// have such plans.
+/// Metrics and the conditions of a capacity search refer to jobs by name, and would take this job
+/// for a part. It is only a warning, because records of earlier versions have such plans.
 #[test]
 fn job_named_like_a_part_of_a_plain_job_is_warned_of() {
     check(
@@ -232,7 +232,7 @@ fn placeholders_take_the_fields_of_records() {
     );
 }
 
-/// As in dbbench: one record per statement.
+/// Like dbbench, Assay takes one record per statement.
 #[test]
 fn separate_statement_takes_its_own_record() {
     let plan = plan(

@@ -1,4 +1,4 @@
-//! The calls of the reader of replies for all forms of results.
+//! Tests of the calls that the reader of replies makes for each form of result.
 
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, ErrorKind, Field, MAX_PAYLOAD,

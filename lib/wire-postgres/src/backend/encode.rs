@@ -83,7 +83,7 @@ pub fn authentication_md5_password(out: &mut Vec<u8>, salt: [u8; 4]) {
     fixed(out, tag::AUTHENTICATION, [0, 0, 0, 5, a, b, c, d]);
 }
 
-/// Appends AuthenticationSASL: requests one of some mechanisms.
+/// Appends AuthenticationSASL: offers the client these mechanisms.
 ///
 /// # Errors
 /// A name contains a zero byte.

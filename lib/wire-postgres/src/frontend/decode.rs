@@ -53,7 +53,7 @@ pub struct Bind<'a> {
     pub formats: List<'a, Format>,
     /// The values; `None` is NULL.
     pub values: List<'a, Option<&'a [u8]>>,
-    /// Formats of the result columns, in the same way.
+    /// Formats of the result columns: one for each, or one for all, or none for text.
     pub results: List<'a, Format>,
 }
 

@@ -1,4 +1,4 @@
-//! Replies are counted equally in pieces of any size.
+//! Tests that the counts of a reply do not depend on the sizes of the pieces in which it arrives.
 
 use proptest::prelude::*;
 use wire_postgres::backend::{self, Column, Notification, ParameterStatus, Row};
@@ -318,8 +318,8 @@ fn server(letters: &str) -> Vec<u8> {
     out
 }
 
-/// Returns the error in a reply, which must be the same at once and byte by byte; `None` if it is
-/// valid.
+/// Returns the error in a reply; `None` if the reply is valid. Checks that the result is the same
+/// if the reply arrives whole and if it arrives byte by byte.
 fn fault(cycles: &[Cycle], letters: &str) -> Option<&'static str> {
     let bytes = server(letters);
     let every: Vec<usize> = (0..bytes.len()).collect();

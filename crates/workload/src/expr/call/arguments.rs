@@ -130,7 +130,7 @@ pub(crate) enum ColonPart<'p> {
 }
 
 impl<'p> CompiledArgument<'p> {
-    /// Returns the error that `generator` needs `wanted`, and this argument is something else.
+    /// Returns the error for an argument that is not `wanted`, which `generator` needs.
     pub(crate) fn mismatch(&self, generator: &str, wanted: &str) -> Diagnostic {
         let (what, kind) = (quoted(self.place.text()), self.value.kind().article());
         self.place.error(format!("`{generator}` needs {wanted}, but {what} is {kind}"))
