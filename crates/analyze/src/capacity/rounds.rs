@@ -63,7 +63,7 @@ const VALUES: usize = 5;
 /// Half of the width of the interval to reach, as a fraction of the estimate.
 const HALF_WIDTH: f64 = 0.01;
 
-/// Length of a trial of a round, as a multiple of the requests that judge a value.
+/// Length of a trial of a round, as a multiple of the length with enough requests to judge a value.
 const LENGTH: f64 = 2.0;
 
 /// Ratio of the ends of a bracket between which a cliff lies.

@@ -119,7 +119,7 @@ pub enum ConnectionLimit {
         /// Text of the event of the limit.
         text: String,
     },
-    /// Clients have no connection, or lost it in mid-run, and the server refuses another.
+    /// Clients have no connection, or lost it during the run, and the server refuses another.
     ClientsWithout {
         /// Configured clients.
         clients: f64,

@@ -50,9 +50,9 @@ struct Case {
 #[derive(Clone, Copy)]
 enum Number {
     Exactly(u64),
-    /// The ticks of a job with a rate that ends by time.
+    /// Once at each tick of a job that has a rate and ends at a given time.
     Rate(Ticks),
-    /// One after the other by clients, for this many milliseconds.
+    /// As often as clients send it in this many milliseconds, each time after the previous answer.
     For(u32),
 }
 

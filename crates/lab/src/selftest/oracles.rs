@@ -21,9 +21,10 @@ use crate::at_once;
 /// Number of replications of an oracle.
 const REPLICATIONS: u64 = 20;
 
-/// Seconds of a thorough window: the 330,000 requests that p99 needs at a utilisation of 0.7 to be
-/// known to 5 % at two standard errors. Twenty such runs know p99.9 to 5 % at four: 32,171
-/// independent requests for two, times the inflation of 46, times four.
+/// Length of a thorough window, in seconds: the time of 330,000 requests at 700 per second. At a
+/// utilisation of 0.7, this number shows p99 to within 5 %, at two standard errors. Twenty such
+/// windows show p99.9 to within 5 % at four standard errors. This takes 32,171 independent requests
+/// at two standard errors, times 46 because response times are correlated, times four.
 const WINDOW_S: f64 = 470.0;
 
 /// A simulated server, its load, and the exact values that must be measured.

@@ -224,7 +224,7 @@ pub(super) fn reasons<'c>(
 pub(super) struct PairTable {
     /// Name of the metric.
     pub(super) metric: String,
-    /// Unit of its values; empty if they have it themselves.
+    /// Unit of its values; empty if each value is written with its own unit.
     pub(super) unit: &'static str,
     /// A row for each pair.
     pub(super) table: Table,
