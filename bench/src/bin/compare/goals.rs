@@ -129,7 +129,7 @@ impl fmt::Display for Bound {
 
 /// The measured value of a goal in one situation.
 struct Figure {
-    /// The situation, if a goal has several; else empty.
+    /// The situation, if a goal has several; otherwise empty.
     label: String,
     value: Option<f64>,
 }

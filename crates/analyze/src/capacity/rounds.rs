@@ -51,7 +51,7 @@ const NARROWEST: f64 = 0.01;
 /// Logarithm of the ratio that the outer values of a round should have.
 const SPANNED: f64 = 1.0;
 
-/// Number of rounds from which the number of rounds is computed.
+/// Number of rounds after which the total number of rounds is computed.
 const PILOT: u32 = 2;
 
 const FEWEST_ROUNDS: u32 = 3;

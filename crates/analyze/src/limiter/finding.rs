@@ -116,7 +116,7 @@ pub enum Requesters {
 pub enum ConnectionLimit {
     /// Requests with a schedule wait for a connection.
     RequestsWait {
-        /// Text of the event of the limit.
+        /// Text of the event that reports the limit.
         text: String,
     },
     /// Clients have no connection, or lost it during the run, and the server refuses another.
@@ -125,7 +125,7 @@ pub enum ConnectionLimit {
         clients: f64,
         /// Smallest number of clients with a connection since the server refused one.
         connections: f64,
-        /// Text of the event of the limit.
+        /// Text of the event that reports the limit.
         text: String,
     },
     /// A pool shares few sessions among the requests.

@@ -324,7 +324,7 @@ const STUDY: Case = Case {
 /// late, and the last statement takes its time.
 const SLACK_S: f64 = 0.5;
 
-/// Largest number of runs of a file by a program, of which one must be in time.
+/// Maximum number of times that a program runs a file until one run is in time.
 const MOST_RUNS: usize = 3;
 
 /// Largest fraction of the ticks that dbbench may drop on a busy machine: one in this many. With

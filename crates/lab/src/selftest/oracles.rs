@@ -1,10 +1,10 @@
 //! The oracles: simulated servers whose response times are known in closed form, each measured in
 //! twenty independent replications.
 //!
-//! Twenty and not ten (decision 14): the standard deviation of ten is below half of the true one
-//! once in seventy-five cases, of twenty once in two thousand; four standard errors are exceeded
-//! once in thirteen hundred cases. The seeds are the same everywhere, and in virtual time one seed
-//! has one result: an oracle that passes once passes until the program changes.
+//! Twenty and not ten (decision 14): the standard deviation estimated from ten is below half of the
+//! true one once in 75 cases, that from twenty once in 2,000. Four standard errors are exceeded
+//! once in 1,300 cases. The seeds are the same everywhere, and in virtual time one seed has one
+//! result: an oracle that passes once passes until the program changes.
 
 use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};

@@ -314,7 +314,7 @@ mod tests {
         "size(terrain_points)",
     ];
 
-    /// Returns an experiment that compares these metrics, of which the first two are declared, with
+    /// Returns an experiment that compares these metrics, the first two of which are declared, with
     /// values and intervals as wide as they usually are.
     fn with_metrics(metrics: &[&str]) -> ExperimentView {
         let mut comparison = comparison(-0.1);
