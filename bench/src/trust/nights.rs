@@ -9,10 +9,10 @@ use base::{Draw, Seed, Stream};
 /// Nights of a year.
 const YEAR: usize = 365;
 
-/// Standard deviation of the noise from night to night.
+/// Standard deviation of the noise from night to night, as a fraction.
 const NOISE: f64 = 0.02;
 
-/// Size of the step.
+/// Size of the step, as a fraction.
 const STEP: f64 = -0.05;
 
 /// Nights before the step.

@@ -38,5 +38,5 @@ pub(crate) fn student_t(number: f64, error: f64) -> f64 {
     }
 }
 
-/// Value of t for a number without scatter.
+/// Value of t for measurements that do not scatter.
 pub(crate) const PERFECT: f64 = 1e6;

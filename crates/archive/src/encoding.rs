@@ -24,7 +24,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Returns the bytes of a histogram; of an empty one, only the header.
+    /// Returns the bytes of a histogram; only the header if it is empty.
     pub(crate) fn encode(&mut self, times: &Times, kind: Kind) -> &[u8] {
         self.bytes.clear();
         self.bytes.resize(HEADER, 0);

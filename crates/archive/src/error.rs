@@ -77,7 +77,7 @@ pub enum NoteRefusal {
     NotEnded,
     /// The file or its folder cannot be written.
     Unwritable,
-    /// The record has the maximum number of notes, which is this.
+    /// The record already has this number of notes, the maximum.
     Many(u32),
 }
 

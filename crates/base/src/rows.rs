@@ -38,7 +38,7 @@ impl RowMemory {
         }
     }
 
-    /// Returns true if most of it is free.
+    /// Returns true if at least three quarters of the memory are free.
     fn is_ample(&self) -> bool {
         self.0.load(Ordering::Relaxed) <= RowMemory::LIMIT / 4
     }

@@ -135,8 +135,9 @@ impl Secrets {
         Secrets::sorted(self.0.into_iter().chain(forms))
     }
 
-    /// Returns the secrets of eight characters or more, for texts with names and settings: without
-    /// a password such as `on`, half of them would be unreadable and would show the password.
+    /// Returns the secrets of eight characters or more, the only ones to hide in texts with names
+    /// and settings. Hiding a password such as `on` there would make half of a text unreadable, and
+    /// the gaps would reveal the password.
     #[must_use]
     pub fn distinct(self) -> Secrets {
         let is_distinct = |secret: &Secret| secret.expose().chars().count() >= DISTINCT;

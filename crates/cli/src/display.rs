@@ -54,7 +54,8 @@ impl Display {
         Display::of(shown, State { jobs: Vec::new(), ..State::of(order) })
     }
 
-    /// Creates the display of an experiment, for its pages alone.
+    /// Creates the display of an experiment, which appears only on its live pages and not on the
+    /// terminal.
     pub(crate) fn of_experiment(ask: &str) -> Display {
         Display::of(ProgressStyle::Nothing, State::of_experiment(ask))
     }

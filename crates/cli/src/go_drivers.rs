@@ -202,7 +202,7 @@ impl Translated {
         })
     }
 
-    /// Sets an option; of several values the last one applies.
+    /// Sets an option, in place of an earlier value.
     fn set(&mut self, option: &str, value: String) {
         self.options.retain(|(name, _)| name != option);
         self.options.push((option.to_owned(), value));

@@ -140,7 +140,7 @@ impl IndexFile {
         index.unwrap_or_default()
     }
 
-    /// Writes the index in place of the one before, for the user alone.
+    /// Writes the index in place of the one before, readable only by the user.
     ///
     /// # Errors
     /// The folder or the file cannot be written; the index before is then still in place.

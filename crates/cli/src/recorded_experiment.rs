@@ -15,19 +15,19 @@ use workload::question::{Design as Runs, Outline, URL_KEY};
 
 use crate::complain::Complaint;
 
-/// The fact that holds the printed experiment.
+/// Name of the fact with the printed experiment.
 pub(crate) const EXPERIMENT: &str = "experiment";
 
-/// The fact that holds the printed plans of the arms.
+/// Name of the fact with the printed plans of the arms.
 pub(crate) const PLANS: &str = "plans";
 
-/// The fact that holds the path of the experiment file, as it was given.
+/// Name of the fact with the path of the experiment file, as it was given.
 pub(crate) const PATH: &str = "path";
 
-/// The fact that holds the label.
+/// Name of the fact with the user's label.
 pub(crate) const LABEL: &str = "label";
 
-/// The fact that holds the version of the program.
+/// Name of the fact with the version of the program.
 pub(crate) const VERSION: &str = "assay";
 
 /// Remedy for a question that cannot be read.

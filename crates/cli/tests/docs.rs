@@ -240,7 +240,7 @@ fn a_wrong_file_and_one_that_should_be_wrong_are_noticed() {
 
 // Command lines.
 
-/// A command of a page, and the expectations of the page.
+/// A command of a page, with the outcome that the page shows.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
     line: usize,

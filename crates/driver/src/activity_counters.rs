@@ -36,9 +36,9 @@ pub enum Counter {
     Statements,
     /// Assay's own commits, other than commits of requests.
     CommitsOfAssay,
-    /// Assay's own statements other than statements of requests, at least.
+    /// Minimum number of Assay's own statements, other than statements of requests.
     StatementsOfAssay,
-    /// Assay's own statements other than statements of requests, at most.
+    /// Maximum number of Assay's own statements, other than statements of requests.
     StatementsOfAssayAtMost,
     /// Time at which the server began to count, in seconds since 1970.
     CountedSince,

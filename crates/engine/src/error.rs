@@ -139,8 +139,8 @@ impl Failed {
     }
 }
 
-/// Returns the error of a database that did not answer in time outside of the jobs; `key` is the
-/// key of the limit.
+/// Returns the error for a statement before or after the jobs that was not answered in time; `key`
+/// is the key that sets the limit.
 pub(crate) fn unanswered(key: &str, limit: Nanos) -> Error {
     let words = format!("nothing was answered within `{key} = {limit}`");
     Error::new(Class::Timeout, Code::TIMEOUT, words)

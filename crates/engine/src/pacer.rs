@@ -28,7 +28,7 @@ pub(crate) struct LogTimes {
 }
 
 impl LogTimes {
-    /// Makes the times of a job that replays a log.
+    /// Makes the arrival times of a job that replays a log.
     pub(crate) fn new(job: &Job) -> LogTimes {
         LogTimes {
             start: job.start,

@@ -8,7 +8,7 @@ pub const DATABASE: &str = "database";
 /// The client sessions of the database.
 pub const SESSIONS: &str = "sessions";
 
-/// The sessions of other clients; only as the name of a source that is missing.
+/// The sessions of other clients. The name only occurs in reports that they cannot be observed.
 pub const SESSIONS_OF_OTHERS: &str = "sessions of others";
 
 /// Role of PostgreSQL's process that writes checkpoints.

@@ -12,9 +12,10 @@ pub enum SparklineBottom {
     Zero,
 }
 
-/// Draws values as bars; of a series that is longer than `widest` columns, each bar is the mean of
-/// neighbouring values. Equal values are in the middle, unless the bottom is zero. A value that is
-/// not finite is missing, and leaves its column blank.
+/// Draws values as bars. If there are more than `widest` values, each bar is the mean of
+/// neighbouring ones. If all values are equal and the least is the bottom, the bars have half of
+/// the height. A value that is not finite counts as missing; a column without any other value is
+/// blank.
 pub fn sparkline(values: &[f64], bottom: SparklineBottom, widest: usize) -> String {
     let width = values.len().min(widest);
     let part = |column: usize| {

@@ -92,8 +92,9 @@ impl Rt {
         task::spawn(&self.0.tasks, future)
     }
 
-    /// Fires every timer that is due at `now`, a reading that the caller already has. A worker
-    /// calls this after each completion to keep the schedule of a thread that never goes idle.
+    /// Fires every timer that is due at `now`, a time that the caller has already read from the
+    /// clock. A worker calls this after each completion, because timers of a thread that never goes
+    /// idle would otherwise be late.
     #[inline]
     pub fn tick(&self, now: Stamp) {
         let mut deadlines = self.0.deadlines.borrow_mut();

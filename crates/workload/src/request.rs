@@ -12,7 +12,8 @@ use crate::plan::{Job, Load, Part, Piece, Requests, Statement};
 use crate::text::quote_for_shell;
 use crate::value::Datum;
 
-/// The number of bits below a pause's number: more requests than any run has.
+/// Number of bits for the number of a request, below the number of its pause, in the number of a
+/// random draw. No run has 2^40 requests.
 const PAUSE_BITS: u32 = 40;
 
 /// A generator of the values of one job's requests. Each client has its own; clones share

@@ -99,13 +99,13 @@ impl Capabilities {
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Returns MariaDB's half.
+    /// Returns the upper half, which only MariaDB uses.
     pub(crate) fn upper(self) -> u32 {
         let [.., a, b, c, d] = self.0.to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Combines two halves; MariaDB's half exists only if `MYSQL` is not set.
+    /// Combines two halves; the upper one is ignored if `MYSQL` is set.
     pub(crate) fn of_halves(lower: u32, upper: u32) -> Capabilities {
         let lower = Capabilities(u64::from(lower));
         if lower.contains(Capabilities::MYSQL) {
@@ -142,8 +142,8 @@ impl Negotiated {
     /// Returns the result of negotiation for a client that requests `wanted` and a server that
     /// offers `offered`.
     ///
-    /// MariaDB reads its half only from a client that does not set `MYSQL`, and MySQL requires
-    /// `MYSQL`.
+    /// `MYSQL` is set if and only if the server offers it: MySQL requires it, and MariaDB reads the
+    /// upper 32 bits only from a client that does not set it.
     pub fn of(offered: Capabilities, wanted: Capabilities) -> Negotiated {
         let both = offered & wanted.without(Capabilities::MYSQL);
         Negotiated(both | (offered & Capabilities::MYSQL))

@@ -4,14 +4,14 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The compared numbers of virtual requests.
+/// Numbers of virtual requests in the two runs whose memory is compared.
 const FEW: u64 = 1_000_000;
 const MANY: u64 = 10_000_000;
 
 /// Largest growth of memory from [`FEW`] to [`MANY`] requests, in bytes.
 const GROWTH: u64 = 1_000_000;
 
-/// The compared numbers of lines of a replayed log.
+/// Numbers of lines in the two logs whose replays are compared.
 const FEW_LINES: u64 = 100_000;
 const MANY_LINES: u64 = 1_000_000;
 

@@ -133,7 +133,7 @@ const HEAD: &str = "| database | writers | filled by | rows/s | lowest | highest
 struct Files {
     /// One file of rows for each writer.
     whole: Vec<PathBuf>,
-    /// One script for each writer that loads its rows, a batch at a time.
+    /// For each writer, a script that loads its rows one batch at a time.
     in_batches: Vec<PathBuf>,
 }
 

@@ -42,7 +42,7 @@ pub const OURS: &str = "Assay";
 /// Name of the search by an isotonic fit.
 const ISOTONIC: &str = "isotonic";
 
-/// Largest error of an estimate that counts as close.
+/// Largest error of an estimate that counts as close, as a fraction.
 const CLOSE: f64 = 0.02;
 
 /// Largest accepted share of searches that publish a rate above the capacity.

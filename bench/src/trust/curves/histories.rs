@@ -10,10 +10,10 @@ use crate::trust::drawn_figures;
 /// Records of a series.
 const RECORDS: u32 = 40;
 
-/// Standard deviation of the noise from record to record.
+/// Standard deviation of the noise from record to record, as a fraction.
 const NOISE: f64 = 0.02;
 
-/// Size of the step.
+/// Size of the step, as a fraction.
 const STEP: f64 = -0.05;
 
 /// Minimum number of records before and after a step.

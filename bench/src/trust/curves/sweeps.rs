@@ -125,12 +125,12 @@ pub(super) fn sweeps<T: Send>(
 /// Rates of fits.
 #[derive(Clone, Debug)]
 pub(super) struct FitRates {
-    /// The interval holds the true λ, σ, κ and N*.
+    /// Rates of intervals that contain the true λ, σ, κ and N*.
     pub(super) holds: [ComparisonRate; 4],
-    /// The same of fits to few points; of the parameter whose interval holds it least often.
+    /// Rates for fits to few points, each for the parameter whose intervals contain the true value
+    /// least often.
     pub(super) holds_with_few: [ComparisonRate; 3],
-    /// The interval of σ, if the points are measured in ascending order on a machine that slows
-    /// down.
+    /// Rate for σ, if the points are measured in ascending order on a machine that slows down.
     pub(super) holds_if_slowing: ComparisonRate,
 }
 

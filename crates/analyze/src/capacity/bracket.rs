@@ -203,9 +203,9 @@ impl Bracket {
     }
 }
 
-/// Returns the value to try after one that did not fail: its double, or the largest rate at which
-/// the server is still idle most of the time. It follows from the longest mean service time so far,
-/// so it needs no trial in between.
+/// Returns the value to try after one that did not fail: its double, or, if that is larger, the
+/// largest rate at which the server is still idle most of the time. That rate follows from the
+/// longest mean service time so far, so no trials in between are needed.
 fn larger(replay: &Replay<'_>, value: f64) -> f64 {
     let doubled = value * 2.0;
     if replay.order.vary.is_whole() {

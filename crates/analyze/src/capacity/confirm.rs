@@ -68,7 +68,7 @@ const SHARE: f64 = 0.5;
 /// longer.
 const LAST_SHARE: f64 = 0.95;
 
-/// Length of a trial, as a multiple of the requests that judge a value.
+/// Length of a trial, as a multiple of the length with enough requests to judge a value.
 const LENGTH: f64 = 4.0;
 
 /// Confirms a value near the boundary, or one of the next lower ones.
@@ -260,7 +260,8 @@ fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confir
         }
     }
     let Some(trial) = held else {
-        // The instrument failed, not the server: what the shorter trials confirmed is still true.
+        // The load generator or its machine failed, not the server: what the shorter trials
+        // confirmed is still true.
         irregular.push(Irregular::NotHeld { value });
         return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
     };

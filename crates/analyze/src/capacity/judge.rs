@@ -329,7 +329,8 @@ pub(super) fn upper_bound(
     upper_bound_of(order, position, trials, trials.len())
 }
 
-/// Returns true if more trials like those so far, `number` in all, would confirm the value.
+/// Returns true if the value would be confirmed by `number` trials in all that scatter like those
+/// so far.
 pub(super) fn would_confirm(order: &CapacityOrder, trials: &[&Trial], number: usize) -> bool {
     let is_below = |position: usize| {
         upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)

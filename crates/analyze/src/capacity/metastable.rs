@@ -27,9 +27,9 @@ const HEADROOM: f64 = 3.0;
 /// at least before it starts.
 const FEWEST_ADVISED: u64 = 4;
 
-/// Names an overload that may sustain itself as the gravest irregularity of a search that did not
-/// find a plain boundary, and removes those that it explains. A regular search stays regular.
-/// `trials` are the valid ones, in the order in which they ran.
+/// Puts an overload that may sustain itself first among the irregularities of a search, and removes
+/// those that it explains. It only does so if there are such irregularities, or the search ended
+/// without a boundary. `trials` are the valid ones, in the order in which they ran.
 pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut Vec<Irregular>) {
     if !irregular.iter().any(|why| is_explained(why) || why.is_without_boundary()) {
         return;

@@ -5,9 +5,9 @@ use super::search::{LOCATED, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
-/// Error of a search that its interval does not show, as a fraction of the value: the published
-/// searches are within it in 80 % of the cases or more. Ranges are widened by it before they are
-/// compared.
+/// Error of a search that its interval does not show, as a fraction of the value. In the published
+/// table (`docs/capacity.md`), at least 75 % of the estimates on each system are within it. Ranges
+/// are widened by it before they are compared.
 pub const SEARCH_ERROR: f64 = 0.02;
 
 /// The comparison of a search with the one that it repeats.

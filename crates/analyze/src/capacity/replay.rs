@@ -40,8 +40,9 @@ pub(super) const RELAXATIONS: f64 = 100.0;
 /// Length of a warm-up in relaxation times.
 const SETTLING: f64 = 10.0;
 
-/// Length of the first trial at a value of the bracket. A value far from the boundary is decided by
-/// a quarter of the requests; others are extended.
+/// Length of the first trial at a value of the bracket, as a multiple of the length with enough
+/// requests to judge a value. A quarter decides a value far from the boundary; at other values the
+/// trial is extended.
 const FIRST: f64 = 0.25;
 
 /// Maximum number of invalid trials at one value.
@@ -167,8 +168,9 @@ impl<'a> Replay<'a> {
         Ok(judge(self.order, &trials))
     }
 
-    /// Returns the length of a trial at this value: `times` the number of requests that judge a
-    /// value, enough relaxation times, within the budget.
+    /// Returns the length of a trial at this value: `times` the length with enough requests to
+    /// judge a value, or [`RELAXATIONS`] relaxation times if that is longer. Both are limited by
+    /// the budget; the minimum is `order.trial`.
     pub(super) fn window(&self, value: f64, times: f64) -> Nanos {
         let relaxations = RELAXATIONS * self.relaxation_s(value);
         let requests = self.requests() / self.throughput(value).unwrap_or(f64::INFINITY);

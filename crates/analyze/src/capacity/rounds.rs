@@ -51,7 +51,7 @@ const NARROWEST: f64 = 0.01;
 /// Logarithm of the ratio that the outer values of a round should have.
 const SPANNED: f64 = 1.0;
 
-/// Number of rounds from which the number of rounds is computed.
+/// Number of rounds after which the total number of rounds is computed.
 const PILOT: u32 = 2;
 
 const FEWEST_ROUNDS: u32 = 3;
@@ -63,7 +63,7 @@ const VALUES: usize = 5;
 /// Half of the width of the interval to reach, as a fraction of the estimate.
 const HALF_WIDTH: f64 = 0.01;
 
-/// Length of a trial of a round, as a multiple of the requests that judge a value.
+/// Length of a trial of a round, as a multiple of the length with enough requests to judge a value.
 const LENGTH: f64 = 2.0;
 
 /// Ratio of the ends of a bracket between which a cliff lies.

@@ -61,7 +61,7 @@ pub(super) fn queue_beyond(per_s: f64, time_s: f64) -> f64 {
     (-(1_000.0 - per_s).max(0.0) * time_s).exp()
 }
 
-/// The capacity of [`queue`].
+/// The capacity of [`queue`], in requests per second.
 pub(super) const QUEUE: f64 = 769.741_5;
 
 /// Returns a trial in which this share of the requests reaches the bound, with the noise of
@@ -88,7 +88,8 @@ fn draw(request: &TrialRequest, seed: u64) -> f64 {
     Stream::new(Seed(seed), "test", "trial").draw(request.number as u64).normal()
 }
 
-/// Returns the number of requests that reach the bound, of `total` requests, with this noise.
+/// Returns the count of requests that reach the bound: `share` of `total`, plus `noise` standard
+/// deviations. `dispersion` requests scatter like one independent request.
 fn exceeding(total: f64, share: f64, dispersion: f64, noise: f64) -> Counted {
     let exceeded = share * total + (share * (1.0 - share) * total * dispersion).sqrt() * noise;
     let exceeded = exceeded.round().clamp(0.0, total) as u64;

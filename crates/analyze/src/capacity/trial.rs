@@ -36,7 +36,7 @@ pub struct Trial {
     pub rejected: u64,
     /// Failed and rejected requests of jobs whose failures a condition limits.
     pub limited_failures: u64,
-    /// Names of the checks of the instrument with the status INVALID.
+    /// Names of the checks of the load generator and its machine with the status INVALID.
     pub invalid: Vec<String>,
     /// Limit that the varied job reached, other than the speed of the database.
     pub load_limit: Option<LoadLimit>,

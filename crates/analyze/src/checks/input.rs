@@ -138,7 +138,7 @@ impl<'a> CheckInput<'a> {
     pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
         let account = self.evidence.plan.whole(account);
         let Some(counts) = self.counts.get(account.index()) else { return false };
-        // A backlog that built up after the target was lost says nothing of its capacity.
+        // A backlog that built up after the target was lost says nothing about its capacity.
         let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
         !is_lost
             && self.has_schedule(account)

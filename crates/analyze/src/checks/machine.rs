@@ -13,7 +13,7 @@ use crate::observed::Observed;
 /// of whole seconds.
 const STEP_ALLOWED_S: f64 = 0.010;
 
-/// Largest allowed change of the processors' frequency.
+/// Largest allowed change of the processors' frequency, as a fraction.
 const FREQUENCY_ALLOWED: f64 = 0.05;
 
 /// Minimum number of readings in each third of the window; with fewer, chance prevails.

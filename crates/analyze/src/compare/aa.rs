@@ -14,7 +14,7 @@ pub struct FalsePositives {
     pub rejections: u32,
 }
 
-/// Probability with which a sound machine is called unfit, at most.
+/// Maximum probability with which a sound machine is called unfit.
 const UNFIT_BY_CHANCE: f64 = 0.02;
 
 /// Rate at which intervals of 95 % exclude no change by chance.

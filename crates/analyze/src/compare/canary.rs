@@ -15,11 +15,11 @@ use workload::question::{RunMetric, Scale};
 /// Error probability of a statement about the machine, over all arms.
 const ALPHA: f64 = 0.01;
 
-/// Smallest difference between arms that matters.
+/// Smallest difference between arms that matters, as a fraction.
 const ARMS_MATTER: f64 = 0.01;
 
-/// Smallest drift over an experiment that matters. It is larger than `ARMS_MATTER`, because pairs
-/// cancel most of a drift.
+/// Smallest drift over an experiment that matters, as a fraction. It is larger than `ARMS_MATTER`,
+/// because pairs cancel most of a drift.
 const DRIFT_MATTERS: f64 = 0.05;
 
 /// Smallest number of pairs, or of runs, that is judged.

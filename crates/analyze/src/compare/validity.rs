@@ -18,9 +18,9 @@ pub const MOST_REPEATS: u32 = 2;
 pub enum RoundState {
     /// Its runs count.
     Counts,
-    /// An instrument failed: the round must be repeated.
+    /// The load generator or its machine failed: the round must be repeated.
     Repeat,
-    /// An instrument failed once too often: the experiment has no answer.
+    /// One of them failed after the last allowed repetition: the experiment has no answer.
     Lost,
 }
 
@@ -73,7 +73,8 @@ pub struct JudgedRun {
 pub struct ArmValidity {
     /// Number of runs that count.
     pub runs: u32,
-    /// Number of runs that were repeated, because an instrument failed in their round.
+    /// Number of runs that were repeated, because the load generator or its machine failed in their
+    /// round.
     pub repeated: u32,
     /// Runs that count and are INVALID because of the database: round and checks.
     pub invalid: Vec<(u32, Vec<CheckKind>)>,

@@ -101,7 +101,7 @@ pub enum NoResponseModel {
         /// Its gain over the best of the other points, as a fraction.
         gain: f64,
     },
-    /// One request takes less time than the server needs for each at the plateau, beyond chance:
+    /// One request takes clearly less time than the server needs for each request at the plateau:
     /// the points do not follow the model.
     ShorterThanServer {
         /// T, in milliseconds.
@@ -112,7 +112,8 @@ pub enum NoResponseModel {
 }
 
 impl ResponseModel {
-    /// Makes the model, unless a request takes less time than the server alone, beyond chance.
+    /// Makes the model; an error if one request takes clearly less time than the server alone needs
+    /// for each request at the plateau.
     fn checked(
         one_request_ms: f64,
         plateau_per_s: f64,

@@ -30,7 +30,7 @@ const LARGEST_FIRST: f64 = 4.0;
 /// Minimum ratio of the largest throughput to the smallest one.
 const SMALLEST_GAIN: f64 = 1.25;
 
-/// Largest root mean square deviation of the points from the curve.
+/// Largest root mean square deviation of the points from the curve, as a fraction.
 const LARGEST_DEVIATION: f64 = 0.10;
 
 /// Number of parameters of the law: λ, σ and κ.

@@ -195,11 +195,11 @@ impl BufferSetting {
 pub struct NotPossible {
     /// Name of the check.
     pub check: &'static str,
-    /// The fact that the check needs and that is unknown.
+    /// The unknown fact that the check needs.
     pub missing: MissingFact,
 }
 
-/// A fact that a check needs and that is unknown.
+/// An unknown fact that a check needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingFact {
     /// Governor of the processors.

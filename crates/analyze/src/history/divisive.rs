@@ -131,7 +131,7 @@ fn shuffle(values: &mut [f64], mut draw: Draw) {
 struct Distances {
     /// Element n is the sum of the distances between all pairs of the first n values.
     among_first: Vec<f64>,
-    /// Element n of the list of a value is the sum of its distances to the first n values.
+    /// For each value, a list whose element n is the sum of its distances to the first n values.
     to_first: Vec<Vec<f64>>,
 }
 

@@ -12,7 +12,8 @@ use super::finding::{ConnectionLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of the requests in flight without a session, for a pool to be the limiter.
+/// Minimum fraction of the requests in flight that must lack a session for a pool to be the
+/// limiter.
 const WITHOUT_SESSION: f64 = 0.4;
 
 /// Minimum number of requests in flight to distinguish a pool from chance.

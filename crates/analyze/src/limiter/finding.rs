@@ -116,16 +116,16 @@ pub enum Requesters {
 pub enum ConnectionLimit {
     /// Requests with a schedule wait for a connection.
     RequestsWait {
-        /// Text of the event of the limit.
+        /// Text of the event that reports the limit.
         text: String,
     },
-    /// Clients have no connection, or lost it in mid-run, and the server refuses another.
+    /// Clients have no connection, or lost it during the run, and the server refuses another.
     ClientsWithout {
         /// Configured clients.
         clients: f64,
         /// Smallest number of clients with a connection since the server refused one.
         connections: f64,
-        /// Text of the event of the limit.
+        /// Text of the event that reports the limit.
         text: String,
     },
     /// A pool shares few sessions among the requests.

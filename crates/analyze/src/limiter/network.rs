@@ -11,13 +11,12 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use crate::surroundings::DatabaseLocation;
 
-/// Minimum fraction of their time that requests spend on the network, for the network to be the
-/// limiter.
+/// Minimum fraction of their time that requests must spend on the network for it to be the limiter.
 const ON_NETWORK: f64 = 0.5;
 
-/// Minimum fraction of the requests in flight with an answer that waits to be sent, for bandwidth
-/// to be the limiter. On a long path with enough bandwidth, hardly any answer waits: bytes that
-/// were sent and are not yet acknowledged do not count as waiting.
+/// Minimum fraction of the requests in flight whose answers must wait to be sent for bandwidth to
+/// be the limiter. On a long path with enough bandwidth, hardly any answer waits: bytes that were
+/// sent and are not yet acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
 
 /// Minimum fraction of a request's time in round trips for latency to be the limiter.

@@ -1,4 +1,5 @@
-//! Processors of the database: all that it may use, one of them, or the quota of a control group.
+//! The database's processors as the limiter: all that it may use, a single one, or the quota of its
+//! control group.
 
 use record::metric::{cgroup, processes, sessions};
 use record::{ComponentKind, MeasuredSide};
@@ -19,11 +20,12 @@ const HAS_TIME: f64 = 0.8;
 /// Minimum fraction of a processor used by a thread that has no time left.
 const THREAD_FULL: f64 = 0.85;
 
-/// Minimum fraction of the time for which a group is throttled, for its quota to be the limiter.
+/// Minimum fraction of the time during which a group must be throttled for its quota to be the
+/// limiter.
 const THROTTLED: f64 = 0.1;
 
-/// Minimum used fraction of its quota, for the quota to be the limiter of a group that was hardly
-/// throttled.
+/// Minimum fraction of its quota that a hardly throttled group must use for the quota to be the
+/// limiter.
 const USES_ALL: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {

@@ -124,7 +124,7 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns the sessions that samples show.
+    /// Returns the sessions that wait according to samples.
     fn waiting_by_samples(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let of_kind: Vec<&(&str, f64)> =
@@ -133,7 +133,7 @@ impl LimiterInput<'_, '_> {
         Some(Waiting { sessions: of_kind.iter().map(|(_, mean)| mean).sum(), event })
     }
 
-    /// Returns the sessions that counters show, whatever samples show.
+    /// Returns the sessions that wait according to counters, without regard to samples.
     fn waiting_by_counters(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
         let times = counters.filter_map(|TimeCounter { statistic, per_session, .. }| {
@@ -153,8 +153,8 @@ impl LimiterInput<'_, '_> {
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }
 
-    /// Returns the sessions that counters show and samples do not, limited by the sessions that are
-    /// shown as running. Counters include others' sessions, and reads ahead.
+    /// Returns the sessions that wait according to counters but not to samples, limited by the
+    /// sessions that samples show as running. Counters include others' sessions, and reads ahead.
     fn hidden_waits(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let beyond = |wait: Wait| {
             let counted = self.waiting_by_counters(wait)?;
@@ -168,7 +168,7 @@ impl LimiterInput<'_, '_> {
         Some(Waiting { sessions: wanted.sessions * part, ..wanted })
     }
 
-    /// Returns the sessions that samples show as running.
+    /// Returns the mean number of sessions that samples show as running.
     fn shown_running(&self) -> Option<f64> {
         self.signals.per_sample_named(&ComponentKind::Waits, RUNNING)
     }
@@ -182,19 +182,21 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the mean number of sessions that samples show as running, without those that
-    /// counters find in a wait.
+    /// counters show as waiting.
     pub(super) fn running(&self) -> Option<f64> {
         Some((self.shown_running()? - self.all_hidden()).max(0.0))
     }
 
-    /// Returns the sessions that are shown as running and that counters find in a wait.
+    /// Returns the mean number of sessions that samples show as running and counters show as
+    /// waiting.
     fn all_hidden(&self) -> f64 {
         let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waits(wait));
         hidden.map(|hidden| hidden.sessions).sum()
     }
 
-    /// Returns the sessions that are shown as running, that no counter finds in a wait, and for
-    /// which there was no processor; `None` if the processes of the database were not seen.
+    /// Returns the mean number of sessions that samples show as running, although they had no
+    /// processor and no counter shows them as waiting; `None` if the processes of the database were
+    /// not seen.
     fn unexplained(&self) -> Option<f64> {
         self.database_cpu()?;
         // If there are too many threads to read, the processor wait is unknown; behind a proxy, the

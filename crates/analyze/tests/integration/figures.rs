@@ -188,7 +188,8 @@ fn database_behind_a_pooler_has_processor_time_of_its_own() {
     assert_eq!(found.cpu_share(CpuOwner::Proxy), None);
 }
 
-/// Adds the observations of a server on another machine, of which a control group gives it half.
+/// Adds the observations of a server on another machine, whose control group limits it to half of
+/// the processors.
 fn add_server_elsewhere(evidence: &mut Evidence, host: &str) {
     let of = |name: &str| format!("{host}/{name}");
     evidence.observed.extend([

@@ -78,7 +78,8 @@ pub(super) struct RecorderThread {
     /// Secrets to remove from texts that may come from a server: texts of events and of the end,
     /// settings, names of tables, and names of metrics, which may be statements.
     secrets: Secrets,
-    /// Secrets that are removed from names of settings too, which may have the name of a table.
+    /// Secrets of eight characters or more, to remove from names of settings. Such a name may
+    /// contain the name of a table.
     distinct: Secrets,
 }
 

@@ -130,7 +130,7 @@ fn differs(what: &str, [sealed, found]: [u64; 2]) -> RowError {
 }
 
 /// Returns the number of rows of `sample_range` according to `meta`, and the number found. Both are
-/// 0 without the table, which an earlier version does not copy with a run.
+/// 0 if the table is missing: an earlier version does not copy it with a run.
 fn sample_ranges(of: &Connection) -> Result<[u64; 2], RowError> {
     match is_missing(of, SAMPLE_RANGE)? {
         true => Ok([0, 0]),

@@ -74,7 +74,7 @@ pub enum Phase {
 pub enum RunState {
     /// Its round counts, if the round is complete.
     Counts,
-    /// Its round was repeated because an instrument failed.
+    /// Its round was repeated because the load generator or its machine failed.
     Repeated,
     /// Its round was not completed, and begun again when the experiment was resumed.
     Abandoned,

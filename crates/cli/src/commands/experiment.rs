@@ -40,7 +40,7 @@ use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperim
 use crate::workload_folder::WorkloadFolder;
 use crate::{read_files, signals, stderr, trust};
 
-/// The fact that holds the command line.
+/// Name of the fact with the command line.
 const COMMAND: &str = "command";
 
 /// Runs an experiment, or continues an interrupted one, and prints the answer.

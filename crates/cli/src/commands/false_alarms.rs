@@ -16,10 +16,11 @@ use crate::complain::Complaint;
 use crate::experiment_file::ExperimentFile;
 use crate::workload_file::file_name;
 
-/// The fact that holds the rate of the machine.
+/// Name of the fact with the machine's rate of false positives.
 const RATE: &str = "false-positives";
 
-/// Returns the rate of this machine as a fact for the record of an experiment in real time.
+/// Returns this machine's rate of false positives, as a fact for the record of an experiment in
+/// real time.
 pub(crate) fn fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
     let store = calibrate::usual()?;
     let results = store.aa_results(&Machine::here()).unwrap_or_else(|unusable| {

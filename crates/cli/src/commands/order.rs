@@ -1,4 +1,4 @@
-//! Converts arguments into the order of a run.
+//! Converts arguments of the command line into the parameters of a run.
 
 use std::path::{Path, PathBuf};
 

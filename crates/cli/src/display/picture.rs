@@ -42,7 +42,7 @@ pub(super) struct SeriesRow {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
     pub(super) name: &'static str,
-    /// Values; one that is not a number is missing.
+    /// The values; NaN in place of a missing one.
     pub(super) values: Vec<f64>,
     /// The greatest of them, in words.
     pub(super) greatest: String,

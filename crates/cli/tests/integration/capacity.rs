@@ -91,7 +91,8 @@ fn change(place: &Place, statement: &str) {
     assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
 }
 
-/// Makes the method of a record another one, as a later version of the search does.
+/// A statement that changes the search method in a record, as if a later version of Assay had made
+/// it.
 const OTHER_METHOD: &str = "update experiment set value = '3' where key = 'search-method'";
 
 #[test]

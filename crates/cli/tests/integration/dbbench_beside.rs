@@ -50,9 +50,9 @@ struct Case {
 #[derive(Clone, Copy)]
 enum Number {
     Exactly(u64),
-    /// The ticks of a job with a rate that ends by time.
+    /// Once at each tick of a job that has a rate and ends at a given time.
     Rate(Ticks),
-    /// One after the other by clients, for this many milliseconds.
+    /// As often as clients send it in this many milliseconds, each time after the previous answer.
     For(u32),
 }
 
@@ -324,7 +324,7 @@ const STUDY: Case = Case {
 /// late, and the last statement takes its time.
 const SLACK_S: f64 = 0.5;
 
-/// Largest number of runs of a file by a program, of which one must be in time.
+/// Maximum number of times that a program runs a file until one run is in time.
 const MOST_RUNS: usize = 3;
 
 /// Largest fraction of the ticks that dbbench may drop on a busy machine: one in this many. With

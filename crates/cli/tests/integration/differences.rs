@@ -296,7 +296,7 @@ fn data_in_which_two_servers_really_differ_are_named() {
     }
 }
 
-/// On a machine with other work the instrument may fail in this round, and it is repeated.
+/// On a machine with other work the load generator may fail in this round, which is then repeated.
 #[test]
 fn restart_of_a_server_within_a_round_is_named() {
     for (kind, sleep) in [(Kind::Postgres, "pg_sleep(0.02)"), (Kind::Mariadb, "sleep(0.02)")] {

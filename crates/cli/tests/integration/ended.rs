@@ -11,7 +11,7 @@ use crate::support::{CommandResult, Place, number};
 /// Largest number of times that a round is repeated.
 const MOST_REPEATS: u64 = 2;
 
-/// Checks the record `r.assay` of an experiment of so many rounds that has ended by itself, and
+/// Checks the record `r.assay` of an experiment of this many rounds that has ended by itself, and
 /// whose answer is `ran`: all of its runs were made, and its declared metrics are compared. Returns
 /// its document.
 #[track_caller]
@@ -48,8 +48,9 @@ pub(crate) fn assert_made(document: &Value, rounds: usize) -> bool {
     true
 }
 
-/// Checks that the last round of an experiment has a run whose instrument failed, and that it was
-/// repeated as often as it may, which depends on the repetitions of other rounds.
+/// Checks that the last round of an experiment has a run in which the load generator or the machine
+/// failed, and that it was repeated as often as it may, which depends on the repetitions of other
+/// rounds.
 #[track_caller]
 pub(crate) fn assert_exhausted(document: &Value) {
     assert_eq!(document["state"], "instrument-failed", "{document:#}");

@@ -78,7 +78,7 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_record() {
 }
 
 /// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one. Both
-/// records are copied out of it, with their journals. 77: it could not be mounted.
+/// records are copied out of it, with their journals. Exit code 77: it could not be mounted.
 const SMALL_DISK: &str = "mkdir small && mount -t tmpfs -o size=$1 none small || exit 77
 cp e.ini w.ini small && cd small
 \"$0\" run e.ini --virtual --out r.assay > ../full.out 2> ../full.err
@@ -88,8 +88,8 @@ mkdir ../cut ../resumed && cp r.assay* ../cut || exit 1
 \"$0\" run e.ini --virtual --full --resume r.assay > ../resumed.out 2> ../resumed.err || exit 1
 cp r.assay* ../resumed";
 
-/// Only where the kernel lets this user mount a file system, as root or in a user namespace; if it
-/// refuses, the limit on the size of files above is the test.
+/// The kernel must let this user mount a file system, as root or in a user namespace. If it
+/// refuses, this test checks nothing, and the tests above limit the size of files instead.
 #[test]
 fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_record() {
     let place = place(SIMULATED, SLOWER);

@@ -1,5 +1,5 @@
-//! Comparisons that lose the server of one arm: before the first run, between two runs of a late
-//! round, and within one.
+//! Comparisons in which the server of one arm is cut off: before the first run, between two runs of
+//! a late round, and within one.
 
 use std::fs;
 use std::path::PathBuf;
@@ -75,8 +75,9 @@ impl Comparison {
         number(&self.record(), complete).try_into().unwrap()
     }
 
-    /// Waits until so many rounds are complete, and the next run of the far arm is held before its
-    /// start; `None` if the instrument failed before, as on a machine with other work.
+    /// Waits until this many rounds are complete, and the next run of the far arm is held before
+    /// its start; `None` if the load generator or the machine failed before, as on a machine with
+    /// other work.
     fn hold_after(&self, run: &mut Running, rounds: usize) -> Option<()> {
         self.hold(run)?;
         while self.complete_rounds() < rounds {
@@ -97,13 +98,13 @@ impl Comparison {
         None
     }
 
-    /// Lets the run begin that is held.
+    /// Lets the held run begin.
     fn release(&self) {
         fs::remove_file(self.place.at("held")).unwrap();
     }
 
-    /// Lets runs of the far arm end until so many rounds are complete, and returns the number of
-    /// bytes that it got in the last one.
+    /// Lets runs of the far arm end until this many rounds are complete, and returns the number of
+    /// bytes that the arm received in the last one.
     fn bytes_of_a_run(&self, run: &mut Running, rounds: usize) -> Option<u64> {
         loop {
             let before = self.relay.passed(Direction::ToClient);
@@ -115,7 +116,7 @@ impl Comparison {
         }
     }
 
-    /// Lets a run of the far arm begin, and loses its server after so many bytes.
+    /// Lets a run of the far arm begin, and cuts its server off after this many bytes.
     fn lose_after(&self, run: &mut Running, bytes: u64) {
         let passed = || self.relay.passed(Direction::ToClient);
         let until = passed() + bytes;
@@ -125,7 +126,7 @@ impl Comparison {
         self.lose();
     }
 
-    /// Loses the server of the far arm.
+    /// Cuts off the server of the far arm.
     fn lose(&self) {
         self.relay.refuse();
         self.relay.cut();
@@ -171,15 +172,15 @@ fn server_that_is_away_at_the_start_is_named_with_its_arm_and_leaves_no_record()
     assert_eq!(comparison.place.names(), ["e.ini", "hold.sh", "w.ini"]);
 }
 
-/// On a machine with other work the instrument may fail, and the comparison is made anew.
+/// On a machine with other work the load generator may fail; the comparison is then repeated.
 #[test]
 fn server_that_is_lost_from_round_7_of_8_on_keeps_the_runs_before_and_loses_no_round() {
     let is_seen = (0..10).any(|_| lose_from_round_7_on().is_some());
     assert!(is_seen, "the load generator or the machine failed in every comparison");
 }
 
-/// Loses the far server before its run of round 7, and in that of round 8; `None` if the instrument
-/// failed before.
+/// Cuts the far server off before its run of round 7, and again during its run of round 8; `None`
+/// if the load generator or the machine failed before.
 fn lose_from_round_7_on() -> Option<()> {
     let comparison = Comparison::new();
     let record = comparison.record();

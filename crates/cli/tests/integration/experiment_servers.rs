@@ -146,8 +146,8 @@ fn assert_no_round_spans(place: &Place, end: i64) {
 }
 
 /// Checks the record of an experiment that ended with `ran`: no pair spans two processes; `ends`
-/// are the last runs of the processes. Returns false if the instrument failed, as on a machine with
-/// other work.
+/// are the last runs of the processes. Returns false if the load generator or the machine failed,
+/// as on a machine with other work.
 #[track_caller]
 fn assert_whole(place: &Place, ran: &CommandResult, ends: &[i64], rounds: usize) -> bool {
     ends.iter().for_each(|end| assert_no_round_spans(place, *end));
@@ -339,7 +339,7 @@ fn two_servers() -> (Server, Server, String) {
 }
 
 /// Two arms at two points. A busy machine may end an experiment without a sweep before it has seven
-/// rounds; a sweep continues if the instrument fails.
+/// rounds; a sweep continues if the load generator or the machine fails.
 const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
                      restore = delete from t where id >= 1000\n\
                      [sweep]\nvary = concurrency(add): 2, 4\nrepeats = 7\n\
@@ -504,7 +504,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     run.signal(Signal::SIGINT);
     let ran = run.ends();
     if ran.code != 130 {
-        // On a machine with other work, the instrument may fail before.
+        // On a machine with other work, the load generator may fail before.
         assert_exhausted(&place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json());
     }
 }

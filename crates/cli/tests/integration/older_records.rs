@@ -9,7 +9,7 @@
 //! * `virtual`: two jobs and a timetable in virtual time, with an op-log.
 //! * `sqlite`: a private SQLite database with a load, on a busy machine.
 //! * `postgres`: a private PostgreSQL with a load, observed, on a busy machine.
-//! * `killed`: a run in real time, ended by `kill -9` in mid-run, with its journal.
+//! * `killed`: a run in real time, ended by `kill -9` before its end, with its journal.
 //! * `mix`: a mix of two parts beside another job, in virtual time.
 //! * `hosts`: such a mix on two hosts of PostgreSQL, observed, on a busy machine.
 //!

@@ -110,8 +110,9 @@ fn blocks(page: &str, fence: &str) -> Vec<String> {
     page.split(&format!("```{fence}\n")).skip(1).map(block).collect()
 }
 
-/// `assay`, with a simulated server in place of each server of the pipeline, where requests take
-/// longer after the change. Tables are loaded into SQLite.
+/// A stand-in for `assay` that replaces the servers of the pipeline: by SQLite databases when it
+/// loads tables, and by simulated servers otherwise. Requests take longer on the one with the
+/// change.
 const ASSAY: &str = r#"#!/bin/sh
 command=$1
 shift
@@ -129,7 +130,7 @@ done
 exec "$ASSAY" "$command" "$@"
 "#;
 
-/// `git`, which shows the file of the other branch.
+/// A stand-in for `git` that shows the file of the other branch.
 const GIT: &str = "#!/bin/sh\n[ \"$1\" != show ] || cat bench/schema.ini\n";
 
 /// Creates a folder with the files of the page and the programs of a pipeline.

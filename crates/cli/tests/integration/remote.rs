@@ -113,7 +113,7 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     let args = ["run", "e.ini", "--allow-commands", "--out", "r.assay", "--url", &url];
     let mut command = command(&place, &args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
-    // On a machine with other work its instrument may fail.
+    // On a machine with other work the load generator may fail.
     if !run.says_or_ends("all arms run at concurrency(read) = ") {
         let ran = run.ends().expect(3);
         assert!(ran.said().contains("the load generator or the machine failed"), "{}", ran.stdout);

@@ -469,7 +469,7 @@ fn assert_observed(url: &str, seconds: u32) {
     let search = SEARCH.replace("throughput gains < 5%", "cpu(database) >= 5%");
     place.write("e.ini", format!("{arms}{search}"));
     let mut run = place.start(&["run", "e.ini", "--allow-commands", "--out", "r.assay"]);
-    // On a machine with other work its instrument may fail.
+    // On a machine with other work the load generator may fail.
     if !run.says_or_ends("all arms run at concurrency(read) = ") {
         let ran = run.ends().expect(3);
         assert!(ran.said().contains("the load generator or the machine failed"), "{}", ran.stdout);

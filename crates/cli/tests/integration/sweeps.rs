@@ -324,7 +324,7 @@ impl SecondHost {
         SecondHost { relay, _servers: servers, url }
     }
 
-    /// Loses the host for a while in the next run on two of them.
+    /// Cuts the host off for a while in the next run on two hosts.
     fn is_lost_in_a_run(&self, run: &mut Running) {
         run.says(", nodes = 2");
         let before = self.relay.passed(Direction::ToServer);
@@ -397,7 +397,7 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     );
 }
 
-/// Neither setup nor a run on the first node alone comes before the second is found dead.
+/// The second node is found dead before the setup, and before a run on the first node alone.
 #[test]
 fn dead_node_is_found_before_setup() {
     let (first, closed) = (slow_server(), TcpListener::bind(("127.0.0.1", 0)).unwrap());

@@ -58,7 +58,7 @@ fn machine_that_becomes_busy_within_an_experiment_is_reported() {
     };
     let (is_halfway, ran) =
         std::thread::scope(|scope| scope.spawn(on_one_processor).join().unwrap());
-    // The instrument may fail in too many rounds if the processor has even more to do.
+    // The load generator may fail in too many rounds if the processor has even more to do.
     let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
     assert!(is_halfway || is_lost, "{}", ran.stderr);
     if is_halfway {

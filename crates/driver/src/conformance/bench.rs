@@ -150,7 +150,7 @@ pub struct CaseContext<'a, F> {
 /// The connection type of a fixture's driver.
 pub(super) type ConnectionOf<F> = <<F as Fixture>::Driver as Driver>::Connection;
 
-/// Name of the table of the cases that keep data.
+/// Name of the table in which the cases keep data.
 pub(super) const TABLE: &str = "kept";
 
 /// Names of its columns.

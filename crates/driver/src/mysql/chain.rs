@@ -170,8 +170,8 @@ impl ServerLine {
 impl MysqlConnection {
     /// Returns true if the steps of a request can be sent at once.
     ///
-    /// They must be one transaction, or the next part of an open one, their values must fit, and
-    /// none may return captured rows or load a file.
+    /// They must be one transaction, or the next part of an open one. Each statement must have as
+    /// many values as parameters, and none may return captured rows or load a file.
     pub(super) fn is_chain(&self, work: &Work) -> bool {
         if !work.is_pipelined || work.capture.is_wanted() {
             return false;

@@ -58,8 +58,9 @@ impl Connection for BelatedConnection {
     delegate_to_inner!(prepare, query_text, settings, abandon);
 }
 
-/// A request that comes due between the end of the previous one and its notice waits in the queue
-/// while its worker is assigned at that end. It must not be assigned before it was noticed.
+/// A request may come due after the previous one has ended, but before the engine notices that end.
+/// The worker counts as free from that end on, but the request must not be assigned before it was
+/// noticed.
 #[test]
 fn requests_are_assigned_only_after_they_are_noticed() {
     let mut plan = plan(poisson(400), 0.0, 20.0, 1);

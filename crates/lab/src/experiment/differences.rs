@@ -75,8 +75,9 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if it makes the answer SUSPECT. A difference that may follow from a declared
-    /// one does not, except for a durability that only a statement or a program may have changed.
+    /// Returns true if the difference makes the answer SUSPECT. If it may follow from a declared
+    /// difference, it does so only if it concerns durability and the declared difference is not
+    /// another URL.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
@@ -690,7 +691,7 @@ mod tests {
         assert!(!declared("select 'fsync'", "fsync", ["on", "off"]));
     }
 
-    /// The URL of the arm says nothing of the option that the workload's URL has.
+    /// The URL of the arm lacks an option that the workload's URL has.
     #[test]
     fn option_that_the_url_of_an_arm_leaves_out_is_undeclared() {
         let keys = declared_keys(&[("url".to_owned(), "sqlite:b.db".to_owned())]);

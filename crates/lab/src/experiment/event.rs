@@ -99,7 +99,7 @@ pub enum ExperimentEvent<'a> {
         /// A sentence about it, without secrets.
         sentence: &'a str,
     },
-    /// A round is repeated, because the instrument of one of its runs failed.
+    /// A round is repeated, because the load generator or its machine failed.
     RoundRepeated {
         /// The round.
         round: u32,

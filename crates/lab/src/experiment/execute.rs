@@ -129,7 +129,8 @@ impl Execution<'_> {
         compare(&self.design, &self.runs.counted(&names), pairs).is_decided()
     }
 
-    /// Executes the missing runs of a round, and repeats the round if an instrument failed.
+    /// Executes the missing runs of a round, and repeats the round if the load generator or its
+    /// machine failed.
     fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
         for planned in self.schedule.round(round, self.runs.attempts(round)) {
             if self.runs.has(round, planned.position) {

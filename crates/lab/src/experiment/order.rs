@@ -14,7 +14,7 @@ use crate::run::Order;
 pub struct ExperimentOrder<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
-    /// Makes the orders of its runs.
+    /// Source of the parameters of its runs.
     pub runs: &'a dyn RunMaker,
     /// The path of its record.
     pub record: &'a Path,
@@ -33,16 +33,17 @@ pub struct ExperimentOrder<'a> {
     pub stop: Stop,
 }
 
-/// A source of orders for runs.
+/// A source of the parameters of runs.
 ///
-/// The plan of an order has the seed of schedule and values; its `record` and `stop` are replaced.
+/// The plan of the parameters has the seed of schedule and values; their `record` and `stop` are
+/// replaced.
 pub trait RunMaker {
-    /// Returns the order of a run of an arm, with this seed of schedule and values; `None` if the
-    /// files of the workload have changed and no longer give a plan.
+    /// Returns the parameters of a run of an arm, with this seed of schedule and values; `None` if
+    /// the files of the workload have changed and no longer give a plan.
     fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
 }
 
-/// Returns the order of a run of an arm.
+/// Returns the parameters of a run of an arm.
 ///
 /// # Errors
 /// The files of the workload have changed.

@@ -6,8 +6,8 @@ use archive::{Archive, ExperimentContent, RecordError};
 
 use crate::evidence::evidence;
 
-/// The fact that says how an experiment ended: `running` (or killed), `complete`, `interrupted`,
-/// `instrument-failed`, `not-in-effect`.
+/// Name of the fact with the state of an experiment: `running` (or killed), `complete`,
+/// `interrupted`, `instrument-failed`, `not-in-effect` or `not-observed`.
 pub const STATE: &str = "state";
 
 /// The state of an experiment that has not ended, or was killed.
@@ -16,10 +16,10 @@ pub const RUNNING: &str = "running";
 /// The state of an experiment that the user or an error ended before its last look.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
-/// The fact that says whether the order of runs is counterbalanced: `yes` or `no`.
+/// Name of the fact that is `yes` if the order of runs is counterbalanced, and `no` otherwise.
 pub const COUNTERBALANCED: &str = "counterbalanced";
 
-/// The fact that names an arm whose difference is not in effect, with the reason.
+/// Name of the fact with the arm whose difference is not in effect, and the reason.
 pub const INVALID_ARM: &str = "invalid-arm";
 
 /// Returns the figures of a recorded run.

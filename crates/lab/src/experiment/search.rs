@@ -25,22 +25,22 @@ use super::recorded::STATE;
 use super::stored_answer;
 use crate::evidence::{count_dispersions, evidence};
 
-/// The fact that holds the seed of a search.
+/// Name of the fact with the seed of a search.
 const SEED: &str = "search-seed";
 
-/// The fact that holds the minimum warm-up of a trial, in nanoseconds.
+/// Name of the fact with the minimum warm-up of a trial, in nanoseconds.
 const WARMUP: &str = "search-warmup-ns";
 
-/// The fact that holds the time that is expected between trials, in nanoseconds.
+/// Name of the fact with the expected time between trials, in nanoseconds.
 const DRAIN: &str = "search-drain-ns";
 
-/// The fact that holds the calibrated ceiling of the generator, in requests per second.
+/// Name of the fact with the calibrated ceiling of the generator, in requests per second.
 const CEILING: &str = "search-ceiling-per-s";
 
-/// The fact that holds the version of a search; the first one had none.
+/// Name of the fact with the version of the search method; the first version recorded none.
 const METHOD: &str = "search-method";
 
-/// The fact that holds the answer of a search that has ended.
+/// Name of the fact with the answer of a search that has ended.
 pub(super) const ANSWER: &str = "search-answer";
 
 /// Largest difference between a value in the stored answer and the same value in the record of its

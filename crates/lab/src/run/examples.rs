@@ -64,8 +64,9 @@ struct Row {
     example: String,
 }
 
-/// Returns the statements with their examples; `None` if there are none, or if the file of their
-/// values cannot be read without taking a record from a request.
+/// Returns the statements with their examples; `None` if there are no statements, or if their
+/// values come from a file whose first record cannot be read here. A pipe is not read, because a
+/// request of the run would lose the record.
 fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>> {
     if requests.statements.is_empty() {
         return None;

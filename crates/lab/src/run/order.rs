@@ -48,7 +48,8 @@ pub struct Order {
     pub facts: Vec<(String, String)>,
     /// The user's label for the run.
     pub label: Option<String>,
-    /// The run of simulated servers, if it is not the only one, with the seed of the plan.
+    /// The seed and the position of this run, if it is one of several on simulated servers. `None`
+    /// for a single run, whose servers have the seed of the plan.
     pub server_seed: Option<SimulatedRun>,
     /// A request to end the run early.
     pub stop: Stop,
@@ -64,8 +65,8 @@ pub struct ExampleResult {
 }
 
 impl Order {
-    /// Returns the order of a run without an op-log, and with nothing measured, read or loaded
-    /// before it. The names of its workload, command and version are empty.
+    /// Returns the parameters of a run without an op-log, before which nothing was measured, read
+    /// or loaded. The names of its workload, command and version are empty.
     pub fn new(plan: Plan, target: Target, options: Options, record: RecordPlace) -> Order {
         Order {
             plan,

@@ -1,10 +1,10 @@
 //! The oracles: simulated servers whose response times are known in closed form, each measured in
 //! twenty independent replications.
 //!
-//! Twenty and not ten (decision 14): the standard deviation of ten is below half of the true one
-//! once in seventy-five cases, of twenty once in two thousand; four standard errors are exceeded
-//! once in thirteen hundred cases. The seeds are the same everywhere, and in virtual time one seed
-//! has one result: an oracle that passes once passes until the program changes.
+//! Twenty and not ten (decision 14): the standard deviation estimated from ten is below half of the
+//! true one once in 75 cases, that from twenty once in 2,000. Four standard errors are exceeded
+//! once in 1,300 cases. The seeds are the same everywhere, and in virtual time one seed has one
+//! result: an oracle that passes once passes until the program changes.
 
 use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};
@@ -21,9 +21,10 @@ use crate::at_once;
 /// Number of replications of an oracle.
 const REPLICATIONS: u64 = 20;
 
-/// Seconds of a thorough window: the 330,000 requests that p99 needs at a utilisation of 0.7 to be
-/// known to 5 % at two standard errors. Twenty such runs know p99.9 to 5 % at four: 32,171
-/// independent requests for two, times the inflation of 46, times four.
+/// Length of a thorough window, in seconds: the time of 330,000 requests at 700 per second. At a
+/// utilisation of 0.7, this number shows p99 to within 5 %, at two standard errors. Twenty such
+/// windows show p99.9 to within 5 % at four standard errors. This takes 32,171 independent requests
+/// at two standard errors, times 46 because response times are correlated, times four.
 const WINDOW_S: f64 = 470.0;
 
 /// A simulated server, its load, and the exact values that must be measured.

@@ -515,7 +515,7 @@ fn status() -> String {
     format!("show global status where variable_name in ({})", names.join(", "))
 }
 
-/// Returns the numbers of a reply by their names in lower case.
+/// Returns the numbers of a reply with names and values, by name in lower case.
 fn pairs(reply: &Table) -> BTreeMap<String, f64> {
     let pair = |row: &Vec<Option<String>>| {
         let value: f64 = text(row, 1).parse().ok()?;

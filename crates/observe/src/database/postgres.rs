@@ -56,8 +56,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// Returns [`ACTIVITY`] for sessions with these names, for a version: before 13 the server does not
-/// show whose work a parallel worker does.
+/// Returns [`ACTIVITY`] for sessions with these names and a version of the server: a server before
+/// 13 does not show whose work a parallel worker does.
 fn activity_of(names: &[&str], version: u64) -> String {
     let literals = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
     let leader = if version >= 130_000 { "leader_pid" } else { "null" };

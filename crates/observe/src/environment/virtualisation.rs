@@ -28,8 +28,9 @@ const MAKERS: [(&str, &str); 11] = [
     ("OpenStack", "OpenStack"),
 ];
 
-/// Returns the name of the hypervisor, or that there is an unnamed one. Processors of the x86
-/// family have a flag for it (CPUID leaf 1, ECX bit 31); elsewhere only the firmware shows it.
+/// Returns the name of the hypervisor, or a phrase if it has none; [`NONE`] on a machine without
+/// one. Processors of the x86 family have a flag that shows a hypervisor (CPUID leaf 1, ECX bit
+/// 31); elsewhere only the firmware shows it.
 fn hypervisor(root: &Root) -> Option<String> {
     let firmware = ["sys_vendor", "product_name"]
         .map(|name| root.line(&format!("sys/class/dmi/id/{name}")).unwrap_or_default());

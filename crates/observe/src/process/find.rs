@@ -205,7 +205,8 @@ fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize
     number
 }
 
-/// Finds processes with the user of one of these sockets and the name of a database.
+/// Finds the processes with the name of a database program that run as the owner of one of these
+/// sockets; as any user if the owners are unknown.
 fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let users: Vec<u32> = listeners.iter().filter_map(|listener| listener.user).collect();
     let mut found = Vec::new();

@@ -286,7 +286,8 @@ mod tests {
         Stat { parent, user, ..Stat::default() }
     }
 
-    /// Samples after this many seconds; the machine was fully busy in each of them.
+    /// Takes a sample after 1,000 times `second` seconds. The processors were busy for one second
+    /// in each 1,000 s.
     fn look(others: &mut OtherPrograms, planted: &Planted, second: u64) -> Sample {
         let mut sample = Sample::default();
         sample.read(&ComponentKind::Host, host::BUSY, second as f64);

@@ -130,7 +130,7 @@ impl Thread {
         Some(ThreadUse { times, switches })
     }
 
-    /// Returns its own use, for a thread that is reported apart from its process.
+    /// Returns the use of resources by a thread that is reported apart from its process.
     pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: ThreadUse) -> ResourceUse {
         let Id { process, thread } = self.id;
         let stat = files.read(format_args!("proc/{process}/task/{thread}/stat"));

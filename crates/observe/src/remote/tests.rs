@@ -35,7 +35,7 @@ struct Standing {
     _folder: TempDir,
 }
 
-/// Starts a watch with a stand-in that runs this script.
+/// Starts a watch in which this script takes the place of `ssh`.
 fn stand_in(script: &str, bounds: BoundedWait) -> Standing {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));

@@ -547,7 +547,7 @@ mod tests {
         assert_eq!((owner, none, gone), (Owner::Others, Owner::Unknown, Owner::Others));
     }
 
-    /// Returns a connection whose own end holds `receive_queue` bytes.
+    /// Returns one end of a connection, with `receive_queue` bytes that its process has not read.
     fn end(inode: u32, [local, remote]: [&str; 2], receive_queue: u32) -> Connection {
         let address = |text: &str| text.parse::<SocketAddr>().expect("an address");
         Connection {

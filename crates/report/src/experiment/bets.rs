@@ -10,7 +10,7 @@ use crate::number::count;
 /// Outcome of a bet that was not judged.
 const NOT_JUDGED: &str = "not judged";
 
-/// A bet on an arm with its outcome; of a sweep, at one of its points.
+/// A bet on an arm with its outcome; in a sweep, at one of its points.
 pub(super) struct JudgedBet<'v> {
     /// Name of the arm.
     pub(super) arm: &'v str,
@@ -23,7 +23,7 @@ pub(super) struct JudgedBet<'v> {
     change: &'v MetricChange,
 }
 
-/// A bet on an arm with its outcome; of a sweep, with the outcomes at all of its points.
+/// A bet on an arm with its outcome; in a sweep, with the outcomes at all of its points.
 pub(super) struct BetSummary<'v> {
     /// Name of the arm.
     pub(super) arm: &'v str,
@@ -62,7 +62,7 @@ pub(super) fn of_arm(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Returns the bets on all arms; of a sweep at each point.
+/// Returns the bets on all arms; in a sweep, on the arms at each point.
 pub(super) fn judged(view: &ExperimentView) -> impl Iterator<Item = JudgedBet<'_>> {
     let points = view.sweep.iter().flat_map(|sweep| sweep.values.iter().zip(&sweep.comparisons));
     let points = points.map(|(value, comparison)| (Some(value.as_str()), comparison));

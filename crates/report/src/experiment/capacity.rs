@@ -653,7 +653,8 @@ impl TrialView {
     }
 }
 
-/// Returns the condition that allows failed requests of jobs; `None` without such jobs.
+/// Returns the advice to write a condition that allows failed requests of these jobs; `None`
+/// without jobs.
 fn remedy_of_failures(jobs: &BTreeSet<&str>) -> Option<String> {
     let conditions: Vec<String> = jobs.iter().map(|job| format!("failed({job}) < 0.1%")).collect();
     let conditions = conditions.join(", ");

@@ -16,7 +16,7 @@ use crate::number::count;
 /// A comparison of recorded groups of runs.
 #[derive(Clone, Debug)]
 pub struct ComparisonView {
-    /// True if arms of one experiment are compared that may change several things.
+    /// True if the compared arms belong to an experiment whose arms may change several things.
     pub has_several_differences: bool,
     /// The groups.
     pub groups: Vec<ArmView>,

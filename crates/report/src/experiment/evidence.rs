@@ -481,7 +481,7 @@ mod tests {
     }
 
     /// Run 5 confirmed 740/s. The runs 3, 6 and 8 fail at 820/s, and the undecided run 7 fails with
-    /// them. Run 9 fails at 790/s, which passes with run 10; run 11 says nothing.
+    /// them. Run 9 fails at 790/s, which passes with run 10; run 11 does not count.
     #[test]
     fn trials_at_the_confirmed_value_and_the_lowest_that_fails_name_their_limiter() {
         let mut search = search();
@@ -519,7 +519,8 @@ mod tests {
         check(&view, &[format!("at 100/s (fails): {OVERLOADED}")]);
     }
 
-    /// The second of three points is the best. A repeated run and one of [saturate] say nothing.
+    /// The second of three points is the best. A repeated run and a run of `[saturate]` do not
+    /// count.
     #[test]
     fn best_and_last_point_of_a_sweep_name_the_limiter_of_their_runs() {
         let mut sweep = sweep(&[("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)], 1);

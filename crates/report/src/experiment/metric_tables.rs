@@ -224,7 +224,7 @@ pub(super) fn reasons<'c>(
 pub(super) struct PairTable {
     /// Name of the metric.
     pub(super) metric: String,
-    /// Unit of its values; empty if they have it themselves.
+    /// Unit of its values; empty if each value is written with its own unit.
     pub(super) unit: &'static str,
     /// A row for each pair.
     pub(super) table: Table,
@@ -314,7 +314,7 @@ mod tests {
         "size(terrain_points)",
     ];
 
-    /// Returns an experiment that compares these metrics, of which the first two are declared, with
+    /// Returns an experiment that compares these metrics, the first two of which are declared, with
     /// values and intervals as wide as they usually are.
     fn with_metrics(metrics: &[&str]) -> ExperimentView {
         let mut comparison = comparison(-0.1);

@@ -14,8 +14,8 @@ use super::view::ExperimentView;
 const ALPHA: f64 = 0.05;
 
 impl RepetitionView {
-    /// Compares a repetition with the first experiment: the declared metrics of the first one.
-    /// `delta` gives the smallest change of a metric that matters.
+    /// Compares an experiment with its repetition, by the metrics that the first one declares.
+    /// `delta` returns the smallest change of a metric that matters.
     pub fn of(
         first: &ExperimentView,
         second: &ExperimentView,

@@ -162,8 +162,8 @@ pub(super) fn not_compared(reason: NotCompared) -> String {
     }
 }
 
-/// Returns the confidence of an interval: `95 %`, `98.3 %`; with more digits where they would round
-/// to 100 %.
+/// Returns the confidence of an interval, such as `95 %` or `98.3 %`; with more decimals if one
+/// would round it to 100 %.
 pub(super) fn level(alpha: f64) -> String {
     let rounded = |digits: i32| {
         let scale = 10_f64.powi(digits);

@@ -45,7 +45,7 @@ pub struct ExperimentView {
     pub may_run: bool,
     /// The arm whose difference is not in effect, with the reason, if the experiment ended for it.
     pub invalid_arm: Option<String>,
-    /// True if an arm may change several things.
+    /// True if each arm may change several things.
     pub has_several_differences: bool,
     /// The bets.
     pub bets: Vec<Bet>,

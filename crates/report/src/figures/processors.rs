@@ -25,7 +25,7 @@ const MOST_LABELS: usize = 8;
 /// Maximum number of columns.
 const MOST_COLUMNS: usize = 120;
 
-/// Use below which a cell stays empty.
+/// Use of a processor below which a cell stays empty, as a fraction.
 const IDLE: f64 = 0.02;
 
 /// Returns the processors of each observed machine.

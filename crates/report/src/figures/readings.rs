@@ -53,13 +53,13 @@ pub(super) fn of_metric<'a>(
 pub(super) struct Rates {
     /// The growth between readings; NaN at a gap.
     pub(super) points: Vec<Point>,
-    /// The extremes behind each point; empty unless readings stand for several samples.
+    /// The extremes at each point, if readings stand for several samples; otherwise empty.
     pub(super) extents: Vec<Extent>,
     /// The growth over all the time without a gap; 0 if there is none.
     pub(super) mean: f64,
 }
 
-/// Clause of the caption of a figure in which a reading stands for several samples.
+/// Clause for the caption of a figure whose points stand for several samples.
 const MERGED: &str =
     "beyond two hours a point stands for several samples, and bands show their extremes";
 
@@ -188,7 +188,7 @@ pub(super) struct Series {
     pub(super) ink: Ink,
     pub(super) stroke: Stroke,
     pub(super) points: Vec<Point>,
-    /// The extremes of the points; empty if each is one value.
+    /// The extremes at each point; empty if each point stands for a single value.
     pub(super) extents: Vec<Extent>,
 }
 

@@ -31,7 +31,8 @@ fn object(pairs: &[(String, String)]) -> Value {
     Value::Object(pairs.map(|(name, value)| (name, Value::String(value))).collect())
 }
 
-/// Returns the document of a diagnosis, `assay.doctor/1`; `target` is the examined one.
+/// Returns the document of a diagnosis, `assay.doctor/1`; `target` is the database that was
+/// examined, if there is one.
 pub fn diagnosis_json(target: Option<&str>, input: &DoctorInput, diagnosis: &Diagnosis) -> Value {
     let findings = diagnosis.findings.iter().map(|finding| {
         document!({

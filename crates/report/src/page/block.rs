@@ -232,8 +232,8 @@ fn times(job: &JobSummary) -> Table {
     table
 }
 
-/// Returns true if response and service times differ by more than the resolution of a histogram at
-/// a quantile.
+/// Returns true if, at some quantile, response and service times differ by more than the resolution
+/// of the histograms.
 fn has_gap(job: &JobSummary) -> bool {
     let has_both = job.response.count > 0 && job.service.count > 0;
     let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service)).take(SHOWN.len());

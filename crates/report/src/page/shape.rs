@@ -27,9 +27,9 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// The share of the shortest times that the first line of a shape may hold, as a divisor: at most
-/// one time in 200. Lines of their own for a few very short times would leave less room for the
-/// others. The longest times are never merged, because they are the most interesting ones.
+/// Smallest number of times for each one that is shorter than the first line of a shape. Such times
+/// count in that line: lines of their own would leave less room for the others. The longest times
+/// are never merged, because they are the most interesting ones.
 const SHORTEST_IN: u64 = 200;
 
 /// Returns the finest division into at most `most` bins; a distribution over more decades has a bin

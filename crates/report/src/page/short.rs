@@ -44,7 +44,7 @@ pub struct ShortAnswer {
     pub errors: Vec<Line>,
     /// Caveats for the numbers of these jobs.
     pub notes: Vec<Remark>,
-    /// Distribution of the response times of a job that is alone; otherwise empty.
+    /// Distribution of the response times if there is a single job; otherwise empty.
     pub histogram: Vec<Bin>,
     /// A row for each load, if there is no job or a table lacks rows; otherwise empty.
     pub loads: Table,

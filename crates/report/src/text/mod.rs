@@ -1,7 +1,8 @@
 //! The answer for people, in two forms. The short one fits a screen and ends with the verdict, the
 //! limiter and the result. The full one begins with them and continues with all details.
 //!
-//! If the run is invalid, that word comes first and alone, before any number.
+//! The answer of an invalid run begins with a line that has only the word INVALID, before any
+//! number.
 
 mod answer;
 mod canvas;

@@ -26,7 +26,7 @@ pub(crate) struct Scope<'s> {
 /// The position of an expression in the workload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ExprContext<'s> {
-    /// A value that must be known before the run; its name in words: `rows`.
+    /// A value that must be known before the run, with its name for messages, such as `rows`.
     Fixed(&'s str),
     /// A request of a job, with its number of clients if the job is closed.
     Request(Position<'s>, Option<u32>),

@@ -394,8 +394,8 @@ fn load_value(key: &str, value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) ->
     }
 }
 
-/// Returns the error for a rate above the largest possible one. Experiments of earlier versions may
-/// have such a rate, and stay readable.
+/// Returns the error for a rate above the largest allowed one. Recorded experiments of earlier
+/// versions may have such a rate, and stay readable.
 fn too_high(place: Excerpt<'_>) -> Diagnostic {
     let refused = format!("{} {}", quoted(place.text()), RateError::TooHigh);
     place.error(refused).help("write for example `highest = 1k`")

@@ -71,8 +71,8 @@ pub struct Arm {
     pub name: String,
     /// The value that the sweep gives it, if it is at a point of one.
     pub point: Option<String>,
-    /// The differences from the workload file, in the order of the file, then the difference of the
-    /// point.
+    /// The differences from the workload file, in the order of the experiment file. The last one is
+    /// that of the point, if the arm is at a point of a sweep.
     pub differences: Vec<Difference>,
     /// The plan of its runs, with the seed of the workload file.
     pub plan: Plan,
@@ -179,8 +179,8 @@ impl Experiment {
 }
 
 impl fmt::Display for Arm {
-    /// Writes its name, with the line of its point if it has one: `tls at rate(read) = 500`. The
-    /// only arm of a sweep has no name of its own: its point names it.
+    /// Writes the arm's name, and the point of a sweep if it has one: `tls at rate(read) = 500`. In
+    /// a sweep without arms, the point alone is the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.at_point(&self.name))
     }

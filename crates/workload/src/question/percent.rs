@@ -34,7 +34,8 @@ pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
     }
 }
 
-/// Parses a percentage without a sign, which is at least the last part of `item`, as a fraction.
+/// Parses `unsigned`, a percentage without a sign, and returns it as a fraction. Errors quote
+/// `item`, the text from which `unsigned` was taken.
 pub(super) fn share(item: Excerpt<'_>, unsigned: &str) -> Result<f64, Diagnostic> {
     let refuse = |why: &str| Err(item.error(format!("{} {why}", quoted(item.text()))));
     let Some(number) = unsigned.strip_suffix('%') else {

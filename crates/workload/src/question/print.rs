@@ -58,8 +58,8 @@ impl Experiment {
         out
     }
 
-    /// Returns the text of [`to_text`](Self::to_text) after the workload, if the experiment file
-    /// has it itself: the plan of the first arm.
+    /// Returns the text of [`to_text`](Self::to_text). If the experiment file contains its
+    /// workload, the plan of the first arm comes before it.
     pub fn to_whole_text(&self) -> String {
         match (&self.workload, self.arms.first()) {
             (None, Some(arm)) => format!("{}\n{}", arm.plan.to_text(), self.to_text()),

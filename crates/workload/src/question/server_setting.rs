@@ -11,7 +11,7 @@ use super::pragma;
 use super::sql::{Token, TokenKind, elements, text_of, tokens};
 use crate::plan::FixedStatement;
 
-/// The settings that the statements before a run set for the sessions after them.
+/// The settings of the server that the statements before a run set for later sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
     /// The settings, each with its last value.

@@ -88,7 +88,8 @@ impl Vary {
         })
     }
 
-    /// Returns the difference that gives it a value, as a file writes it.
+    /// Returns the difference from the workload file that gives the varied key this value, written
+    /// as in a file.
     pub fn difference(&self, value: &str) -> Difference {
         let value = value.to_owned();
         match self {

@@ -7,7 +7,7 @@ use super::methods::ImplBlock;
 use super::paths::{Names, Paths};
 use super::tokens::tokens;
 
-/// Re-exports that are followed for one path, at most.
+/// Maximum number of re-exports that are followed for one path.
 const LONGEST_CHAIN: usize = 16;
 
 /// The modules of a crate by their paths; the crate itself has the empty path.
@@ -165,7 +165,7 @@ impl<'f> Modules<'f> {
         }
     }
 
-    /// Returns the end of the path by which a module imports a name.
+    /// Returns the module or item that a name imported by a module refers to.
     fn imported(&self, module: &Names, name: &str, depth: usize) -> Option<End> {
         let imports = &self.modules.get(module)?.paths.imports;
         let import =

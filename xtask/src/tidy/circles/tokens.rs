@@ -1,6 +1,6 @@
-//! The words of a source file that make up its paths.
+//! Tokens of Rust source code, from which paths such as `crate::a::b` are read.
 
-/// A word of Rust code.
+/// A token of Rust code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// An identifier or keyword.

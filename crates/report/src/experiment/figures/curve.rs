@@ -1,5 +1,5 @@
-//! Curves over the points of a sweep: means with their intervals, and the runs and their seconds
-//! behind them.
+//! Curves over the points of a sweep: means with their intervals, and behind them the values of
+//! single runs and of their seconds.
 
 use analyze::Status;
 use analyze::compare::RunVerdict;

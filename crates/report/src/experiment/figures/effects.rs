@@ -88,8 +88,8 @@ fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
     all(false).chain(all(true))
 }
 
-/// Returns true for a response time of a job with a declared metric; of any job if the declared
-/// metrics concern the whole run.
+/// Returns true if a metric is shown beside the declared ones: a response time of a job that has a
+/// declared metric, or of any job if the declared metrics concern the whole run.
 fn is_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
     let is_time = matches!(change.metric.quantity, Quantity::Response(it) if BESIDE.contains(&it));
     let declared = || arm.changes.iter().filter(|one| !one.is_exploratory);
