@@ -650,7 +650,7 @@ pub(crate) struct SelftestArgs {
 /// An open format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// HdrHistogram's interval log, a tag per job and kind.
+    /// HdrHistogram's interval log, with a tag per job and kind.
     Hlog,
     /// One row per second and job.
     Csv,

@@ -724,7 +724,7 @@ pub static ALL: &[Key] = &[
         form: Form::Duration,
         default: "a sixtieth of the budget, 2 to 10 s; 50 times the lowest bound of a response \
                   time, if that is longer, up to 10 s",
-        doc: "least length of a trial without its warm-up; more is used where chance demands it",
+        doc: "minimum length of a trial without its warm-up; more is used if chance requires it",
         example: "trial = 30s",
         ..CAPACITY
     },
