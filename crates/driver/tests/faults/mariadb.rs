@@ -17,7 +17,9 @@ use wire_mysql::{
 };
 
 use crate::impostor::{ScriptStep, ScriptedServer};
-use crate::{ask, changed, check, error_after_identification, in_real_time, refused, text, with_option};
+use crate::{
+    ask, changed, check, error_after_identification, in_real_time, refused, text, with_option,
+};
 
 fn open(target: &Target) -> Mysql {
     Mysql::open(target, ".").expect("a URL")
