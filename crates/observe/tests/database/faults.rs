@@ -109,7 +109,10 @@ fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
 
 #[test]
 fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
-    let options = Options::postgres().set("shared_preload_libraries", "pg_stat_statements");
+    let options = Options::postgres()
+        .set("shared_preload_libraries", "pg_stat_statements")
+        // Its worker commits in each database some seconds after the start.
+        .set("autovacuum", "off");
     let mut server = Server::start(&options).expect("a server");
     server.sql("create extension pg_stat_statements").expect("it comes with the server");
     let driver = postgres(&server.url());
