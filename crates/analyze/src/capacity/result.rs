@@ -259,50 +259,25 @@ impl Irregular {
     /// Returns true if a search ended without a confirmed value next to the boundary, for a reason
     /// that more trials may remove.
     pub(super) fn is_without_boundary(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Irregular::NotLocated { .. }
-            | Irregular::BudgetSpent { .. }
-            | Irregular::FitsDisagree { .. }
-            | Irregular::NotConfirmed { .. }
-            | Irregular::Curved => true,
-            Irregular::GeneratorLimited { .. }
-            | Irregular::NeverFails { .. }
-            | Irregular::AlwaysFails { .. }
-            | Irregular::NotMeasured { .. }
-            | Irregular::LossInversion { .. }
-            | Irregular::Metastable(_)
-            | Irregular::BoundaryMoved { .. }
-            | Irregular::LimitedBy(_)
-            | Irregular::Drifts { .. }
-            | Irregular::HoldFailed { .. }
-            | Irregular::NotHeld { .. }
-            | Irregular::Unmet { .. }
-            | Irregular::Independent { .. } => false,
-        }
+                | Irregular::BudgetSpent { .. }
+                | Irregular::FitsDisagree { .. }
+                | Irregular::NotConfirmed { .. }
+                | Irregular::Curved
+        )
     }
 
     /// Returns the largest value that passes although a smaller one fails, if that is the
     /// irregularity.
     pub fn passes_beyond(&self) -> Option<f64> {
-        match self {
-            Irregular::LossInversion { passes, .. }
-            | Irregular::Metastable(Metastable { passes, .. }) => Some(*passes),
-            Irregular::GeneratorLimited { .. }
-            | Irregular::NeverFails { .. }
-            | Irregular::AlwaysFails { .. }
-            | Irregular::NotMeasured { .. }
-            | Irregular::BoundaryMoved { .. }
-            | Irregular::NotLocated { .. }
-            | Irregular::BudgetSpent { .. }
-            | Irregular::LimitedBy(_)
-            | Irregular::FitsDisagree { .. }
-            | Irregular::Drifts { .. }
-            | Irregular::NotConfirmed { .. }
-            | Irregular::HoldFailed { .. }
-            | Irregular::NotHeld { .. }
-            | Irregular::Unmet { .. }
-            | Irregular::Curved
-            | Irregular::Independent { .. } => None,
+        if let Irregular::LossInversion { passes, .. }
+        | Irregular::Metastable(Metastable { passes, .. }) = self
+        {
+            Some(*passes)
+        } else {
+            None
         }
     }
 }
