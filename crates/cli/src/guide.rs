@@ -123,7 +123,9 @@ fn terms(page: &str) -> Vec<Explanation> {
         let item = item.split("\n\n").next()?;
         let (head, text) = item.split_once(": ")?;
         let names = head.split("**").skip(1).step_by(2).map(str::to_owned).collect();
-        Some(Explanation { topic: Topic::Term, names, text: plain(text.trim()) })
+        // The lines of an item are indented.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Some(Explanation { topic: Topic::Term, names, text: plain(&text) })
     };
     page.split("\n* ").skip(1).filter_map(term).collect()
 }
@@ -285,6 +287,13 @@ mod tests {
             "USL",
         ];
         words.iter().for_each(|word| assert!(terms.contains(&(*word).to_owned()), "{word}"));
+    }
+
+    #[test]
+    fn term_is_explained_without_the_indentation_of_its_item() {
+        let page = "# A\n\n* **a**, **b** (of c): one [two](x.md)\n  three.\n* **d**: e.\n";
+        let texts: Vec<String> = terms(page).into_iter().map(|term| term.text).collect();
+        assert_eq!(texts, ["one two three.", "e."]);
     }
 
     #[test]
