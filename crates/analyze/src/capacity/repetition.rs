@@ -64,6 +64,9 @@ pub enum RepetitionReason {
     PassesBeyond,
     /// One search confirmed a value, and all values failed in the other.
     AlwaysFails,
+    /// The boundaries cannot be compared, but the repetition confirmed the value that the first
+    /// search confirmed, or a little more.
+    ConfirmedAgain,
     /// No value failed in either search.
     BothPass,
     /// All values failed in both searches.
@@ -81,10 +84,13 @@ pub enum RepetitionReason {
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
 /// value to the smallest one that failed, or to a larger one that passed nevertheless, must
 /// overlap, each widened by 2 %. An overlap with a range that is too wide to locate the boundary
-/// decides nothing. Without two such ranges, the results agree if all values passed in both
-/// searches, or all failed in both. They contradict each other if one search confirmed a value and
-/// all values of the other failed. They also do if no value failed in one search, and it confirmed
-/// a value above the failing one of the other.
+/// says nothing about the boundary. Without two such ranges, the results agree if all values passed
+/// in both searches, or all failed in both. They contradict each other if one search confirmed a
+/// value and all values of the other failed. They also do if no value failed in one search, and it
+/// confirmed a value above the failing one of the other.
+///
+/// If the boundaries cannot be compared, the answer still holds if the confirmed value does: the
+/// repetition confirmed the same value (within 2 %) or up to a quarter more.
 pub fn repeat_capacity(
     load: &VariedLoad,
     first: &Capacity,
@@ -98,10 +104,10 @@ pub fn repeat_capacity(
     let ranges = |of: fn(&Capacity) -> Option<Range>| of(first).zip(of(second));
     if let Some((one, other)) = ranges(Range::of_estimate).or_else(|| ranges(Range::of_values)) {
         let located = [(first, &one), (second, &other)].map(|it| is_located(load, it.0, it.1));
-        let reason = one.reason(&other, located);
+        let reason = one.reason(&other, located).or_confirmed_again(load, first, second);
         return CapacityRepetition { findings: [one.finding, other.finding], reason };
     }
-    let reason = reason_without_ranges(first, second);
+    let reason = reason_without_ranges(first, second).or_confirmed_again(load, first, second);
     CapacityRepetition { findings: both.map(SearchFinding::of), reason }
 }
 
@@ -130,6 +136,7 @@ impl CapacityRepetition {
         match self.reason {
             RepetitionReason::Overlap
             | RepetitionReason::OverlapWithinError
+            | RepetitionReason::ConfirmedAgain
             | RepetitionReason::BothPass
             | RepetitionReason::BothFail => RepetitionOutcome::Holds,
             RepetitionReason::NotLocated(_) | RepetitionReason::NoBoundary => {
@@ -144,6 +151,24 @@ impl CapacityRepetition {
 }
 
 impl RepetitionReason {
+    /// Returns [`RepetitionReason::ConfirmedAgain`] in place of a reason that decides nothing, if
+    /// it applies.
+    fn or_confirmed_again(
+        self,
+        load: &VariedLoad,
+        first: &Capacity,
+        second: &Capacity,
+    ) -> RepetitionReason {
+        match self {
+            RepetitionReason::NotLocated(_) | RepetitionReason::NoBoundary
+                if is_confirmed_again(load, first, second) =>
+            {
+                RepetitionReason::ConfirmedAgain
+            }
+            reason => reason,
+        }
+    }
+
     /// Returns the name of this reason in documents.
     pub fn name(self) -> &'static str {
         match self {
@@ -154,6 +179,7 @@ impl RepetitionReason {
             RepetitionReason::Refuted => "refuted",
             RepetitionReason::PassesBeyond => "passes-beyond",
             RepetitionReason::AlwaysFails => "always-fails",
+            RepetitionReason::ConfirmedAgain => "confirmed-again",
             RepetitionReason::BothPass => "both-pass",
             RepetitionReason::BothFail => "both-fail",
             RepetitionReason::NoBoundary => "no-boundary",
@@ -268,6 +294,13 @@ fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
         && !is_wide(load, range.widened, LOCATED * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR))
 }
 
+/// Returns true if the second search confirmed the value that the first one confirmed. A much
+/// larger value would not do: then the first search missed the boundary.
+fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) -> bool {
+    let (Some(low), Some(high)) = (first.sustained, second.sustained) else { return false };
+    high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED)
+}
+
 /// Returns true if a search shows that a value which another one confirmed does not hold.
 fn refutes(one: &Capacity, other: &Capacity) -> bool {
     let Some(kept) = other.sustained.filter(|_| !has(other, is_unmet)) else { return false };
@@ -335,8 +368,9 @@ mod tests {
         let two = || found(2.0, 2.0, 3.0);
         assert_eq!(outcome(two(), two()), RepetitionOutcome::Holds);
         assert_eq!(outcome(two(), found(5.0, 5.0, 6.0)), RepetitionOutcome::Contradicts);
-        assert_eq!(outcome(two(), found(2.0, 2.0, 5.0)), RepetitionOutcome::Undecided);
-        assert_eq!(repeated(&two(), &two()), RepetitionOutcome::Undecided);
+        assert_eq!(outcome(two(), found(2.0, 1.0, 5.0)), RepetitionOutcome::Undecided);
+        let reason = |first, second| compared(&first, &second).reason;
+        assert_eq!(reason(two(), two()), RepetitionReason::ConfirmedAgain, "as rates");
     }
 
     fn without(why: Irregular, sustained: Option<f64>) -> Capacity {
@@ -411,7 +445,8 @@ mod tests {
             Capacity { sustained: Some(742.0), fails: Some(773.0), ..found(811.0, 791.0, 832.0) };
         assert_eq!(repeated(&wide, &second), RepetitionOutcome::Undecided);
         assert_eq!(repeated(&second, &wide), RepetitionOutcome::Undecided);
-        assert_eq!(repeated(&wide, &wide), RepetitionOutcome::Undecided);
+        let reason = RepetitionReason::ConfirmedAgain;
+        assert_eq!(compared(&wide, &wide).reason, reason, "the confirmed value is the same");
         let apart = Capacity { sustained: Some(900.0), fails: Some(950.0), ..second.clone() };
         assert_eq!(repeated(&wide, &apart), RepetitionOutcome::Contradicts);
         // The intervals overlap, and one confirmed half of the other's value.
@@ -465,7 +500,36 @@ mod tests {
         assert_eq!(repeated(&regular, &beyond), RepetitionOutcome::Contradicts);
         assert_eq!(repeated(&beyond, &regular), RepetitionOutcome::Contradicts);
         let near = without(Irregular::NeverFails { highest: 790.0 }, Some(790.0));
-        assert_eq!(repeated(&regular, &near), RepetitionOutcome::Undecided);
+        assert_eq!(repeated(&regular, &near), RepetitionOutcome::Holds, "790 was confirmed");
+        assert_eq!(repeated(&near, &regular), RepetitionOutcome::Undecided, "760 is less");
+    }
+
+    /// The two searches of `experiments/capacity/select.ini` on 29 November 2026.
+    #[test]
+    fn value_that_is_confirmed_again_holds_though_the_boundary_is_not_located() {
+        let search = |sustained, fails| Capacity {
+            sustained: Some(sustained),
+            fails: Some(fails),
+            boundary: Boundary::NotReached,
+            ..without(Irregular::NotLocated { low: sustained, high: fails }, None)
+        };
+        let (first, second) = (search(57_429.0, 79_883.0), search(62_369.0, 69_508.0));
+        let outcome = |first: &Capacity, second: &Capacity| {
+            let repetition = compared(first, second);
+            (repetition.outcome(), repetition.reason)
+        };
+        let again = (RepetitionOutcome::Holds, RepetitionReason::ConfirmedAgain);
+        assert_eq!(outcome(&first, &second), again);
+        assert_eq!(outcome(&first, &search(56_400.0, 70_000.0)), again, "within 2 %");
+        let undecided =
+            (RepetitionOutcome::Undecided, RepetitionReason::NotLocated([true, true]));
+        assert_eq!(outcome(&second, &first), undecided, "less was confirmed");
+        assert_eq!(outcome(&first, &search(72_000.0, 95_000.0)), undecided, "a quarter more");
+        let refuted = Capacity {
+            irregular: vec![Irregular::HoldFailed { value: 57_000.0 }],
+            ..second.clone()
+        };
+        assert_eq!(outcome(&first, &refuted).1, RepetitionReason::Refuted);
     }
 
     #[track_caller]

@@ -71,6 +71,9 @@ impl RepeatedCapacity {
             RepetitionReason::AlwaysFails => {
                 "one search confirmed a value, and every value failed in the other".to_owned()
             }
+            RepetitionReason::ConfirmedAgain => {
+                "the value that the first confirmed was confirmed again".to_owned()
+            }
             RepetitionReason::BothPass => "no value failed in either search".to_owned(),
             RepetitionReason::BothFail => "every value failed in both searches".to_owned(),
             RepetitionReason::NoBoundary => "not both searches found the boundary".to_owned(),
@@ -204,7 +207,11 @@ mod tests {
         check(regular(), wide(), &words);
         let words = overlap("first 500–800/s, now 760–780/s", "the first does not locate");
         check(wide(), regular(), &words);
-        check(wide(), wide(), &overlap("first 500–800/s, now 500–800/s", "neither locates"));
+        let wider = range(Some(480.0), Some(800.0), Vec::new());
+        check(wide(), wider, &overlap("first 500–800/s, now 480–800/s", "neither locates"));
+        let words = "first 500–800/s, now 500–800/s: holds; the value that the first confirmed was \
+                     confirmed again";
+        check(wide(), wide(), words);
         let never = || {
             let why = Irregular::NeverFails { highest: 900.0 };
             range(Some(900.0), None, vec![why])
