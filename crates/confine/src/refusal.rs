@@ -39,7 +39,9 @@ impl fmt::Display for Refusal {
             Refusal::Link => "a symbolic link",
             Refusal::Hidden => "a name with a part that begins with a dot",
             Refusal::NotCsv => "an output whose name does not end in `.csv`",
-            Refusal::Exists => "writing over a file that exists",
+            Refusal::Exists => {
+                return write!(f, "the file exists: move it, or overwrite it with {OPTION}");
+            }
             Refusal::Special => "a device or a socket",
             Refusal::Pipe => "a pipe in place of a file",
             Refusal::NotDatabaseName => {
