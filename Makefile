@@ -14,7 +14,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build dist test installed compiled lint tidy clippy gated gate demonstrated pages browser bench limiter selftest-full fuzz test-servers clean
+.PHONY: demo build dist test installed compiled lint tidy clippy documented gated gate demonstrated pages browser bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -37,14 +37,14 @@ dist:
 
 # The release build and the compiling lints run alongside the tests and use the processor time that
 # the tests leave. The build is first, because its last minutes use a single processor. The gates
-# count on one processor, while the demo hardly uses the other one.
+# and the browser use one processor, and leave the other one to the demo and to the documentation.
 test:
 	@scripts/setup build
 	$(MAKE) -j 2 installed compiled
 	$(MAKE) tidy
 	target/debug/xtask test $(MAKE) gated clippy pages
 	$(MAKE) -j 2 -O gate demonstrated
-	$(MAKE) browser
+	$(MAKE) -j 2 -O browser documented
 
 # What the tests need is installed while they compile: on a new machine that takes minutes of waiting for the network
 # and the disk.
@@ -55,7 +55,7 @@ compiled:
 	cargo test --workspace --locked --no-run --quiet
 
 lint: installed
-	$(MAKE) tidy clippy
+	$(MAKE) tidy clippy documented
 
 # Checks that take seconds.
 tidy:
@@ -68,6 +68,9 @@ tidy:
 clippy:
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
 		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
+
+# The documentation of all items, whose links must lead somewhere.
+documented:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
 # The scripts of pages: types, lints, unit tests, and the bytes in the tree. `cd web && npm run build` makes them.
@@ -113,7 +116,7 @@ MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
 limiter: export ASSAY_MYSQLD := $(or $(ASSAY_MYSQLD),$(MYSQLD))
 limiter:
 	@scripts/setup limiter
-	cargo build --release --locked -p cli -p bench
+	cargo build --release --locked -p cli -p bench -p accuracy
 	target/release/limiter --write
 
 # Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they
@@ -121,7 +124,7 @@ limiter:
 # and histories; then a hundred runs and two capacity searches in real time, if the machine is idle
 # otherwise.
 selftest-full: installed
-	cargo build --release --locked -p bench -p cli
+	cargo build --release --locked -p cli -p bench -p accuracy
 	target/release/assay selftest --real
 	target/release/trust; code=$$?; target/release/trust real && exit $$code
 

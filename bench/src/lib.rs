@@ -1,9 +1,7 @@
 //! Code shared by all benchmarks, such as the description of the machine and commit of a result.
 
 mod document;
-pub mod limiter;
 mod simulated;
-pub mod trust;
 
 use std::fs;
 use std::process::Command;

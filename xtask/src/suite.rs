@@ -26,7 +26,7 @@ const ALONE: [&str; 1] = ["cli steady"];
 const FIRST: [&str; 6] = [
     "cli docs",
     "driver conformance",
-    "bench bench",
+    "accuracy accuracy",
     "lab lab",
     "testbed integration",
     "lab integration",

@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn guide_lists_every_row_and_every_mistake() {
-        let guide = include_str!("../../../../docs/comparing.md");
+        let guide = include_str!("../../../../../docs/comparing.md");
         let rates = rates(1, "");
         for ComparisonRate { name, accepted, .. } in &rates {
             let row = guide.lines().find(|line| line.starts_with(&format!("| {name} | ")));

@@ -11,7 +11,7 @@ use super::scenario::{RunOn, ScenarioKind, names_acct, names_sh};
 use super::servers::{ALL, counting, endless, options, rows, sleeping, with_little_memory};
 use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
-use crate::SimulatedServer;
+use bench::SimulatedServer;
 
 /// The kinds.
 pub(super) const KINDS: &[ScenarioKind] = &[

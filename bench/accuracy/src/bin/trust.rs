@@ -24,17 +24,17 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use base::Nanos;
-use bench::trust::alarms::{Alarms, Judgement, SHAPES, alarms};
-use bench::trust::capacity::{
+use accuracy::trust::alarms::{Alarms, Judgement, SHAPES, alarms};
+use accuracy::trust::capacity::{
     BUDGET, Costs, OURS, SearchErrors, Special, drifts, errors, specials,
 };
-use bench::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
-use bench::trust::coverage::coverage;
-use bench::trust::curves::{CurveCounts, curve_rates};
-use bench::trust::idle::{idle, stalls};
-use bench::trust::loopback::{self, PROTOCOLS, TRUTH_PER_S};
-use bench::trust::nights::nights;
-use bench::trust::sensitivity::{Sensitivity, sensitivity};
+use accuracy::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
+use accuracy::trust::coverage::coverage;
+use accuracy::trust::curves::{CurveCounts, curve_rates};
+use accuracy::trust::idle::{idle, stalls};
+use accuracy::trust::loopback::{self, PROTOCOLS, TRUTH_PER_S};
+use accuracy::trust::nights::nights;
+use accuracy::trust::sensitivity::{Sensitivity, sensitivity};
 
 /// Default number of valid runs.
 const VIRTUAL_RUNS: u64 = 1_000;

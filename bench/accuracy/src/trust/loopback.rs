@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::SimulatedServer;
+use bench::SimulatedServer;
 
 /// The server: exponential service times with a mean of 1 ms.
 const SERVER: &str = "sim:mm1?service=1ms";

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use bench::limiter::{
+use accuracy::limiter::{
     Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, say, scenarios,
 };
 
