@@ -37,14 +37,14 @@ dist:
 
 # The release build and the compiling lints run alongside the tests and use the processor time that
 # the tests leave. The build is first, because its last minutes use a single processor. The gates
-# and the browser use one processor, and leave the other one to the demo and to the documentation.
+# and the browser use one processor, and leave the other one to the documentation and to the demo.
 test:
 	@scripts/setup build
 	$(MAKE) -j 2 installed compiled
 	$(MAKE) tidy
 	target/debug/xtask test $(MAKE) gated clippy pages
-	$(MAKE) -j 2 -O gate demonstrated
-	$(MAKE) -j 2 -O browser documented
+	$(MAKE) -j 2 -O gate documented
+	$(MAKE) -j 2 -O browser demonstrated
 
 # What the tests need is installed while they compile: on a new machine that takes minutes of waiting for the network
 # and the disk.
