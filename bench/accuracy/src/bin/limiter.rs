@@ -112,7 +112,7 @@ fn suite() -> Result<bool, Box<dyn Error>> {
 fn heading(order: &Order) -> String {
     let Order { seed, repetitions, seconds, .. } = order;
     let machine = bench::describe().replace('\n', "; ");
-    format!("Seed {seed}; runs of {seconds} s for each situation: {repetitions}; {machine}.\n")
+    format!("Seed {seed}; runs of {seconds} s for each scenario: {repetitions}; {machine}.\n")
 }
 
 /// Runs all repetitions of a scenario, or returns the reason why it cannot run.

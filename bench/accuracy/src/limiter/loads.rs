@@ -12,15 +12,15 @@ use super::{Answer, RepetitionError, ScenarioEnv};
 /// The kinds.
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
-        name: "load, generator's own thread",
-        made: "rows that take 60 to 90 drawn numbers each",
+        name: "load, generator thread",
+        bottleneck: "rows that take 60 to 90 drawn numbers each",
         accepted: &["generator-thread"],
         fact: None,
         run: RunOn::One(own_thread),
     },
     ScenarioKind {
         name: "load, slow flush",
-        made: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
+        bottleneck: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
                at once",
         accepted: &["database-flush"],
         fact: None,
@@ -28,28 +28,28 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "load, slow flush, SQLite",
-        made: "the same for one writer of SQLite with `synchronous=full`",
+        bottleneck: "the same for one writer of SQLite with `synchronous=full`",
         accepted: &["database-flush"],
         fact: None,
         run: RunOn::One(slow_flush_inside),
     },
     ScenarioKind {
         name: "load, one session",
-        made: "one writer, rows with an expensive check of the table",
+        bottleneck: "one writer, rows with an expensive check of the table",
         accepted: &["database-single-core"],
         fact: None,
         run: RunOn::Each(ALL, one_session),
     },
     ScenarioKind {
-        name: "load, narrow relay",
-        made: "a relay that passes 10 to 40 Mbit/s",
+        name: "load, low bandwidth",
+        bottleneck: "a relay that passes 10 to 40 Mbit/s",
         accepted: &["network-bandwidth"],
         fact: None,
         run: RunOn::One(narrow_relay),
     },
     ScenarioKind {
-        name: "load, long network",
-        made: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
+        name: "load, high latency",
+        bottleneck: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
         accepted: &["network-latency"],
         fact: None,
         run: RunOn::One(long),

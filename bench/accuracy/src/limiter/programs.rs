@@ -14,8 +14,8 @@ use super::{Answer, RepetitionError, ScenarioEnv};
 /// The kinds.
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
-        name: "program, processor of the database",
-        made: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 4 to 12 clients that read, \
+        name: "program, database processor",
+        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 4 to 12 clients that read, \
                and a server that may use one processor, observed",
         accepted: &["database-cpu"],
         fact: None,
@@ -23,7 +23,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "program, hot row",
-        made: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 16 to 32 clients that update \
+        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 16 to 32 clients that update \
                one row in a transaction, observed",
         accepted: &["database-locks"],
         fact: Some(names_acct),
@@ -31,44 +31,44 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "program, one client",
-        made: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with one client against an idle \
+        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with one client against an idle \
                server, observed",
         accepted: &["concurrency"],
         fact: None,
         run: RunOn::Each(ALL, one_client),
     },
     ScenarioKind {
-        name: "program that holds itself back",
-        made: "the client program, which is given 5 to 50 statements per second, observed",
+        name: "self-throttled program",
+        bottleneck: "the client program, which is given 5 to 50 statements per second, observed",
         accepted: &["generator-input"],
         fact: None,
         run: RunOn::Each(ALL, held_back),
     },
     ScenarioKind {
-        name: "program that reads slowly",
-        made: "`psql` that copies out rows to a reader of 0.5 to 2 MB per second, observed",
+        name: "program with a slow reader",
+        bottleneck: "`psql` that copies out rows to a reader of 0.5 to 2 MB per second, observed",
         accepted: &["generator-input"],
         fact: None,
         run: RunOn::One(slow_reader),
     },
     ScenarioKind {
-        name: "loader that throttles itself",
-        made: "the client program that copies (for MariaDB and MySQL `load data local`) 200 to \
+        name: "self-throttled loader",
+        bottleneck: "the client program that copies (for MariaDB and MySQL `load data local`) 200 to \
                2,000 rows from a pipe, and gets the next 5 to 40 ms later, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
         run: RunOn::Each(ALL, throttled),
     },
     ScenarioKind {
-        name: "loader beside queries of others",
-        made: "the same beside 2 to 4 sessions of others that sleep in a query",
+        name: "self-throttled loader beside other sessions",
+        bottleneck: "the same beside 2 to 4 sessions of others that sleep in a query",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
         run: RunOn::Each(ALL, throttled_beside_others),
     },
     ScenarioKind {
         name: "bursts with pauses",
-        made: "the client program, which sends 50 to 250 inserts, one after the other, and sleeps \
+        bottleneck: "the client program, which sends 50 to 250 inserts, one after the other, and sleeps \
                for 50 to 200 ms after them, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
@@ -76,21 +76,21 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "bursts with short pauses",
-        made: "the same with 5 to 15 inserts, and pauses of 3 to 5 ms",
+        bottleneck: "the same with 5 to 15 inserts, and pauses of 3 to 5 ms",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
         run: RunOn::Each(ALL, short_bursts),
     },
     ScenarioKind {
         name: "program behind a pool of two",
-        made: "`pgbench` with 16 to 32 clients behind pgbouncer with two sessions, observed",
+        bottleneck: "`pgbench` with 16 to 32 clients behind pgbouncer with two sessions, observed",
         accepted: &["connections"],
         fact: None,
         run: RunOn::One(pooled),
     },
     ScenarioKind {
         name: "transaction pool, URL of the pooler",
-        made: "`pgbench` with 12 to 24 clients that sleep 50 to 300 ms in a query, behind \
+        bottleneck: "`pgbench` with 12 to 24 clients that sleep 50 to 300 ms in a query, behind \
                pgbouncer with 2 to 4 sessions, observed",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
@@ -98,36 +98,36 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "transaction pool, URL of the database",
-        made: "the same",
+        bottleneck: "the same",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
         run: RunOn::One(|stage| slow_pool(stage, "transaction", Url::Database)),
     },
     ScenarioKind {
         name: "session pool, URL of the pooler",
-        made: "the same with sessions that are pooled for the life of a client",
+        bottleneck: "the same with sessions that are pooled for the life of a client",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
         run: RunOn::One(|stage| slow_pool(stage, "session", Url::Pooler)),
     },
     ScenarioKind {
         name: "session pool, URL of the database",
-        made: "the same",
+        bottleneck: "the same",
         accepted: &["connections"],
         fact: Some(names_pgbouncer),
         run: RunOn::One(|stage| slow_pool(stage, "session", Url::Database)),
     },
     ScenarioKind {
         name: "program, one session that flushes",
-        made: "every flush of a file takes 5 to 15 ms longer, `pgbench` (for MariaDB and MySQL \
+        bottleneck: "every flush of a file takes 5 to 15 ms longer, `pgbench` (for MariaDB and MySQL \
                `mariadb-slap`) with one client that inserts, observed",
         accepted: &["database-flush"],
         fact: None,
         run: RunOn::Each(ALL, one_flushes),
     },
     ScenarioKind {
-        name: "program beside others' queries",
-        made: "2 to 4 sessions of others that read all the time, `pgbench` (for MariaDB and MySQL \
+        name: "program beside queries of other sessions",
+        bottleneck: "2 to 4 sessions of others that read all the time, `pgbench` (for MariaDB and MySQL \
                `mariadb-slap`) with 4 to 8 clients that read, on a server that may use one \
                processor, observed",
         accepted: &["background-task"],
@@ -136,15 +136,15 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "program beside busy programs",
-        made: "2 to 4 busy loops on each processor, `pgbench` (for MariaDB and MySQL \
+        bottleneck: "2 to 4 busy loops on each processor, `pgbench` (for MariaDB and MySQL \
                `mariadb-slap`) with 1 to 4 clients that read, observed",
         accepted: &["other-programs"],
         fact: Some(names_sh),
         run: RunOn::Each(ALL, beside_busy_programs),
     },
     ScenarioKind {
-        name: "program that copies fast",
-        made: "the client program that copies rows from a file (for MariaDB and MySQL `load data \
+        name: "fast loader",
+        bottleneck: "the client program that copies rows from a file (for MariaDB and MySQL `load data \
                local`) into a table with an expensive check, observed",
         accepted: &["database-single-core"],
         fact: None,

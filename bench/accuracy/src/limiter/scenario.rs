@@ -11,7 +11,7 @@ pub(super) type Fact = fn(&LimiterFinding) -> bool;
 /// A kind of bottleneck, which is made on one or several servers.
 pub(super) struct ScenarioKind {
     pub(super) name: &'static str,
-    pub(super) made: &'static str,
+    pub(super) bottleneck: &'static str,
     pub(super) accepted: &'static [&'static str],
     pub(super) fact: Option<Fact>,
     pub(super) run: RunOn,
@@ -29,14 +29,14 @@ impl ScenarioKind {
     /// Returns the scenarios of this kind. With several servers, their names end with the server.
     pub(super) fn scenarios(&self) -> Vec<Scenario> {
         match self.run {
-            RunOn::One(run) => vec![self.scenario(self.name.to_owned(), self.made, run)],
+            RunOn::One(run) => vec![self.scenario(self.name.to_owned(), self.bottleneck, run)],
             RunOn::Each(kinds, run) => {
-                let mut made = self.made;
+                let mut bottleneck = self.bottleneck;
                 let scenario = |kind: &Kind| {
                     let kind = *kind;
                     let name = format!("{}, {}", self.name, product(kind));
-                    let made = std::mem::replace(&mut made, "the same");
-                    self.scenario(name, made, move |stage| run(stage, kind))
+                    let shown = std::mem::replace(&mut bottleneck, "the same");
+                    self.scenario(name, shown, move |stage| run(stage, kind))
                 };
                 kinds.iter().map(scenario).collect()
             }
@@ -46,10 +46,10 @@ impl ScenarioKind {
     fn scenario(
         &self,
         name: String,
-        made: &'static str,
+        bottleneck: &'static str,
         run: impl Fn(&ScenarioEnv) -> Result<Answer, RepetitionError> + 'static,
     ) -> Scenario {
-        Scenario { name, made, accepted: self.accepted, fact: self.fact, run: Box::new(run) }
+        Scenario { name, bottleneck, accepted: self.accepted, fact: self.fact, run: Box::new(run) }
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Scenario {
     /// Its name.
     pub name: String,
     /// A short description of the bottleneck, printed in the table.
-    pub made: &'static str,
+    pub bottleneck: &'static str,
     /// The components that count as a correct answer.
     pub accepted: &'static [&'static str],
     /// Facts that the finding must have, if any, such as the name of the table.
@@ -163,7 +163,7 @@ mod tests {
     fn limiter_answer_is_right_missed_or_wrong() {
         let scenario = Scenario {
             name: "hot row".to_owned(),
-            made: "",
+            bottleneck: "",
             accepted: &["database-locks"],
             fact: Some(names_acct),
             run: Box::new(|_| Err(Unsupported::because("never").into())),
@@ -183,7 +183,7 @@ mod tests {
     fn scenario_kind_is_made_once_for_each_server() {
         let kind = ScenarioKind {
             name: "hot row",
-            made: "one row",
+            bottleneck: "one row",
             accepted: &["database-locks"],
             fact: None,
             run: RunOn::Each(&[Kind::Postgres, Kind::Mysql], |_, kind| {
@@ -191,7 +191,7 @@ mod tests {
             }),
         };
         let scenarios = kind.scenarios();
-        let reported: Vec<_> = scenarios.iter().map(|it| (it.name.as_str(), it.made)).collect();
+        let reported: Vec<_> = scenarios.iter().map(|it| (it.name.as_str(), it.bottleneck)).collect();
         assert_eq!(reported, [("hot row, PostgreSQL", "one row"), ("hot row, MySQL", "the same")]);
         let single =
             ScenarioKind { run: RunOn::One(|_| Err(Unsupported::because("never").into())), ..kind };

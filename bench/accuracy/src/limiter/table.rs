@@ -43,12 +43,12 @@ impl Table<'_> {
     /// Returns all tables in Markdown: the scenarios, the confusion matrix, and the scenarios that
     /// were not run.
     pub fn to_text(&self) -> String {
-        format!("{}\n{}{}", self.situations(), self.confusion(), self.end())
+        format!("{}\n{}{}", self.scenarios(), self.confusion(), self.end())
     }
 
-    fn situations(&self) -> String {
+    fn scenarios(&self) -> String {
         let mut text = String::from(
-            "| situation | bottleneck that was made | identified by | identified | reported |\n\
+            "| scenario | bottleneck | expected | identified | reported |\n\
              | --- | --- | --- | --: | --- |\n",
         );
         for row in self.ran() {
@@ -58,7 +58,7 @@ impl Table<'_> {
                 text,
                 "| {} | {} | `{}` | {right} of {} | {} |",
                 row.scenario.name,
-                row.scenario.made,
+                row.scenario.bottleneck,
                 row.scenario.accepted.join("`, `"),
                 row.answers.len(),
                 row.named()
@@ -72,23 +72,23 @@ impl Table<'_> {
         let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
         for row in self.ran() {
             for answer in &row.answers {
-                let made = row.scenario.accepted.join("` or `");
-                *counts.entry((made, &answer.component)).or_default() += 1;
+                let expected = row.scenario.accepted.join("` or `");
+                *counts.entry((expected, &answer.component)).or_default() += 1;
             }
         }
-        let made: BTreeSet<&String> = counts.keys().map(|(made, _)| made).collect();
-        let named: BTreeSet<&str> = counts.keys().map(|(_, named)| *named).collect();
-        let heads = named.iter().map(|name| format!(" `{name}` |")).collect::<String>();
+        let expected: BTreeSet<&String> = counts.keys().map(|(expected, _)| expected).collect();
+        let reported: BTreeSet<&str> = counts.keys().map(|(_, reported)| *reported).collect();
+        let heads = reported.iter().map(|name| format!(" `{name}` |")).collect::<String>();
         let mut text =
-            format!("| made, and named |{heads}\n| --- |{}\n", " --: |".repeat(named.len()));
-        for made in made {
-            let cell = |name| match counts.get(&(made.clone(), name)) {
+            format!("| expected / reported |{heads}\n| --- |{}\n", " --: |".repeat(reported.len()));
+        for limiter in expected {
+            let cell = |name| match counts.get(&(limiter.clone(), name)) {
                 Some(count) => format!(" {count} |"),
                 None => "  |".to_owned(),
             };
-            let cells = named.iter().copied().map(cell).collect::<String>();
+            let cells = reported.iter().copied().map(cell).collect::<String>();
             // Writing into a String cannot fail.
-            let _ = writeln!(text, "| `{made}` |{cells}");
+            let _ = writeln!(text, "| `{limiter}` |{cells}");
         }
         text
     }
@@ -144,7 +144,7 @@ mod tests {
     fn one_client() -> Scenario {
         Scenario {
             name: "one client".to_owned(),
-            made: "nothing is saturated",
+            bottleneck: "nothing is saturated",
             accepted: &["concurrency"],
             fact: None,
             run: Box::new(|_| Err(Unsupported::because("never").into())),
@@ -200,7 +200,7 @@ mod tests {
         let others = Row { scenario: &other, ..row(&["cgroup", "concurrency", "concurrency"]) };
         let table = Table(vec![row(&["concurrency", "unknown"]), others]);
         let expected = "\
-            | made, and named | `cgroup` | `concurrency` | `unknown` |\n\
+            | expected / reported | `cgroup` | `concurrency` | `unknown` |\n\
             | --- | --: | --: | --: |\n\
             | `cgroup` or `proxy` | 1 | 2 |  |\n\
             | `concurrency` |  | 1 | 1 |\n";
