@@ -13,7 +13,7 @@ use workload::feed::{self, Format};
 use workload::question::{Outline, experiment_in};
 use workload::{Arrival, NoFiles, Overrides, Rates};
 
-/// Parses and checks a workload file. An accepted one is printed and parsed again.
+/// Parses and checks a workload file. If it is accepted, prints the plan and parses it again.
 ///
 /// # Panics
 /// Panics if the printed plan parses as a different plan.
@@ -31,8 +31,9 @@ pub fn workload(data: &[u8]) {
     }
 }
 
-/// Parses a workload with options and the files that it names, encoded as a [`Case`]. An accepted
-/// one is printed and parsed again as a record does it: without options and without files.
+/// Parses a workload with options and the files that it names, encoded as a [`Case`]. If it is
+/// accepted, prints the plan and parses it again as a record does: without options and without
+/// files.
 ///
 /// # Panics
 /// Panics if the printed plan parses as a different plan.
@@ -97,8 +98,9 @@ impl Case {
     }
 }
 
-/// Parses an experiment file with its workload `w.ini` after the first zero byte. An accepted one
-/// is printed and parsed again, as `check` prints it and as its record keeps it.
+/// Parses an experiment file with its workload `w.ini` after the first zero byte. If it is
+/// accepted, prints the experiment and parses it again, in the form that `check` prints and in the
+/// form that its record stores.
 ///
 /// # Panics
 /// Panics if the printed experiment has a different question.
@@ -121,7 +123,8 @@ pub fn question(data: &[u8]) {
     assert_eq!(Outline::of_text(&recorded), Ok(experiment.outline()), "{recorded}");
 }
 
-/// Parses a script of statements in every dialect. An accepted one is printed and parsed again.
+/// Parses a script of statements in every dialect. If it is accepted, prints the statements and
+/// parses them again.
 ///
 /// # Panics
 /// Panics if the printed statements parse as different ones.
@@ -187,8 +190,8 @@ impl Read for Bytewise<'_> {
     }
 }
 
-/// Opens a record file, summarizes, reports and exports it; the record of an experiment with its
-/// comparison and with each of its runs.
+/// Opens a record file, summarizes, reports and exports it. Does the same for the comparison and
+/// each of the runs if it is the record of an experiment.
 ///
 /// # Panics
 /// Panics if the bytes cannot be written to a temporary file.

@@ -14,7 +14,7 @@ pub mod seeds;
 use base::{Draw, Seed, Stream};
 
 /// Runs a target over its stored corpus, over other inputs, and over `mutations` mutations of the
-/// latter.
+/// other inputs.
 ///
 /// # Panics
 /// Panics if the target does, if the stored corpus cannot be read, or if there are no other inputs.

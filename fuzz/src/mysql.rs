@@ -7,7 +7,7 @@ use wire_mysql::{
     ResultEnd, Row, ServerKey, Sink, WANTED, WireError,
 };
 
-/// Reads replies as a whole and in pieces, which must give the same.
+/// Reads replies as a whole and in pieces, which must give the same results.
 ///
 /// The first byte selects the negotiated capabilities and the number of packets of a file that the
 /// server requests; the second is the size of the pieces; the next four are the commands to be
@@ -143,7 +143,8 @@ impl Sink for Log {
 /// and decoding.
 ///
 /// # Panics
-/// Panics if it does not, or if a password is sent in clear text over an open channel.
+/// Panics if a message does not survive, or if a password is sent in clear text over an open
+/// channel.
 pub fn startup(data: &[u8]) {
     let Some((setting, bytes)) = data.split_first() else { return };
     login(*setting, bytes);
@@ -168,7 +169,8 @@ fn login(setting: u8, bytes: &[u8]) {
         attributes: &[],
     });
     let (mut out, mut at) = (Vec::new(), 0);
-    // The bytes arrive in two pieces; an unread rest of the first is read again with the second.
+    // The bytes arrive in two pieces; unread bytes of the first piece are read again with the
+    // second.
     for end in [bytes.len() / 2, bytes.len()] {
         match login.read(&bytes[at..end], &mut out) {
             Ok((used, step)) => {
@@ -246,7 +248,7 @@ fn answers(agreed: Negotiated, bytes: &[u8]) {
 /// Decodes the commands of a client. A decoded command must survive encoding and decoding.
 ///
 /// # Panics
-/// Panics if it does not.
+/// Panics if a command does not survive.
 pub fn commands(data: &[u8]) {
     let Some((parameters, bytes)) = data.split_first() else { return };
     let (mut payloads, mut at, mut bound) = (Payloads::new(), 0, BoundTypes::new());
@@ -283,7 +285,7 @@ pub fn commands(data: &[u8]) {
 mod tests {
     use super::*;
 
-    /// Without this, nothing after a request for a file would ever be read.
+    /// If no file were sent, nothing after a request for a file would ever be read.
     #[test]
     fn file_is_sent_and_its_answer_read() {
         let request = b"\x06\0\0\x01\xfba.csv";

@@ -92,7 +92,8 @@ fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, S
         buffer.extend_from_slice(part);
         match replies.read(&buffer, &mut events) {
             Ok(used) => drop(buffer.drain(..used)),
-            // The offset is left out: it depends on the rest that is still in the buffer.
+            // The offset is left out: it depends on the number of bytes that are still in the
+            // buffer.
             Err(WireError { kind, context, .. }) => {
                 return (events, Err(format!("{kind:?} {context}")));
             }

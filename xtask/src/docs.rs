@@ -8,7 +8,7 @@ use record::statistic::VIEWS;
 /// The reference of the workload language.
 const REFERENCE: &str = "docs/reference.md";
 
-/// The page with the list of metrics, which stands between two marks.
+/// The page with the list of metrics, which is written between two marks.
 const RECORD: &str = "docs/record.md";
 const METRICS_BEGIN: &str = "<!-- metrics: written by `cargo run -p xtask -- docs` -->\n";
 const METRICS_END: &str = "<!-- end of metrics -->\n";
@@ -36,7 +36,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     stale.collect()
 }
 
-/// Returns each page with generated parts, as it has to be.
+/// Returns each page with generated parts in its up-to-date form.
 fn pages(root: &Path) -> Result<[(&'static str, String); 2], Vec<String>> {
     let record = std::fs::read_to_string(root.join(RECORD))
         .map_err(|error| vec![format!("{RECORD}: {error}")])?;
@@ -75,7 +75,7 @@ fn metrics() -> String {
     table + "\n"
 }
 
-/// Returns the statistics that are judged as a table.
+/// Returns, as a table, the statistics that are judged.
 fn statistics() -> String {
     let mut table =
         String::from("\n| metric of `statistics` | unit | value |\n| --- | --- | --- |\n");

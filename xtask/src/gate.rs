@@ -1,5 +1,5 @@
-//! Gates against regressions, which count instead of timing, to be independent of the load of the
-//! machine. They run the release build of `bench`, and read the size of the release build of
+//! Gates against regressions. They count instead of measuring times, to be independent of the load
+//! of the machine. They run the release build of `bench`, and read the size of the release build of
 //! `assay`.
 
 mod instructions;

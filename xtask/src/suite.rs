@@ -1,10 +1,11 @@
 //! The test programs of the workspace, several at a time, and a command alongside them.
 //!
 //! Most programs wait for servers and timers most of the time. As many run at once as there are
-//! processors: parts of the longest one, and meanwhile the others, the longest first. Tests that
-//! demand a VALID run are started first, with nothing alongside them. The processor time that the
-//! tests leave goes to the command: in `make test` the lints that compile and the release build. Up
-//! to three tests that failed run again alone; those that pass then are named as unsteady.
+//! processors: half of them are parts of the longest program, the others the remaining programs,
+//! longest first. Tests that demand a VALID run are started first, with nothing alongside them. The
+//! command uses the processor time that the tests leave: in `make test` it runs the lints that
+//! compile and the release build. Up to three tests that failed run again alone; those that then
+//! pass are reported as unsteady.
 
 mod command;
 mod programs;
@@ -22,7 +23,7 @@ use side::Side;
 /// Programs that need the machine for themselves: they demand a VALID run in real time.
 const ALONE: [&str; 1] = ["cli steady"];
 
-/// Programs besides [`WAITS`] that take longest, in this order; the others follow.
+/// The programs that take longest, in this order, except [`WAITS`]; all other programs follow.
 const FIRST: [&str; 6] = [
     "cli docs",
     "driver conformance",
@@ -33,24 +34,25 @@ const FIRST: [&str; 6] = [
 ];
 
 /// The program that takes longest and waits most. It is divided into [`PARTS`], and runs [`MORE`]
-/// test more at a time than others.
+/// more tests at a time than other programs.
 const WAITS: &str = "cli integration";
 
-/// Programs into which [`WAITS`] is divided, for no processor to be without a program until shortly
-/// before the end.
+/// Number of programs into which [`WAITS`] is divided: enough to keep every processor busy until
+/// shortly before the end.
 const PARTS: usize = 8;
 
 /// The module of [`WAITS`] whose tests take longest. Its part is started first.
 const LONGEST: &str = "studies";
 
-/// Tests of [`WAITS`] beyond one per processor. With two, more runs of its tests fail as INVALID,
-/// because the machine is too busy for their load generator, and it takes only 11 % less time.
+/// Number of tests of [`WAITS`] that run at a time, beyond one per processor. With two, more runs
+/// fail as INVALID, because the machine is too busy for their load generator, and the program takes
+/// only 11 % less time.
 const MORE: usize = 1;
 
-/// Maximum number of failed tests that run a second time. More are no accident.
+/// Maximum number of failed tests that run a second time. A larger number is no coincidence.
 const MOST_REPEATED: usize = 3;
 
-/// The end of a test program.
+/// The result of a test program that has ended.
 struct Finished {
     name: String,
     took: Duration,
@@ -67,7 +69,7 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
     programs::forget_servers(&programs).map_err(|error| vec![error])?;
-    // Now, because cargo lets them wait for everything else that it compiles.
+    // These tests run now: later, cargo would let them wait for everything else that it compiles.
     let of_documentation = doc_tests(root).err();
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
     let (alone, together): (Vec<Program>, Vec<Program>) =
@@ -106,8 +108,8 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
 }
 
 /// Runs the failed tests of each program a second time, one at a time and with no other program:
-/// tests in real time may fail because the machine is busy with the others. Returns the names of
-/// those that pass now, which no longer count as failed.
+/// tests in real time may fail because other programs keep the machine busy. Returns the names of
+/// the tests that then pass, which no longer count as failed.
 fn repeat_failed(finished: &mut [Finished]) -> Vec<String> {
     let failed = |program: &Finished| program.failed.as_ref().map_or(0, |it| it.tests().len());
     let mut unsteady = Vec::new();
@@ -125,7 +127,8 @@ fn repeat_failed(finished: &mut [Finished]) -> Vec<String> {
     unsteady
 }
 
-/// Arranges programs for [`run_all`]: the parts of [`WAITS`], then the others, the longest last.
+/// Arranges programs for [`run_all`]: the parts of [`WAITS`], then the other programs, the longest
+/// last.
 ///
 /// # Errors
 /// [`WAITS`] does not list its tests.
@@ -193,7 +196,7 @@ fn seconds(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the end of a program whose output names these tests as failed.
+    /// Returns the result of a program whose output names these tests as failed.
     fn finished(executable: &str, failed: &str) -> Finished {
         let names: String = failed.split(' ').map(|name| format!("    {name}\n")).collect();
         let output = format!("\nfailures:\n{names}\ntest result: FAILED\n");

@@ -56,14 +56,14 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     }
 }
 
-/// Returns the number of doc comments that open with a relative clause, and of all.
+/// Returns the number of doc comments that open with a relative clause, and of all doc comments.
 fn doc_comments(sources: &[(String, String)]) -> String {
     let comments = || sources.iter().flat_map(|(_, text)| prose::doc_comments(text));
     let relative = comments().filter(|comment| comment.is_relative()).count();
     format!("{relative} of {} doc comments open with a relative clause", comments().count())
 }
 
-/// Returns the files that git tracks, and new ones that it does not ignore.
+/// Returns the files that git tracks, and new files that git does not ignore.
 fn tracked_files(root: &Path) -> Result<Vec<PathBuf>, String> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git")

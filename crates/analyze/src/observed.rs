@@ -12,10 +12,10 @@ pub struct Observed {
     pub component: String,
     /// Name of the metric within the component.
     pub metric: String,
-    /// Readings in order: time since time zero, and value. Beyond two hours, a reading stands for
+    /// Readings in order: time since time zero, and value. Beyond two hours, a reading summarizes
     /// all samples since the previous reading: it is their mean, or the last value of a counter.
     pub points: Vec<(Nanos, f64)>,
-    /// Extremes of the samples for which a reading stands, in order; a reading whose samples are
+    /// Extremes of the samples that a reading summarizes, in order; a reading whose samples are
     /// equal has none.
     pub ranges: Vec<SampleRange>,
 }
@@ -37,16 +37,16 @@ impl Observed {
         (span > Nanos::ZERO).then_some(Growth { by: last.1 - first.1, span })
     }
 
-    /// Returns the extremes of the samples for which the reading at an instant stands; `None` if it
-    /// stands for one sample, or for equal ones.
+    /// Returns the extremes of the samples that the reading at an instant summarizes; `None` for a
+    /// single sample, or for equal ones.
     pub fn range_at(&self, at: Nanos) -> Option<&SampleRange> {
         let place = self.ranges.binary_search_by_key(&at, |range| range.at).ok()?;
         self.ranges.get(place)
     }
 
     /// Returns the readings whose time is in a period, each with its weight: the time in seconds
-    /// since the reading before it, or since time zero. At the ends of an observation it is shorter
-    /// than elsewhere, and readings that stand for many samples weigh more.
+    /// since the reading before it, or since time zero. The weight is smaller at the ends of an
+    /// observation, and larger for readings that summarize many samples.
     pub(crate) fn weighted(&self, within: &Range<Nanos>) -> impl Iterator<Item = (f64, f64)> {
         let first = self.points.partition_point(|(at, _)| *at < within.start);
         let after = self.points.partition_point(|(at, _)| *at < within.end);
@@ -59,7 +59,7 @@ impl Observed {
     }
 
     /// Returns the mean of the readings of a gauge in a period, each weighted by its time; `None`
-    /// without any.
+    /// without readings.
     pub(crate) fn mean(&self, within: &Range<Nanos>) -> Option<f64> {
         let sum =
             |(weights, sum): (f64, f64), (weight, value)| (weights + weight, sum + weight * value);
@@ -67,7 +67,7 @@ impl Observed {
         (weights > 0.0).then(|| sum / weights)
     }
 
-    /// Returns the largest sample of a gauge in a period; `None` without any.
+    /// Returns the largest sample of a gauge in a period; `None` without samples.
     pub(crate) fn most(&self, within: &Range<Nanos>) -> Option<f64> {
         let inside = self.points.iter().filter(|(at, _)| within.contains(at));
         let most = |(at, value): &(Nanos, f64)| self.range_at(*at).map_or(*value, |it| it.most);

@@ -9,7 +9,7 @@ pub enum Obstacle {
     NoJob,
     /// Time was simulated.
     VirtualTime,
-    /// The record has nothing but the requests: there are no observations.
+    /// The record has requests but no observations.
     NothingObserved,
     /// Jobs or requests that a check cannot judge.
     Jobs(JobObstacle),
@@ -30,13 +30,13 @@ pub enum JobObstacle {
     NoScheduleOfSeconds,
     /// No job has a schedule of arrivals.
     NoArrivals,
-    /// The run did not wait for all requests, or a file did not have them.
+    /// The run did not wait for all requests, or a file that failed kept requests back.
     NotWaitedFor,
     /// The offered load exceeds the capacity of every job.
     AllOverloaded,
     /// No job has Poisson arrivals at one rate for long enough.
     NoPoissonArrivals {
-        /// Least arrivals per second.
+        /// Minimum number of arrivals per second.
         per_s: f64,
         /// Minimum number of seconds.
         seconds: usize,
@@ -130,7 +130,7 @@ pub enum CounterObstacle {
     ProgramsRun,
     /// Jobs use several targets, which may be one server.
     SeveralTargets,
-    /// The counters of the server could not be read; the reason of the server.
+    /// The counters of the server could not be read, for the reason that the server gave.
     AccountRefused(String),
     /// The record has no counters of a server.
     NoAccount,

@@ -12,7 +12,7 @@ pub struct OtherProgram {
     pub processors: f64,
     /// Number of its processes in the last sample.
     pub processes: u64,
-    /// Process that used most.
+    /// Identifier of the process that used the most processor time.
     pub pid: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ pub struct OtherProgram {
 pub struct OtherPrograms {
     /// Host; `None` for the load generator's host.
     pub host: Option<String>,
-    /// Mean number of processors that they used.
+    /// Mean number of processors that these programs used.
     pub used: f64,
     /// Processors of the host.
     pub processors: f64,
@@ -33,12 +33,12 @@ pub struct OtherPrograms {
 const NAMED: usize = 3;
 
 impl OtherPrograms {
-    /// Returns the few programs that used most.
+    /// Returns the few programs that used the most processor time.
     pub fn largest(&self) -> &[OtherProgram] {
         &self.programs[..self.programs.len().min(NAMED)]
     }
 
-    /// Returns the fraction of the host's processors that they used.
+    /// Returns the fraction of the host's processors that these programs used.
     pub fn share(&self) -> f64 {
         self.used / self.processors.max(f64::MIN_POSITIVE)
     }

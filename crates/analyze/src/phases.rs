@@ -24,11 +24,11 @@ use crate::evidence::{Evidence, JobEvidence, Step};
 use crate::observed::Observed;
 use crate::responses::{ResponseCollector, Responses};
 
-/// Maximum number of jobs with side effects, the first of the file. A file with more of them has no
-/// steady traffic to disturb; it does many things in turn.
+/// Maximum number of jobs whose side effects are examined: the first of the file. A file with more
+/// intermittent jobs has no steady traffic to disturb; it does many things in turn.
 pub const MOST_DISTURBANCES: usize = 20;
 
-/// Maximum number of kinds of background work with side effects, the most frequent first.
+/// Maximum number of kinds of background work whose side effects are examined: the most frequent.
 const MOST_WORK: usize = 3;
 
 /// Side effects of a job, or of background work, on the other jobs.
@@ -41,8 +41,8 @@ pub struct SideEffects {
     /// Length of the longest step of the window, in seconds: the precision with which its phases
     /// are divided. For background work at least the time between two samples.
     pub resolution_s: f64,
-    /// Phase that the others are compared with: the first one without the job that is long enough
-    /// for intervals, or if there is none, the first without the job.
+    /// Phase that the others are compared with: of the phases in which the job is not active, the
+    /// first that is long enough for intervals; if none is, the first.
     pub reference: PhaseName,
     /// Phases of the window, in the order of [`PhaseName::ALL`].
     pub phases: Vec<PhaseSummary>,
@@ -55,9 +55,9 @@ pub struct SideEffects {
 pub struct PhaseSummary {
     /// Name of the phase.
     pub name: PhaseName,
-    /// Length, in seconds.
+    /// Length of the phase, in seconds.
     pub length_s: f64,
-    /// Start and end of each of its stretches, in seconds since time zero.
+    /// Start and end of each stretch of the phase, in seconds since time zero.
     pub stretches_s: Vec<(f64, f64)>,
     /// Other jobs, in the file's order.
     pub jobs: Vec<PhaseFigures>,
@@ -68,7 +68,7 @@ pub struct PhaseSummary {
 pub struct PhaseFigures {
     /// Account of the job.
     pub account: AccountId,
-    /// Its name.
+    /// Name of the job.
     pub name: String,
     /// Counts by intended start in the phase.
     pub counts: Counts,
@@ -96,7 +96,7 @@ pub enum Figure {
 pub struct Change {
     /// Name of the job that the figure belongs to.
     pub job: String,
-    /// Phase in which it differs.
+    /// Phase in which the figure differs.
     pub phase: PhaseName,
     /// Figure that differs.
     pub figure: Figure,
@@ -115,9 +115,9 @@ pub struct JobStep {
     pub step: usize,
 }
 
-/// Returns the intermittent jobs of a run, each with the phases into which it divides the window
-/// and with the other jobs. `read` returns the response times of the requests whose intended start
-/// lies in a step.
+/// Returns the intermittent jobs of a run. Each divides the window into phases, which have the
+/// figures of the other jobs. `read` returns the response times of the requests whose intended
+/// start lies in a step.
 ///
 /// A job is intermittent if it has a `start`, a `stop` or a `count`, is a timetable, or runs
 /// programs, and if some step of the window lies outside of its activity, as there is nothing to
@@ -217,8 +217,8 @@ fn divide(
     (!others.is_empty()).then_some(Disturbance { cause, phases, others })
 }
 
-/// Returns for each of the first steps if the job had a request in flight: from its intended start
-/// to its end. A request without an end stays in flight.
+/// Returns a flag for each of the first steps: true if the job had a request in flight. A request
+/// is in flight from its intended start to its end, or forever if it has no end.
 fn in_flight_steps(job: &JobEvidence, steps: usize) -> Vec<bool> {
     let mut open = 0u64;
     let act = |step: Step| {
@@ -277,7 +277,7 @@ impl Figure {
         Figure::Quantile(3),
     ];
 
-    /// Returns true if two values of it differ by more than chance.
+    /// Returns true if two values of the figure differ by more than chance.
     pub(crate) fn differs(self, from: &Estimate, to: &Estimate) -> bool {
         let is_multiple = self == Figure::Throughput && to.is_multiple_of(from);
         is_multiple || to.differs_from(from)

@@ -10,17 +10,17 @@ use record::{ComponentKind, MeasuredSide, ObservedMetric, ServerStatistic};
 use crate::evidence::Evidence;
 use crate::observed::Observed;
 
-/// The throughput of an observed program, as means over the time of its observation. `None` is
-/// unknown.
+/// The throughput of an observed program, as means over the time of its observation. Unknown
+/// figures are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProgramSummary {
-    /// Requests per second on its connections: parts of a dialogue, each with an answer.
+    /// Requests per second on its connections, where a request is any message with an answer.
     pub requests_per_s: Option<f64>,
     /// The reason why the requests are unknown; `None` if they are known.
     pub requests_unseen: Option<RequestsUnseen>,
-    /// Bytes per second that it sent to the database.
+    /// Bytes per second that the program sent to the database.
     pub sent_bytes_per_s: Option<f64>,
-    /// Bytes per second that it received.
+    /// Bytes per second that the program received from the database.
     pub received_bytes_per_s: Option<f64>,
     /// Statements per second that the database counted, of all clients.
     pub statements_per_s: Option<f64>,
@@ -33,11 +33,11 @@ pub struct ProgramSummary {
 /// The reason why the requests of an observed program are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestsUnseen {
-    /// Its connections are Unix sockets, whose data the kernel does not count.
+    /// The program's connections are Unix sockets, whose data the kernel does not count.
     UnixSocket,
     /// The program has no connection to the target or to a pooler in front of it.
     NoConnection,
-    /// Its connections could not be read, or this kernel does not count their segments.
+    /// The program's connections could not be read, or this kernel does not count their segments.
     NotCounted,
 }
 
@@ -58,8 +58,8 @@ const TRANSACTIONS: [&[ServerStatistic]; 2] = [
 /// Fraction of the observation that the readings of a database's counter must cover.
 const LEAST: f64 = 0.5;
 
-/// Counter of the rows that a running statement has loaded; other counters include them when it
-/// ends.
+/// Counter of the rows that a running statement has loaded; other counters include them when the
+/// statement ends.
 const LOADING: ServerStatistic = pg_stat_progress_copy::TUPLES_PROCESSED;
 
 /// Summarizes the throughput of the observed program; `None` if no program was observed.
@@ -71,8 +71,8 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     let statistic = |it: ServerStatistic| {
         let observed = evidence.observed_named(&ComponentKind::Statistics, it.name)?;
         let growth = observed.growth(&evidence.window())?;
-        // An observer that waits for its session reads twice within a moment, and servers report
-        // their counts in portions.
+        // An observer that waits for its session may take both readings at nearly the same time,
+        // and servers report their counts in portions.
         let is_long = growth.span.as_secs_f64() >= LEAST * evidence.window_length().as_secs_f64();
         rate(observed, &evidence.window()).filter(|_| is_long)
     };
@@ -97,17 +97,17 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     (!is_empty).then_some(summary)
 }
 
-/// Returns the requests per second on the program's connections: the smaller of the segments with
-/// data that each side sent, as a long request or a long answer is several segments. `None` if they
-/// were not counted.
+/// Returns the requests per second on the program's connections: of the numbers of segments with
+/// data that the two sides sent, the smaller one, because a long request or a long answer takes
+/// several segments. `None` if they were not counted.
 pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
     let sent = socket_rate(evidence, sockets::DATA_SENT)?;
     Some(sent.min(socket_rate(evidence, sockets::DATA_RECEIVED)?))
 }
 
 /// Returns the growth per second of a counter of the program's connections, between the first and
-/// the last sample in which it had most of them. Before, their logins would count as requests;
-/// after, the last counts of a connection that ended since the previous sample are lost.
+/// the last sample with the largest number of connections. Before the first, logins would count as
+/// requests; after the last, connections have ended whose last counts are lost.
 fn socket_rate(evidence: &Evidence, metric: ObservedMetric) -> Option<f64> {
     let readings =
         |metric| evidence.observed(&ComponentKind::Sockets(MeasuredSide::Generator), metric);
@@ -116,7 +116,7 @@ fn socket_rate(evidence: &Evidence, metric: ObservedMetric) -> Option<f64> {
     let span = readings(sockets::CONNECTIONS).and_then(|connections| {
         let inside = connections.points.iter().filter(|(at, _)| window.contains(at));
         let most = connections.most(&window)?;
-        // A reading that stands for several samples counts if all of them had most of the
+        // A reading that summarizes several samples counts if all of them had the largest number of
         // connections.
         let least = |at: Nanos, value: f64| connections.range_at(at).map_or(value, |it| it.least);
         let mut full = inside.filter(|(at, value)| least(*at, *value) >= most).map(|(at, _)| *at);

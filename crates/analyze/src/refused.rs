@@ -49,8 +49,8 @@ impl Evidence {
         are_without.then_some(ClientsWithout { event, clients, connected: fewest, missing })
     }
 
-    /// Returns the event of the server refusing a connection to a job with arrivals that needs
-    /// more, or that lost some and did not get them back.
+    /// Returns the event of a refused connection of a job with arrivals that needs more
+    /// connections, or that lost some and did not get them back.
     pub(crate) fn refused_growth(&self, account: AccountId) -> Option<&Event> {
         let event = self.refusal(account)?;
         let lacks_lost = || {
@@ -61,7 +61,7 @@ impl Evidence {
         (is_limit(event) || lacks_lost()).then_some(event)
     }
 
-    /// Returns the numbers of open connections of a job at the ends of those steps of the window in
+    /// Returns the number of open connections of a job at the end of each step of the window in
     /// which it has requests to send. The job closes its connections in its last step.
     pub(crate) fn open_connections(
         &self,
@@ -100,7 +100,7 @@ impl Evidence {
         self.refusals(account).min_by_key(|event| (!is_limit(event), event.at))
     }
 
-    /// Returns the events of the server refusing connections to a job that keeps them.
+    /// Returns the events of the server refusing connections to a job that keeps its connections.
     fn refusals(&self, account: AccountId) -> impl Iterator<Item = &Event> {
         let job = self.plan.account(account).job();
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;

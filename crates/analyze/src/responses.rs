@@ -16,7 +16,7 @@ use crate::distribution::Quantile;
 pub struct Responses {
     /// Number of times.
     pub count: u64,
-    /// Mean, in nanoseconds; `None` if there are no times, as for the quantiles.
+    /// Mean, in nanoseconds. Mean and quantiles are `None` if there are no times.
     pub mean_ns: Option<Estimate>,
     /// Quantiles of [`Quantile::ALL`], in that order, in nanoseconds.
     pub quantiles_ns: [Option<Estimate>; QUANTILES],

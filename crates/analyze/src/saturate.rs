@@ -1,7 +1,7 @@
 //! Saturation: the load at which the baseline of a comparison is measured, found by steps.
 //!
-//! [`next_saturation_step`] is a pure function of the question and the steps that were made: a
-//! resumed experiment continues where it ended, and every reader of its record finds the same.
+//! [`next_saturation_step`] is a pure function of the question and of the steps so far: a resumed
+//! experiment continues where it ended, and every reader of its record finds the same load.
 
 use workload::question::{SaturateQuestion, Saturated};
 
@@ -18,7 +18,7 @@ pub struct SaturationStep {
     pub value: f64,
     /// Completed requests per second of the job whose load varies, if measured.
     pub throughput_per_s: Option<f64>,
-    /// The share of its processors that the component of the condition used, if observed.
+    /// Share of its processors that the component named by the condition used, if observed.
     pub cpu: Option<f64>,
     /// True if the load exceeds the capacity: the backlog of the job grew.
     pub exceeds_capacity: bool,
@@ -31,10 +31,10 @@ pub struct SaturationStep {
 pub struct Saturation {
     /// The value: requests per second, or clients.
     pub value: f64,
-    /// The way in which it was found.
+    /// The way in which the load was found.
     pub kind: SaturationKind,
-    /// The measured share or gain, as a fraction, that ended the steps; the last one if none met
-    /// the condition. A gain over nothing is infinite.
+    /// Share or gain at which the steps ended, as a fraction; if none met the condition, the last
+    /// one measured. A gain over a throughput of zero is infinite.
     pub measured: f64,
 }
 
@@ -50,7 +50,7 @@ pub enum SaturationKind {
     Overloaded,
     /// The smallest load already exceeds the capacity.
     AllOverloaded,
-    /// The largest load does not meet the condition: the maximum is at least this.
+    /// The largest load does not meet the condition: only a larger load would.
     NotReached,
 }
 
@@ -61,7 +61,7 @@ pub enum NextSaturationStep {
     Run {
         /// Number of the step, from 0.
         step: usize,
-        /// Number of earlier attempts at it.
+        /// Number of earlier attempts at this step.
         attempt: usize,
         /// The value.
         value: f64,
@@ -73,7 +73,7 @@ pub enum NextSaturationStep {
         /// Number of the step, from 0.
         step: usize,
     },
-    /// A run does not have the quantity of the condition.
+    /// A run lacks the quantity that the condition limits.
     NotObserved,
 }
 
@@ -105,7 +105,7 @@ impl SaturationStep {
     }
 }
 
-/// Returns the next action after these runs, in the order in which they were made.
+/// Returns the next action after the given runs, which are in the order of their execution.
 pub fn next_saturation_step(
     question: &SaturateQuestion,
     runs: &[SaturationStep],
@@ -134,8 +134,8 @@ pub fn next_saturation_step(
     }
 }
 
-/// Returns the load if the last step meets the condition; the outer `None` stands for a quantity
-/// that was not observed.
+/// Returns the load if the last step meets the condition; the outer `None` means that the quantity
+/// was not observed.
 fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturation>> {
     let (last, before) = steps.split_last()?;
     let found = |step: &SaturationStep, is_first: bool, measured: f64| Saturation {
@@ -173,7 +173,7 @@ fn step_gain(previous: &SaturationStep, step: &SaturationStep) -> Option<f64> {
 }
 
 /// Returns the gain of throughput from one load to the next, as a fraction; it is infinite if
-/// nothing was completed at the first one.
+/// nothing was completed at the first load.
 pub fn gain(before: f64, now: f64) -> f64 {
     // Nothing completed at either load: more load gains nothing.
     if before > 0.0 || now > 0.0 { now / before - 1.0 } else { 0.0 }

@@ -1,4 +1,4 @@
-//! Counters that the server itself kept, to compare with the answers that the client received.
+//! Counters of the server itself, to compare with the answers that the client received.
 
 use record::{Counts, ObservedMetric};
 

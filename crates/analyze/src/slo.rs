@@ -12,7 +12,7 @@ pub struct Judgement {
     pub text: String,
     /// Judged metric, which determines the unit of `value`.
     pub metric: Metric,
-    /// True if it was met. A number that does not exist or is withheld does not meet it.
+    /// True if the SLO was met. A number that does not exist or is withheld does not meet it.
     pub met: bool,
     /// Judged number: nanoseconds, per second, or a fraction.
     pub value: Option<f64>,

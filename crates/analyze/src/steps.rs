@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::{Grid, Interval};
 
-/// Number of steps that a run is divided into, unless its rows or probes require some more.
+/// Target for the number of steps of a run. Histogram rows or probes may require more.
 const STEPS: u32 = 2_000;
 
 /// Maximum number of parts of a window that are compared with each other.
@@ -18,8 +18,8 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Consecutive parts of a run until its end. Each is an interval of the record, or several in runs
 /// of more than half an hour, so the memory for judging a run is bounded. A step consists of whole
-/// histogram rows, the window begins with a step, and probes are whole numbers of steps (or the
-/// other way round).
+/// histogram rows, the window begins with a step, and a probe is a whole number of steps, or a step
+/// a whole number of probes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     grid: Grid,
@@ -36,8 +36,8 @@ impl Steps {
         Steps::with_window(grid, end, probe, grid.first_of_window())
     }
 
-    /// Divides a run whose window does not begin with the interval that the grid was made for. It
-    /// begins with the row of that interval.
+    /// Divides a run whose window does not begin with the interval that the grid was made for. The
+    /// window begins with the histogram row of the interval `first`.
     pub fn with_window(grid: Grid, end: Nanos, probe: Nanos, first: Interval) -> Steps {
         let after = after(&grid, end);
         let length = length(after, probe);
@@ -58,7 +58,7 @@ impl Steps {
         self.end
     }
 
-    /// Returns the length of the warm-up, as configured or as found.
+    /// Returns the length of the warm-up, as configured or detected.
     pub fn warmup(&self) -> Nanos {
         match self.window == self.grid.first_of_window() {
             // The warm-up may shorten the first interval of the run.
@@ -83,7 +83,8 @@ impl Steps {
         (after < self.firsts.len()).then(|| after - 1)
     }
 
-    /// Returns the start of a step, since time zero; for the index after the last step, its end.
+    /// Returns the start of a step, since time zero; for the index after the last step, the end of
+    /// the last step.
     pub fn start(&self, step: usize) -> Nanos {
         self.grid.start(self.firsts[step]).min(self.end)
     }

@@ -62,8 +62,8 @@ pub struct ClientSummary {
     pub user_s: f64,
     /// Processor time in the kernel, in seconds.
     pub system_s: f64,
-    /// Sum of both per request completed in the same time, in microseconds; `None` if there was
-    /// none.
+    /// Processor time in both modes per request completed in the same period, in microseconds;
+    /// `None` if no request was completed.
     pub us_per_query: Option<f64>,
     /// Largest resident memory of the run, in bytes.
     pub peak_rss_bytes: u64,
@@ -86,9 +86,10 @@ pub struct LoadSummary {
     pub rows_per_s: Option<f64>,
     /// Rows per second over the last twentieth of the rows.
     pub exit_rows_per_s: Option<f64>,
-    /// Processor time of the generator, from the first point to the last; `None` without two.
+    /// Processor time of the generator, from the first point to the last; `None` with fewer than
+    /// two points.
     pub client_cpu: Option<Nanos>,
-    /// Processor time of the database, from the first sample of it; `None` if it was not seen.
+    /// Processor time of the database, from its first sample on; `None` if it was not seen.
     pub server_cpu: Option<Nanos>,
     /// Limiter of the load.
     pub limiter: Suspect,
@@ -96,7 +97,7 @@ pub struct LoadSummary {
     pub seen: ObservedComponents,
     /// Sources that could not be observed during the load.
     pub unseen: Vec<Unseen>,
-    /// Reason why its rows were inserted although the server has a faster method, with the remedy.
+    /// Reason why the rows were inserted although the server has a faster method, with the remedy.
     pub fallback: Option<String>,
     /// Size of the table when the jobs had ended; `None` if it was not read.
     pub size: Option<StorageSize>,
@@ -160,7 +161,8 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     })
 }
 
-/// Returns the cost of observing in the window, or, if there were only loads, during these.
+/// Returns the processors used for observing in the window or, if there were only loads, during the
+/// loads.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
     let kind = ComponentKind::Processes(MeasuredSide::Generator);
     let of_window = evidence

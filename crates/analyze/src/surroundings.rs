@@ -1,9 +1,9 @@
-//! The surroundings of a run that the analysis needs.
+//! The surroundings of a run that the analysis needs: locations of databases, and a calibration.
 
 use workload::{JobTarget, Plan};
 
-/// A route from the load generator to a database that is calibrated: its overhead with a database
-/// that does nothing is known.
+/// A calibrated route from the load generator to a database: its overhead with a database that does
+/// nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// No database, inside this process (`sim:null`).
@@ -47,7 +47,7 @@ pub enum DatabaseLocation {
     Unknown,
     /// The load generator's own process.
     Inside,
-    /// Another process on its machine.
+    /// Another process on the load generator's machine.
     ThisHost,
     /// Another machine.
     Elsewhere,
@@ -56,9 +56,9 @@ pub enum DatabaseLocation {
 /// A target that jobs use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsedTarget {
-    /// Route to it, if that is calibrated.
+    /// Route to the target, if that route is calibrated.
     pub route: Option<Route>,
-    /// Location of it.
+    /// Location of its database.
     pub location: DatabaseLocation,
 }
 
@@ -91,7 +91,7 @@ pub struct Calibration {
 pub struct Figures {
     /// Service time of a statement at p50, with one client, in nanoseconds.
     pub service_p50_ns: Option<f64>,
-    /// Largest number of statements per second that one thread has made.
+    /// Largest number of statements per second that one thread has executed.
     pub per_s: Option<f64>,
 }
 

@@ -17,7 +17,7 @@ const CLASSES_PER_DECADE: f64 = 10.0;
 /// The times of a job in consecutive parts of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeCourse {
-    /// Its parts, at most [`MOST_COLUMNS`].
+    /// Consecutive parts of the run, at most [`MOST_COLUMNS`].
     pub columns: Vec<TimeColumn>,
 }
 
@@ -53,7 +53,7 @@ pub struct TimeClass {
     pub count: u64,
 }
 
-/// The times of a column by bucket, each from the shortest.
+/// The times of a column by bucket, in ascending order.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnTimes<'a> {
     /// Response times.
@@ -95,8 +95,8 @@ impl TimeClass {
     }
 }
 
-/// Returns the columns of a run: equal numbers of steps, except where the warm-up ends, and where
-/// the first or the last column would be too short for a rate.
+/// Returns the steps of each column of a run: equal numbers of steps, except where the warm-up
+/// ends, and where the first or the last column would be too short for a rate.
 pub fn columns(steps: &Steps) -> Vec<Range<usize>> {
     let window = steps.window();
     let size = steps.len().div_ceil(MOST_COLUMNS - 1).max(1);
@@ -109,8 +109,8 @@ pub fn columns(steps: &Steps) -> Vec<Range<usize>> {
     split(0..window.start).into_iter().chain(window_columns).collect()
 }
 
-/// Joins the first and the last column with their neighbours if they have less than half of the
-/// length of these: the first and the last step of a run may be a few milliseconds long.
+/// Joins the first and the last column with their neighbours if they are less than half as long:
+/// the first and the last step of a run may last a few milliseconds.
 fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let length =
         |part: &Range<usize>| steps.start(part.end).saturating_sub(steps.start(part.start)).0;
@@ -132,7 +132,8 @@ fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<us
 fn classes(times: &[BucketCount]) -> Vec<TimeClass> {
     let mut classes: Vec<TimeClass> = Vec::new();
     for &BucketCount { bucket, count } in times {
-        // The middle of a bucket: its lower end may lie below the edge that a time is on.
+        // The middle of the bucket decides: a time on the edge of a class may be in a bucket that
+        // begins below that edge.
         let middle = bucket.middle().max(1) as f64;
         let number = (middle.log10() * CLASSES_PER_DECADE).floor() as u16;
         match classes.last_mut() {

@@ -25,7 +25,7 @@ const FEWEST: usize = 10;
 /// the middle.
 const APART: f64 = 4.5;
 
-/// Relative difference of the halves below which it is immaterial.
+/// Relative difference of the halves of a series below which the difference does not matter.
 const MATTERS: f64 = 0.02;
 
 /// The end of a warm-up.
@@ -35,7 +35,7 @@ pub enum WarmupEnd {
     Given,
     /// Found automatically.
     Found(SteadyStart),
-    /// The run was too short to find it.
+    /// The run was too short to find the end of its warm-up.
     TooShort,
     /// No job had a constant load all the time.
     NoSteadyJob,
@@ -60,7 +60,7 @@ pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
     }
     let half = means.len() / 2;
     let cuts = (0..=half).map(|cut| (cut, squared_error(&means[cut..])));
-    // The first of equal ones: nothing is cut from a series that never changes.
+    // Of equal minima the first: nothing is cut from a series that never changes.
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let halves = level_change_at(&means, half);
     let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
@@ -92,8 +92,8 @@ pub(crate) fn varies(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
-/// Returns true if a job sends requests through the whole span, and not only now and then. Unlike
-/// an intermittent job, one that begins with the span or ends after it does so.
+/// Returns true if a job sends requests throughout the span, not only now and then. It may have a
+/// `start` at or before the beginning of the span, and a `stop` at or after its end.
 pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {
     let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
     let lasts = job.start <= span.start
@@ -102,7 +102,8 @@ pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {
     lasts && !is_rare
 }
 
-/// Returns the squared standard error of a mean, up to a factor, as if its parts were independent.
+/// Returns the squared standard error of the mean of batch means, up to a factor, as if these were
+/// independent.
 fn squared_error(means: &[f64]) -> f64 {
     let n = means.len() as f64;
     let mean = means.iter().sum::<f64>() / n;
@@ -151,7 +152,7 @@ mod tests {
         let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
         let found: Vec<SteadyStart> = series.map(|series| cut(&series).unwrap()).collect();
         let unsteady = found.iter().filter(|start| start.never_steady.is_some_and(|by| by < -0.08));
-        // The rest is cut there, and the remainder is steady.
+        // The rest is cut near the end of the transient, and the remainder is steady.
         let cut_there = found.iter().filter(|start| (55..=60).contains(&start.steps)).count();
         assert!(unsteady.count() >= 150 && cut_there >= 195, "{cut_there}");
     }

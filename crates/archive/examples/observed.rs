@@ -1,5 +1,5 @@
 //! Adds the samples of all observers to the record of a run in virtual time, which has none:
-//! samples of a busy PostgreSQL and of a machine with two processors. For measures of the size of
+//! samples of a busy PostgreSQL and of a machine with two processors. Used to measure the size of
 //! long records and of their pages: `observed R.assay`.
 
 use std::f64::consts::TAU;
@@ -14,8 +14,8 @@ use rusqlite::{Connection, Transaction, params};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Seconds between samples beyond two hours: fewer samples, to save time, which make the same
-/// number of rows.
+/// Seconds between samples beyond two hours. Fewer samples save time, and result in the same number
+/// of rows.
 const SPARSE: u64 = 20;
 
 fn main() -> Result<(), Failure> {
@@ -117,7 +117,7 @@ fn sample(
     thinning.end().into_iter().try_for_each(|(number, row)| write(to, number, row))
 }
 
-/// Returns a value of a series with days and nights. A third of the series do not change.
+/// Returns a value of a series that differs by day and night. A third of the series do not change.
 fn value(series: &Series, kind: SampleKind, number: u32, s: f64) -> f64 {
     let noise = (s * f64::from(number + 1)).sin();
     let day = s / 86_400.0 * TAU;

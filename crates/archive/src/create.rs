@@ -13,8 +13,8 @@ use crate::v1;
 /// The longest wait of a transaction for a reader of the record.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Creates a record of a version, which must not exist, and fills it in its first transaction; a
-/// file that cannot be filled is removed.
+/// Creates a record of a format version at a path where no file exists, and fills it in its first
+/// transaction; a file that cannot be filled is removed.
 pub(crate) fn create(
     path: &Path,
     version: i64,
@@ -55,7 +55,7 @@ pub(crate) fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<C
 }
 
 /// Returns the absolute path of a record for SQLite, for which a relative one could have a special
-/// meaning, like `:memory:`. Errors and answers have the path as it was given.
+/// meaning, like `:memory:`. Errors and answers show the path as it was given.
 fn database_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -71,7 +71,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, RowError> {
     Ok(connection)
 }
 
-/// Makes a connection execute no trigger of its record, which may come from a stranger.
+/// Makes a connection execute no trigger of its record, which may come from an untrusted source.
 pub(crate) fn distrust(connection: &Connection) -> Result<(), RowError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;

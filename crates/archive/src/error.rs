@@ -48,7 +48,7 @@ pub enum RecordErrorKind {
     Newer {
         /// Format version of the record.
         version: i64,
-        /// Version of Assay that wrote it, if recorded.
+        /// Version of Assay that wrote the record, if recorded.
         assay: Option<String>,
     },
     /// The record belongs to an experiment; a single run was expected.
@@ -57,9 +57,9 @@ pub enum RecordErrorKind {
     SingleRun,
     /// The experiment has no run with this number.
     NoRun {
-        /// The number.
+        /// Number of the requested run.
         run: u32,
-        /// Number of its last run; 0 if it has none.
+        /// Number of the experiment's last run; 0 if it has none.
         last: u32,
     },
     /// The recorded trials of a search are not those that this version of Assay would make.
@@ -73,7 +73,7 @@ pub enum RecordErrorKind {
 /// The reason why a reviewer's note cannot be added to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteRefusal {
-    /// Its run has not ended, or was killed.
+    /// The run has not ended, or was killed.
     NotEnded,
     /// The file or its folder cannot be written.
     Unwritable,
@@ -192,7 +192,7 @@ impl fmt::Display for RecordError {
     }
 }
 
-/// Returns words for a record that cannot be continued.
+/// Returns the message about a record that cannot be continued.
 fn cannot_write(path: &Path) -> String {
     format!(
         "cannot continue to write the record `{}`: make room on its disk, or name a file on \
@@ -255,7 +255,7 @@ impl RowError {
         RowError::Content(what.into())
     }
 
-    /// Converts it to an error of a writer.
+    /// Converts the error to an error of a writer.
     pub(crate) fn into_write_error(self, path: &Path) -> RecordError {
         match self {
             RowError::Sql(error) => {
@@ -265,8 +265,8 @@ impl RowError {
         }
     }
 
-    /// Converts it to an error of a reader at `place`. SQLite errors about the environment (locks,
-    /// permissions, a failing disk) are not damage.
+    /// Converts the error to an error of a reader at `place`. SQLite errors about the environment
+    /// (locks, permissions, a failing disk) are not damage.
     pub(crate) fn into_read_error(self, path: &Path, place: &str) -> RecordError {
         let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
         match self {
@@ -298,7 +298,7 @@ fn is_about_surroundings(code: rusqlite::ErrorCode) -> bool {
 }
 
 /// Returns an error of SQLite as a cause. Its own cause repeats the meaning of its number, and is
-/// left out if the words already end with it.
+/// left out if the message already ends with it.
 pub(crate) fn sql_cause(error: rusqlite::Error) -> Cause {
     let words = error.to_string();
     let meaning =
@@ -332,7 +332,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the texts of an error of SQLite and of its cause, if it keeps one.
+    /// Returns the texts of an error of SQLite and of its cause, if it has one.
     fn chain(number: i32, words: Option<&str>) -> (String, Option<String>) {
         let words = words.map(str::to_owned);
         let cause = sql_cause(rusqlite::Error::SqliteFailure(ffi::Error::new(number), words));

@@ -40,9 +40,9 @@ pub struct ExperimentContent {
     pub facts: Vec<(String, String)>,
     /// The files that were read before the runs, sorted by path.
     pub files: Vec<InputFile>,
-    /// The runs, in the order in which they were made.
+    /// The runs, in the order of their execution.
     pub runs: Vec<RunRow>,
-    /// The looks.
+    /// The looks: evaluations after which the experiment may end.
     pub looks: Vec<LookRow>,
     /// The remarks of the program and the notes of reviewers, the oldest first.
     pub notes: Vec<Note>,
@@ -71,8 +71,8 @@ impl ExperimentContent {
             .map_err(|failure| failure.into_read_error(&self.path, "the metrics of the runs"))
     }
 
-    /// Opens a run of the record. The pages of the whole record were checked when this was read,
-    /// and are not checked again for each run.
+    /// Opens a run of the record. The pages of the whole record were checked when this content was
+    /// read, and are not checked again for each run.
     ///
     /// # Errors
     /// As [`Archive::open_run`].
@@ -111,18 +111,18 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
     Ok(content)
 }
 
-/// Returns notes, the oldest first: an interrupted experiment may have been noted before it was
+/// Returns notes, the oldest first: an interrupted experiment may have got a note before it was
 /// continued.
 fn in_order(mut notes: Vec<Note>) -> Vec<Note> {
     notes.sort_by_key(|note| note.at);
     notes
 }
 
-/// Largest number of a round, a place in it and an attempt at it that a record may have.
+/// Largest number that a record may have for a round, a place in a round, or an attempt.
 const MOST: u32 = 100_000;
 
-/// Checks the rules that every writer of runs observes: their numbers are consecutive, and at most
-/// one run counts for a place in a round.
+/// Checks the rules that every writer of runs observes: the runs are numbered consecutively, and at
+/// most one run counts for a place in a round.
 fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
     let mut counting = BTreeSet::new();
     for (row, expected) in runs.iter().zip(1..) {
@@ -190,7 +190,7 @@ impl ExperimentWriter {
     /// own record.
     ///
     /// # Errors
-    /// The record cannot be written; the run's own record then stays.
+    /// The record cannot be written; the run's own record is then not removed.
     pub fn add_run(
         &mut self,
         row: &RunRow,
@@ -252,7 +252,7 @@ impl ExperimentWriter {
         self.written(|from| v2::remove_fact(from, key))
     }
 
-    /// Records a look.
+    /// Records a look, a planned evaluation of the experiment.
     ///
     /// # Errors
     /// The record cannot be written.

@@ -25,7 +25,7 @@ pub(crate) struct Observations {
     of_loads: BTreeMap<String, Thinning>,
     /// The last sample of the load generator's resource usage in a bin that is open.
     client: Option<(SampleBin, Nanos, ClientSample)>,
-    /// Rows of one series on their way to the file.
+    /// Rows of one series that are to be written.
     rows: Vec<ThinnedRow>,
 }
 
@@ -75,8 +75,8 @@ impl Observations {
         Ok(())
     }
 
-    /// Adds observations made during the load of a table, at a time since it began. A value that is
-    /// not finite is missing.
+    /// Adds observations made during the load of a table, at a time since the load began. A value
+    /// that is not finite is missing.
     pub(crate) fn add_of_load(
         &mut self,
         to: &Connection,
@@ -119,7 +119,7 @@ impl Observations {
     }
 }
 
-/// Returns the readings that a column can hold: SQLite has no NaN, and no sum holds an infinity.
+/// Returns the finite readings: SQLite stores no NaN, and an infinity would spoil every sum.
 fn finite(readings: &[Reading]) -> impl Iterator<Item = &Reading> {
     readings.iter().filter(|reading| reading.value.is_finite())
 }

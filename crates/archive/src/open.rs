@@ -31,10 +31,10 @@ const FILE_HEADER: usize = 100;
 const PAGE_SIZE_AT: usize = 16;
 const CHANGES_AT: usize = 24;
 const PAGES_AT: usize = 28;
-/// The number of changes for which the number of pages is right.
+/// Offset of the number of changes at which the number of pages was written.
 const VALID_FOR_AT: usize = 92;
 
-/// The place in the error about a damaged page.
+/// Place that errors about a damaged page name.
 pub(super) const TABLES: &str = "its tables";
 
 /// A record opened for reading, of a supported version.
@@ -215,7 +215,7 @@ fn unreadable(path: &Path, failure: RowError) -> RecordError {
 /// The sizes of a record, in bytes.
 struct FileSizes {
     actual: u64,
-    /// Size by the file's own header; 0 if that does not say.
+    /// Size according to the file's own header; 0 if the header does not state it.
     expected: u64,
 }
 
@@ -237,7 +237,7 @@ impl FileSizes {
             1 => 65_536,
             size => u64::from(size),
         };
-        // An old writer may have left the number of pages as it was.
+        // An old version of SQLite may not have updated the number of pages.
         let is_valid = number(CHANGES_AT) == number(VALID_FOR_AT);
         let expected = if is_valid { page * number(PAGES_AT) } else { 0 };
         Ok(FileSizes { actual, expected })
@@ -270,7 +270,7 @@ fn has_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| codes.contains(&error.extended_code))
 }
 
-/// Compares the tables with the tables of their version.
+/// Compares the tables of a record with those that its version has.
 fn check_tables(
     connection: &Connection,
     statements: impl Iterator<Item = (&'static str, &'static str)>,
@@ -375,7 +375,7 @@ pub(super) mod tests {
         journal
     }
 
-    /// A record may come from a stranger, with the files next to it.
+    /// A record and the files next to it may come from an untrusted source.
     #[test]
     fn record_does_not_make_sqlite_delete_another_file() {
         let place = Place::new("super-journal");

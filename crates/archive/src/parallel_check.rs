@@ -1,8 +1,8 @@
 //! Reading of a record while another thread checks it.
 //!
 //! The checks of a long record take as long as a third of its reading, and concern the whole file.
-//! Whatever is read meanwhile counts only if they pass. The sums of its seal are compared with the
-//! sums of the rows that were read, so no row is read for this alone.
+//! The read content is used only if they pass. The sums in the seal are compared with the sums of
+//! the rows that were read, so no row is read for the check alone.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use crate::open::{TABLES, check_pages, connect_again, open};
 use crate::reader::Archive;
 use crate::v1::{self, Seal};
 
-/// Number of SQLite's operations between two looks at the result of the checks.
+/// Number of SQLite's operations between two tests of the result of the checks.
 const OPERATIONS: i32 = 10_000;
 
 /// Opens a record, or one run in the record of an experiment, and reads it with `read` while
-/// another thread checks it. It makes the checks of [`Archive::open`], with the same errors.
+/// another thread makes the checks of [`Archive::open`], with the same errors.
 ///
 /// `read` may meet damage that [`Archive::open`] would have refused. Its result is then dropped,
-/// and its statements fail once the damage is known: pages that refer to each other have no end.
-/// After any fault the record is checked first and then read again, because the order of errors
-/// must not depend on the threads, and a record that is written meanwhile is not damaged.
+/// and its statements fail as soon as the damage is known, because pages that refer to each other
+/// could be read forever. After any fault the record is checked first and then read again, because
+/// the order of errors must not depend on the threads, and a record that is written meanwhile is
+/// not damaged.
 ///
 /// # Errors
 /// As [`Archive::open`] and [`Archive::open_run`], and the error of `read` for an intact record.

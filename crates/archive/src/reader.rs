@@ -38,7 +38,7 @@ pub struct Archive {
     _copy: Option<PrivateCopy>,
 }
 
-/// The times of a range of intervals. Its memory serves several ranges, one after the other.
+/// The times of a range of intervals. Its memory is reused when another range is read.
 #[derive(Debug)]
 pub struct RangeTimes {
     kind: Kind,
@@ -69,7 +69,7 @@ pub struct IntervalCounts {
 /// Errors of one class and code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureCount {
-    /// Their class.
+    /// Class of the errors.
     pub class: Class,
     /// Code of the database, or one of Assay's own.
     pub code: Code,
@@ -80,13 +80,13 @@ pub struct FailureCount {
 /// A histogram of a part of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct HistogramSlice<'a> {
-    /// Its first interval.
+    /// First interval of the part.
     pub interval: Interval,
-    /// Beginning of that interval, after time zero.
+    /// Start of the part, after time zero.
     pub start: Nanos,
     /// Length of the part.
     pub length: Nanos,
-    /// Times of the requests with intended starts in it.
+    /// Times of the requests with intended starts in the part.
     pub histogram: &'a Histogram<u64>,
 }
 
@@ -104,10 +104,10 @@ pub struct ClientReading {
 pub struct SeriesReadings {
     /// The series.
     pub series: Series,
-    /// Instants after time zero, with the values. Beyond two hours, a value stands for the samples
-    /// since the one before ([`record::Thinning`]).
+    /// Instants after time zero, with the values. Beyond two hours, a value summarizes the samples
+    /// since the previous value ([`record::Thinning`]).
     pub points: Vec<(Nanos, f64)>,
-    /// The extremes of the samples that such values stand for, if they differ.
+    /// The extremes of the samples that such a value summarizes, if they differ.
     pub ranges: Vec<SampleRange>,
 }
 
@@ -447,8 +447,8 @@ impl Archive {
         }
     }
 
-    /// Returns true if the record keeps the text of every file that was read before the run, the
-    /// workload file included.
+    /// Returns true if the record contains the text of every file that was read before the run,
+    /// including the workload file.
     fn keeps_files(&self) -> Result<bool, RecordError> {
         let files = self.files()?;
         let has_workload = files.iter().any(|file| file.path == self.header.workload);
@@ -504,7 +504,7 @@ impl Archive {
         RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
     }
 
-    /// Returns the tables that were filled, in the order of their beginnings.
+    /// Returns the tables that were filled, in the order in which their loads began.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -568,7 +568,7 @@ impl Archive {
         Ok(histogram)
     }
 
-    /// Reads the same times as [`Archive::histogram`] into memory that serves several ranges.
+    /// Reads the same times as [`Archive::histogram`] into memory that can be reused.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -583,8 +583,8 @@ impl Archive {
         self.each_row(account, *kind, range, |row| compare(row, add_to_sum(sum, row.bytes, *kind)?))
     }
 
-    /// Reads much of a complete record in one transaction: thousands of short reads would each lock
-    /// the file and look for a writer.
+    /// Calls `read` in one transaction, to read much of a complete record: without it, each of
+    /// thousands of short reads would lock the file and look for a writer.
     ///
     /// # Errors
     /// `read` fails, or the record cannot be locked.

@@ -1,6 +1,6 @@
 //! Notes of reviewers, which are added to the record of a run or an experiment that has ended.
 //!
-//! Everything that was measured, and its sums, stay as they are.
+//! The measurements and their sums are not changed.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -98,7 +98,7 @@ fn unwritable(path: &Path, cause: impl Into<Cause>) -> RecordError {
 
 /// The reason why a note is not written.
 enum Failure {
-    /// The record has too many.
+    /// The record has the maximum number of notes.
     Full,
     Row(RowError),
 }
@@ -138,7 +138,7 @@ mod tests {
     use crate::support::{Place, header};
     use crate::writer::{IntervalData, Writer};
 
-    /// Writes the record of a run, which has ended or not.
+    /// Writes the record of a run, with an end if `has_ended` is true.
     fn run(place: &Place, has_ended: bool) -> PathBuf {
         let path = place.path("run.assay");
         let mut writer = Writer::create(&path, &header()).unwrap();

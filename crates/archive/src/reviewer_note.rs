@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::RowError;
 
-/// The table. SQLite keeps the text of the statement exactly as written.
+/// The statement that creates the table. SQLite stores its text exactly as written.
 const CREATE: &str = include_str!("reviewer_note.sql");
 
 /// Maximum number of notes in a record.
@@ -28,7 +28,7 @@ pub(crate) fn insert(to: &Connection, note: &Note) -> Result<(), RowError> {
     Ok(())
 }
 
-/// Reads the notes of reviewers, in the order in which they were made.
+/// Reads the notes of reviewers, in the order in which they were added.
 pub(crate) fn read_reviewer_notes(from: &Connection) -> Result<Vec<Note>, RowError> {
     if !has_table(from)? {
         return Ok(Vec::new());

@@ -17,7 +17,7 @@ use crate::observations::Observations;
 use crate::v1;
 
 /// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
-/// can keep their deliveries at least as long.
+/// can store their deliveries for at least this time.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The data of one job in one interval, except for its histograms.

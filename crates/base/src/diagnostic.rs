@@ -202,8 +202,8 @@ impl Excerpt {
 }
 
 /// Replaces each byte of the passwords in the URLs of a text by an asterisk, which keeps carets in
-/// their column. A password may contain characters that are not allowed in one: everything before
-/// the last `@` of a word counts as a login.
+/// their column. A password may contain characters that a URL does not allow in it: everything
+/// before the last `@` of a word counts as a login.
 pub fn without_passwords(text: &str) -> String {
     masked(text, &passwords_in(text))
 }
@@ -241,7 +241,7 @@ pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Returns true if a text has a password: in a URL, or as a setting of a connection such as
-/// `password=…`. A value that begins with `$` or `?` stands for another.
+/// `password=…`. A value that begins with `$` or `?` is a placeholder and no password.
 pub fn holds_password(text: &str) -> bool {
     !passwords_in(text).is_empty() || !password_settings_in(text).is_empty()
 }
@@ -250,7 +250,7 @@ pub fn holds_password(text: &str) -> bool {
 const SETTINGS: [&str; 3] = ["password", "passwd", "pwd"];
 
 /// Returns the ranges of the passwords that a text sets, in order: `password=…`, as in the settings
-/// of a connection or the options of a URL. A value that begins with `$` or `?` stands for another.
+/// of a connection or the options of a URL. A value that begins with `$` or `?` is a placeholder.
 fn password_settings_in(text: &str) -> Vec<Range<usize>> {
     const BLANK: [char; 2] = [' ', '\t'];
     let lower = text.to_ascii_lowercase();

@@ -10,7 +10,7 @@
 //! * [`Code`] and [`Class`]: code and class of a database error.
 //! * [`Diagnostic`]: a problem in a text, its location, and a correction.
 //! * [`printable()`]: text from outside, made safe for a terminal.
-//! * [`spreadsheet_cell`]: a cell of a CSV file that no spreadsheet runs.
+//! * [`spreadsheet_cell`]: a cell of a CSV file that no spreadsheet evaluates as a formula.
 //! * [`shell_word`]: a word quoted for a shell.
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`text_hash`]: a hash of a text that never changes.

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 /// Returns the text on one line, without characters that a terminal acts on.
 ///
-/// Line ends and tabs become blanks, everything else that [`is_terminal_control`] becomes U+FFFD.
-/// Each character is replaced by one character.
+/// Line ends and tabs become blanks; every other character for which [`is_terminal_control`] is
+/// true becomes U+FFFD. Each character is replaced by one character.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);
@@ -64,7 +64,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns a JSON document with JSON escapes (`\u001b`) for characters that a terminal acts on. Its
-/// parsed content is unchanged. Line ends between values stay.
+/// parsed content is unchanged. Line ends between values are not escaped.
 ///
 /// JSON itself requires this only below U+0020 (RFC 8259, section 7).
 pub fn printable_json(document: &str) -> Cow<'_, str> {

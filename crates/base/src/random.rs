@@ -40,7 +40,7 @@ impl Stream {
         Stream { key: mix(job_key.wrapping_add(GAMMA) ^ text_hash(place)) }
     }
 
-    /// Returns a generator of as many random numbers as the value at index `n` needs.
+    /// Returns a generator of the random numbers for the value at index `n`.
     #[inline]
     pub fn draw(&self, n: u64) -> Draw {
         Draw { state: mix(self.key ^ n.wrapping_mul(GAMMA)) }

@@ -53,7 +53,8 @@ impl Rate {
     /// Parses `3000`, `0.01`, `16.7` or `50k`, and the syntax of dbbench: `1e3`, `1_000`, `0x1p-2`.
     ///
     /// # Errors
-    /// Not a number, a negative number, zero, or a number outside the limits above.
+    /// Not a number, a negative number, zero, or a number beyond [`Rate::HIGHEST`] or
+    /// [`Rate::LONGEST_PERIOD`].
     pub fn parse(text: &str) -> Result<Rate, RateError> {
         let number = parse_decimal(text).or_else(|why| match parse_float(text) {
             Err(UnitError::NotANumber) => Err(why),
@@ -65,7 +66,7 @@ impl Rate {
     /// Makes a rate from an exact decimal.
     ///
     /// # Errors
-    /// Zero, or a number outside the limits above.
+    /// Zero, or a number beyond [`Rate::HIGHEST`] or [`Rate::LONGEST_PERIOD`].
     pub fn from_decimal(number: Decimal) -> Result<Rate, RateError> {
         let rate = Rate { events: number.digits, per_seconds: 10u64.pow(number.scale) };
         if rate.events == 0 {

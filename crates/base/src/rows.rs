@@ -25,7 +25,7 @@ impl RowMemory {
         Rows { share: Some(share), ..Rows::default() }
     }
 
-    /// Takes some bytes; returns false if there are too few.
+    /// Reserves some bytes; returns false if too few are free.
     fn take(&self, bytes: usize) -> bool {
         let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= RowMemory::LIMIT);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
@@ -82,7 +82,7 @@ impl Share {
         self.memory.give_back(std::mem::take(&mut self.arriving));
     }
 
-    /// Gives back all but the memory of a buffer of `capacity` bytes.
+    /// Gives back all memory beyond that of a buffer of `capacity` bytes.
     fn shrink(&mut self, capacity: usize) {
         self.arrived();
         let less = self.buffer.saturating_sub(beyond_free(capacity));
@@ -154,7 +154,7 @@ pub struct RowMark {
 /// Memory that an empty buffer keeps for the next rows while the shared memory is ample, in bytes.
 const KEPT: usize = 1 << 20;
 
-/// Memory of a buffer with its first value, in bytes.
+/// Memory that a buffer takes for its first value, in bytes.
 const FIRST: usize = 64;
 
 const NULL: u8 = 0;
@@ -163,7 +163,7 @@ const REAL: u8 = 2;
 const BYTES: u8 = 3;
 const END: u8 = 4;
 
-/// A copy takes its memory like every buffer; without room it is overfull.
+/// A copy takes its memory like every buffer; if there is too little, it overflows.
 impl Clone for Rows {
     fn clone(&self) -> Rows {
         let mut copy = self.share.as_ref().map_or_else(Rows::default, |it| it.memory.buffer());
@@ -197,7 +197,8 @@ impl Rows {
         self.overflow
     }
 
-    /// Discards all rows because they exceed a limit. The first limit is kept.
+    /// Discards all rows because they exceed a limit. If several limits are exceeded, the first is
+    /// reported.
     #[cold]
     pub fn overflow_by(&mut self, limit: RowLimit) {
         self.overflow.get_or_insert(limit);
@@ -449,7 +450,7 @@ mod tests {
         let mut small = memory.buffer();
         fill(&mut small, Rows::FREE / 2);
         assert_eq!(small.overflow(), None);
-        // A written answer makes room for another one, and so does a lost connection.
+        // A buffer that was written, or whose connection was lost, makes room for another answer.
         let mut full = buffers.remove(63);
         buffers[0].clear();
         drop(buffers.remove(1));

@@ -54,7 +54,8 @@ const WORDS: [&str; 18] = [
     "private_key",
 ];
 
-/// Words that precede a secret too, but are parts of other words: `DB_PW` and `GH_PAT`, not `PATH`.
+/// Words that precede a secret only as whole words, because other words contain them: `DB_PW` and
+/// `GH_PAT`, not `PATH`.
 const WHOLE_WORDS: [&str; 3] = ["pw", "pat", "jwt"];
 
 /// Number of bytes before a value that are searched for the word or option: a long statement has
@@ -73,14 +74,14 @@ pub const HIDDEN: &str = "(secret)";
 /// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
 const LONG: usize = 4;
 
-/// Length in characters from which a part of a text does not equal a secret, or its beginning, by
-/// chance.
+/// Minimum length in characters of a part of a text that does not equal a secret, or its beginning,
+/// merely by chance.
 const DISTINCT: usize = 8;
 
 /// Marks for a part of a text that was left out.
 const CUT_MARKS: [&str; 2] = ["…", "..."];
 
-/// Length in bytes from which a text without a mark may have been cut. MySQL cuts what it quotes
+/// Minimum length in bytes of a text that may have been cut without a mark. MySQL cuts quoted texts
 /// after 64 characters or more, and the names of statements in a record have 60.
 const SHORTEST_CUT: usize = 60;
 
@@ -127,7 +128,7 @@ impl Secrets {
         Secrets::new(all.into_iter().flat_map(|one| one.0))
     }
 
-    /// Adds another form of each secret, in which a text may have it.
+    /// Adds another form of each secret that a text may contain.
     #[must_use]
     pub fn and_as(self, form: impl Fn(&str) -> String) -> Secrets {
         let forms: Vec<Secret> =
@@ -149,9 +150,9 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Returns a text with [`HIDDEN`] in place of each secret, and of the beginning of a secret, of
-    /// eight characters or more, at which the text was cut: before `…` or `...`, and at the end of
-    /// a text, or of a text in `'`, of 60 bytes or more.
+    /// Returns a text with [`HIDDEN`] in place of each secret. A beginning of a secret, of eight
+    /// characters or more, is replaced as well where the text may have been cut: before `…` or
+    /// `...`, and at the end of a text, or of a text in `'`, of 60 bytes or more.
     pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| hide_one(&text, secret.expose()))
     }
@@ -178,8 +179,8 @@ pub fn follows_secret_word(text: &str, value: &str) -> bool {
         || is_behind_an_option(text, value)
 }
 
-/// Returns the option for a password with which a word of a command begins, if the command names a
-/// program that has it: `-a` of `redis-cli`.
+/// Returns the password option that a word of a command begins with, if the command names a program
+/// with this option: `-a` of `redis-cli`.
 pub fn password_option(command: &str, word: &str) -> Option<&'static str> {
     let is_meant =
         |(program, option): &&(&str, &str)| word.starts_with(option) && command.contains(program);
@@ -272,7 +273,7 @@ fn is_cut(text: &str, end: usize) -> bool {
         return true;
     }
     let Some(far) = end.checked_sub(SHORTEST_CUT) else { return false };
-    // A text in quotation marks has another one at its beginning.
+    // A quoted text has another quotation mark at its beginning.
     let is_quoted = || text[..text.floor_char_boundary(far)].contains('\'');
     rest.is_empty() || rest.starts_with('\'') && is_quoted()
 }
@@ -295,7 +296,7 @@ mod tests {
         assert!(Secrets::default().is_empty() && !secrets.is_empty());
     }
 
-    /// Servers cut what they quote, and records cut what servers say.
+    /// Servers cut texts that they quote, and records cut messages of servers.
     #[test]
     fn beginning_of_a_secret_is_hidden_where_a_text_was_cut() {
         let secret = "s3cr3t-Pa55-of-ann";
@@ -323,7 +324,7 @@ mod tests {
                 assert_eq!(secrets.hide(&text), text);
             }
         }
-        // Its beginning repeats itself, and so does the text.
+        // The beginning of the secret repeats itself, and so does the text.
         let secrets = Secrets::new([Secret::new("ababababab!")]);
         assert_eq!(secrets.hide("abababababab!"), "ab(secret)");
     }

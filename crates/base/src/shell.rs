@@ -1,6 +1,7 @@
 //! Words of a command line in a message, as a shell reads them.
 
-/// Quotes a word of a command for a POSIX shell, if one would read it otherwise.
+/// Quotes a word of a command for a POSIX shell, if the shell would read it differently without
+/// quotes.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,%+@".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

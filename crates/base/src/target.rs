@@ -43,7 +43,7 @@ impl TargetKind {
         }
     }
 
-    /// Returns the scheme with which this kind is printed.
+    /// Returns the scheme that is printed for this kind.
     pub fn scheme(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "sqlite",
@@ -54,7 +54,7 @@ impl TargetKind {
         }
     }
 
-    /// Returns a URL of this kind, as messages recommend it.
+    /// Returns an example of a URL of this kind, for messages.
     fn example(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "sqlite:FILE",
@@ -89,13 +89,13 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// Returns true if the host is this machine, by its name alone.
+    /// Returns true if the host is this machine, judged by its name alone.
     pub fn is_local(&self) -> bool {
         is_local_host(&self.host)
     }
 }
 
-/// Returns true if a host, given by name or IP address, is this machine, by that name alone.
+/// Returns true if a host is this machine, judged by its name or IP address alone.
 pub fn is_local_host(host: &str) -> bool {
     match host.parse::<IpAddr>() {
         Ok(ip) => ip.is_loopback(),
@@ -153,7 +153,7 @@ pub enum TargetError {
     /// `postgres://ann:hunter2`.
     PortIsNoNumber,
     /// A part of the URL with a `%` that is not followed by two hexadecimal digits, or that does
-    /// not decode to UTF-8; the password is only named.
+    /// not decode to UTF-8. The text of a password is not included.
     Escape(EscapedPart),
     /// A percentage as the value of an option of a simulated server: `noise=2%`.
     Percentage {
@@ -166,7 +166,7 @@ pub enum TargetError {
     OptionValue(String),
     /// An option that occurs twice.
     OptionRepeated(String),
-    /// A password in the options, which are shown.
+    /// A password in the options, which messages and records show.
     PasswordOption,
 }
 
@@ -230,12 +230,13 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 impl TargetError {
-    /// Returns true if the URL with this error may have a password: no message may show its line.
+    /// Returns true if the URL with this error may have a password: no message may then show the
+    /// line of the URL.
     pub fn may_have_password(&self, url: &str) -> bool {
         url.contains('@') || *self == TargetError::PortIsNoNumber
     }
 
-    /// Returns the change to the URL that corrects it, if the message does not name it.
+    /// Returns the correction of the URL, if the message does not contain it.
     pub fn remedy(&self) -> Option<String> {
         self.part_and_remedy().1
     }
@@ -349,8 +350,8 @@ fn printable_scheme(scheme: &str) -> String {
     if plausible { scheme.to_owned() } else { String::new() }
 }
 
-/// Refuses a password that contains an unescaped `/` or `?`. It would end there, and its rest would
-/// count as a host, a database or an option, which messages repeat.
+/// Refuses a password that contains an unescaped `/` or `?`. The password would end there, and its
+/// rest would count as a host, a database or an option, which messages repeat.
 fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let place = place.strip_prefix("//").unwrap_or(place);
@@ -447,7 +448,7 @@ fn options(kind: TargetKind, query: &str) -> Result<Vec<(String, String)>, Targe
         if options.iter().any(|(known, _)| *known == name) {
             return Err(TargetError::OptionRepeated(name));
         }
-        // Its options have fractions, and `2%` is a likely slip.
+        // Options of a simulated server are fractions, and `2%` is a likely slip.
         if kind == TargetKind::Sim && fraction_of_percentage(value).is_some() {
             return Err(TargetError::Percentage { option: name, value: value.to_owned() });
         }
@@ -500,7 +501,8 @@ fn encoded_name(name: &str) -> String {
     percent_encoded(name).replace('/', "%2F").replace(',', "%2C")
 }
 
-/// Writes a path or a name behind a scheme. Two slashes are not part of it.
+/// Writes a path or a name behind a scheme. A path that begins with two slashes gets two more,
+/// because parsing removes two.
 fn write_local(f: &mut fmt::Formatter<'_>, place: &str) -> fmt::Result {
     let slashes = if place.starts_with("//") { "//" } else { "" };
     write!(f, "{slashes}{}", percent_encoded(place))

@@ -119,7 +119,7 @@ impl Stamp {
     /// An instant that never comes.
     pub const NEVER: Stamp = Stamp(u64::MAX);
 
-    /// Returns the span from `earlier` to this instant; zero if this one is the earlier.
+    /// Returns the span from `earlier` to this instant; zero if this instant is before `earlier`.
     pub const fn since(self, earlier: Stamp) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }

@@ -20,7 +20,7 @@ pub struct UrlOption<'a> {
 pub struct OptionError(String);
 
 impl OptionError {
-    /// Builds the error of an option name that this `kind` of target does not have.
+    /// Builds the error about an option name that this `kind` of target does not have.
     pub fn unknown(kind: &str, name: &str, known: &[&'static str]) -> OptionError {
         OptionError(match closest(name, known.iter().copied()) {
             Some(near) => format!("{kind} has no option `{name}`; did you mean `{near}`?"),
@@ -38,7 +38,7 @@ impl fmt::Display for OptionError {
 impl std::error::Error for OptionError {}
 
 impl UrlOption<'_> {
-    /// Builds the error of this option: `why` completes a sentence that begins with the value.
+    /// Builds the error about this option: `why` completes a sentence that begins with the value.
     pub fn is(&self, why: impl fmt::Display) -> OptionError {
         let UrlOption { name, value } = self;
         OptionError(format!("`{value}` of the option `{name}` {why}"))

@@ -98,7 +98,7 @@ pub(crate) struct UnpackedRecord {
     pub(crate) record: PathBuf,
     /// The name of the file or folder in the command of the record.
     pub(crate) file: PathBuf,
-    /// The temporary folder of its files.
+    /// The temporary folder with the unpacked files.
     pub(crate) folder: PathBuf,
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct FileArgs {
     /// files that exist, attach databases, and give ASSAY_PASSWORD to servers that it names.
     #[arg(long)]
     pub(crate) allow_files: bool,
-    /// True if the URL comes from a record, which may be a stranger's, and not from the user.
+    /// True if the URL comes from a record, which may be untrusted, and not from the user.
     #[arg(skip)]
     pub(crate) is_url_recorded: bool,
     /// The record whose files were unpacked, if the file is one of them.

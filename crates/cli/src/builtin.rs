@@ -4,7 +4,7 @@
 
 /// A file that comes with the program.
 pub(crate) struct Builtin {
-    /// Its name in the folder `workloads/`.
+    /// Name of the file in the folder `workloads/`.
     pub(crate) file: &'static str,
     /// The content of the file.
     pub(crate) text: &'static str,

@@ -1,8 +1,8 @@
 //! Published bundles as archives: a folder becomes one file, and the record is taken out of it.
 //!
 //! An archive is a compressed tar file (POSIX 1003.1-1988, `ustar`) whose bytes depend on the
-//! content of its files alone. The archive that is opened may come from a stranger: a single file
-//! is taken out of it, by its name and under a limit, and no link is followed.
+//! content of its files alone. An archive to be opened may come from an untrusted source: a single
+//! file is taken out of it, by its name and under a limit, and no link is followed.
 
 use std::env;
 use std::ffi::OsString;
@@ -31,10 +31,10 @@ const LIMITS: Limits = Limits { bytes: 4 << 30, files: 10_000 };
 /// The name of an unpacked record.
 const UNPACKED: &str = "record.assay";
 
-/// Bytes of the head of a file in an archive, and of the blocks that hold its content.
+/// Size in bytes of the header of a file in an archive, and of each block of its content.
 const BLOCK: u64 = 512;
 
-/// Bytes of the end of an archive.
+/// Size of the end of an archive, in bytes.
 const END: u64 = 2 * BLOCK;
 
 /// The folder of unpacked records if `TMPDIR` is not set: `/tmp` is often in memory.
@@ -43,7 +43,7 @@ const LARGE_FILES: &str = "/var/tmp";
 /// The limits of an archive.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Maximum number of bytes of the tar file in it: unpacked, with its headers.
+    /// Maximum size of the unpacked tar file in bytes, headers included.
     bytes: u64,
     /// Maximum number of files.
     files: usize,
@@ -245,7 +245,7 @@ fn take_from(
         if found.is_some() {
             return Err(Refusal::Several);
         }
-        // Its name in the archive may hold anything.
+        // The record's name in the archive may contain anything.
         let to = folder.join(UNPACKED);
         write(&mut entry, &to)?;
         *found = Some(to);
@@ -414,7 +414,7 @@ mod tests {
         };
         let mut tar = Vec::new();
         MultiGzDecoder::new(&bytes[..]).read_to_end(&mut tar).unwrap();
-        // As some programs compress in parallel.
+        // Two gzip members, as programs that compress in parallel write.
         let (first, second) = tar.split_at(600);
         let several = [member(first), member(second)].concat();
         fs::write(place.at("several.tar.gz"), several).unwrap();

@@ -59,7 +59,7 @@ const FLOOR: [&str; 8] = [
     "p99.9",
 ];
 
-/// The columns that a narrow terminal lacks, the first to go first.
+/// The columns that are omitted on a narrow terminal, in this order.
 const OMITTED: [usize; 4] = [1, 4, 7, 5];
 
 fn floor_row(name: &str, floor: &Floor) -> [String; 8] {

@@ -17,7 +17,7 @@ use crate::stderr;
 #[derive(Debug)]
 pub(crate) struct Complaint {
     text: String,
-    /// The exit status of a program that ends with it.
+    /// The exit status of a program that ends with this message.
     exit: Exit,
 }
 
@@ -48,8 +48,8 @@ impl Complaint {
         Complaint { text: as_printed.hide(&self.text), ..self }
     }
 
-    /// Names a file as the user does, in place of the temporary one that was read or written for
-    /// it.
+    /// Replaces the path of a temporary file, which was read or written for a file of the user, by
+    /// the name of the user's file.
     pub(crate) fn naming(self, temporary: &Path, name: &Path) -> Complaint {
         let [temporary, name] =
             [temporary, name].map(|path| stderr::message(&path.display().to_string()));
@@ -90,18 +90,18 @@ impl Complaint {
         Complaint::of_text(without_passwords(&rendered.join("\n\n")))
     }
 
-    /// Returns its text.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns its sentence without the remedy.
+    /// Returns the sentence without the remedy.
     pub(crate) fn sentence(&self) -> &str {
         let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
         text.split_once("\n  = help: ").map_or(text, |(sentence, _)| sentence)
     }
 
-    /// Returns the exit status of a program that ends with it.
+    /// Returns the exit status of a program that ends with this message.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

@@ -39,7 +39,7 @@ fn flush(figures: &FlushFigures) -> Value {
     })
 }
 
-/// Returns the sentence with the most important figure, and the table of all.
+/// Returns the sentence with the most important figure, and the table of all figures.
 pub(crate) fn text(figures: &DiskFigures, style: &Style) -> String {
     let DiskFigures { folder, file_system, device, .. } = figures;
     let first = figures.flushes.first().map(sentence).unwrap_or_default();

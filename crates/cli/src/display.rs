@@ -1,7 +1,7 @@
 //! Progress of a run on stderr: a live table on a terminal, plain lines elsewhere, or nothing.
 //!
 //! The display receives the run's events and reads the recorder's latest figures. It cannot
-//! influence either.
+//! influence the run or the recorder.
 
 mod experiment;
 mod job_series;
@@ -108,7 +108,7 @@ impl Display {
         self.shared.lock().live = Some(live);
     }
 
-    /// Announces the end of the run: within the picture, if there is one.
+    /// Announces the end of the run: within the live table, if there is one.
     pub(crate) fn say(&self, ending: Interruption) {
         if let Some(line) = self.shared.lock().say(ending) {
             stderr::write(&format!("\n{line}\n"));
@@ -116,13 +116,13 @@ impl Display {
         self.shared.changed.notify_all();
     }
 
-    /// Ends the display: removes the picture and prints the failures on the way.
+    /// Ends the display: removes the live table and prints the failures of the run.
     pub(crate) fn finish(&self) {
         self.shared.lock().finished = true;
         self.shared.changed.notify_all();
         let painter = self.painter.lock().expect("nothing panics here").take();
         if let Some(painter) = painter {
-            // A panic of the painter was already printed, and must not fail the run.
+            // A panic of the display's thread was already printed, and must not fail the run.
             let _ = painter.join();
         }
         for complaint in std::mem::take(&mut self.shared.lock().complaints) {

@@ -28,7 +28,7 @@ pub(crate) enum Exit {
 struct ExitConditions {
     /// True if a declared metric could not be compared.
     lacks_metric: bool,
-    /// True if an SLO or a limit was missed, or the first answer contradicted.
+    /// True if an SLO or a limit was missed, or if a repetition contradicted the first answer.
     is_missed: bool,
 }
 

@@ -21,13 +21,13 @@ use crate::{inputs, trust};
 
 /// A parsed experiment file.
 pub(crate) struct ExperimentFile {
-    /// Its text.
+    /// The text of the file.
     pub(crate) source: SourceText,
     /// The path of the file.
     pub(crate) path: PathBuf,
     /// Access to the files below its folder.
     pub(crate) files: Files,
-    /// The files that were read with it.
+    /// The other files that were read with this one.
     pub(crate) parts: Vec<PathBuf>,
     /// The experiment.
     pub(crate) experiment: Experiment,
@@ -86,7 +86,7 @@ impl ExperimentFile {
         }
     }
 
-    /// Returns the workload file of an arm, with a plan of it.
+    /// Returns the workload file of an arm, with the given plan.
     pub(crate) fn workload_of(&self, plan: Plan) -> WorkloadFile {
         let path = self.workload_path();
         let name = match &self.unpacked {
@@ -126,10 +126,10 @@ impl ExperimentFile {
     }
 }
 
-/// Returns the difference of an arm that a message about its target names, or that sets the target;
-/// `None` if the workload alone sets it.
+/// Returns the difference of an arm that a message about the arm's target names, or that sets the
+/// target; `None` if the workload alone sets it.
 fn cause<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
-    // A URL has an option without the prefix of its key in the file.
+    // In a URL, an option lacks the prefix that its key has in the file.
     let name_in_url = |set: Vary| match set {
         Vary::Option(name) => name,
         other => other.to_string(),
@@ -187,8 +187,8 @@ fn unobserved_in(
     unobserved_cpu(owner, &target, &arm.plan.observe, is_virtual)
 }
 
-/// Warns of bets on processor time, and of a best point by it, if an arm cannot have it: they would
-/// not be judged.
+/// Warns of bets on processor time, and of a best point chosen by it, if processor time cannot be
+/// observed in an arm: they would not be judged.
 fn warn_of_unobserved_metrics(file: &ExperimentFile, is_virtual: bool) {
     let reason = |metric: &RunMetric| {
         let Quantity::Cpu(owner, _) = metric.quantity else { return None };
@@ -235,12 +235,12 @@ fn refuse_endless(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     }
 }
 
-/// Refuses an arm that sets a parameter of a password, or whose statements, programs or settings
-/// contain one: an answer and its record show the differences of arms.
+/// Refuses an arm that sets a parameter with a password, or whose statements, programs or settings
+/// contain a password: an answer and its record show the differences of arms.
 fn refuse_secrets(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
     let is_secret = |one: &&Difference| match one {
         Difference::Param { name, .. } if arm.plan.is_secret(name) => true,
-        // It is shown without its password.
+        // A URL is shown without its password.
         Difference::Url(_) => false,
         other => holds_password(&other.value()),
     };
@@ -250,7 +250,7 @@ fn refuse_secrets(file: &ExperimentFile, arm: &Arm) -> Result<(), Complaint> {
         (false, Some(one)) => (one.key(), remedy_of_secret(one)),
         (false, None) => return Ok(()),
     };
-    // Without the heading of the arm, which at a point of a sweep has the value.
+    // The heading of the arm is left out: at a point of a sweep it contains the value.
     let sentence = format!("`{key}` sets a password, which the answer and the record would show");
     Err(Complaint::new(sentence).help(help))
 }

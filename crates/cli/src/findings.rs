@@ -90,7 +90,7 @@ impl SelftestResult {
 const HEAD: [&str; 8] =
     ["oracle", "quantity", "expected", "measured", "deviation", "std. errors", "allowed", "result"];
 
-/// The columns that a narrow terminal lacks, the first to go first.
+/// The columns that are omitted on a narrow terminal, in this order.
 const OMITTED: [usize; 3] = [5, 6, 2];
 
 fn row(finding: &Finding) -> [String; 8] {
@@ -179,8 +179,8 @@ fn laid_out<const N: usize>(rows: &[[String; N]], columns: &[usize], words: &[us
     text
 }
 
-/// Formats rows as [`table`] does, without the first columns of `omitted` for which the page has no
-/// room.
+/// Formats rows as [`table`] does. If the page is too narrow, columns are left out in the order of
+/// `omitted`.
 pub(crate) fn table_within<const N: usize>(
     style: &Style,
     rows: &[[String; N]],

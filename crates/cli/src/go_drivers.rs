@@ -25,7 +25,8 @@ struct Parameter {
 enum Means {
     /// This option, with the same value.
     Is(&'static str),
-    /// This option; each of the driver's values with assay's, or with the reason why there is none.
+    /// This option; each value of the driver with assay's value, or with the reason why assay has
+    /// none.
     Words(&'static str, &'static [(&'static str, Result<&'static str, &'static str>)]),
     /// This option, as a duration; the driver's value is a number of seconds.
     Seconds(&'static str),

@@ -11,10 +11,10 @@ use base::closest;
 /// A flag of a program.
 #[derive(Debug)]
 pub(crate) struct Flag {
-    /// Its name, without dashes.
+    /// Name of the flag, without dashes.
     pub(crate) name: &'static str,
     pub(crate) takes: FlagArgument,
-    /// Its description in the program's help.
+    /// Description of the flag in the program's help.
     pub(crate) help: &'static str,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Flag {
 pub(crate) enum FlagArgument {
     /// No argument, `=true` or `=false`.
     Switch,
-    /// A value, by this name in the help.
+    /// A value, which the help calls by this name.
     Value(&'static str),
 }
 

@@ -34,22 +34,22 @@ pub(crate) struct Groups {
 /// The groups of one argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Argument {
-    /// The argument.
+    /// Text of the argument.
     pub(crate) text: String,
-    /// Its groups, as arms of the comparison.
+    /// Groups of the argument, as arms of the comparison.
     pub(crate) groups: Vec<ArmId>,
-    /// Index of the experiment, if the argument stands for all arms of one.
+    /// Index of the experiment, if the argument means all arms of one.
     pub(crate) experiment: Option<usize>,
 }
 
 /// A group of runs.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Its name.
+    /// Name of the group.
     pub(crate) name: String,
-    /// Its runs, at least one.
+    /// Runs of the group, at least one.
     pub(crate) runs: Vec<GroupRun>,
-    /// Validity of its runs.
+    /// Validity of the runs.
     pub(crate) validity: ArmValidity,
     /// The arm of an experiment to which the runs belong, if they belong to one.
     pub(crate) arm: Option<ExperimentArm>,
@@ -58,13 +58,13 @@ pub(crate) struct Group {
 /// A run of a group.
 #[derive(Debug)]
 pub(crate) struct GroupRun {
-    /// The run.
+    /// The run, in the form in which it is compared.
     pub(crate) run: ComparedRun,
-    /// Its identity, however its record is named.
+    /// Identity of the run, independent of the name of its record.
     identity: RunIdentity,
-    /// Its round in the experiment; its number in a group of single runs.
+    /// Round of the run in the experiment; in a group of single runs, the number of the run.
     pub(crate) round: u32,
-    /// Its position in the round.
+    /// Position of the run in its round.
     pub(crate) position: u32,
 }
 
@@ -119,7 +119,7 @@ impl RunIdentity {
 }
 
 impl GroupRun {
-    /// Returns its record, and its number in the record of an experiment.
+    /// Returns the record of the run, and the number of the run in the record of an experiment.
     pub(crate) fn location(&self) -> (&Path, Option<u32>) {
         (&self.identity.record, self.identity.number)
     }
@@ -145,7 +145,7 @@ impl Groups {
         Groups::named(named.collect::<Result<Vec<(String, RecordName)>, Complaint>>()?)
     }
 
-    /// Reads the groups of names, each with the text that shows it. The path of a name may not be
+    /// Reads the groups of names, each with its text for display: the path of a name is not always
     /// UTF-8.
     ///
     /// # Errors
@@ -280,7 +280,7 @@ impl Groups {
     }
 }
 
-/// Returns the path by which a file is recognised, however it is named.
+/// Returns the path by which a file is recognised under any of its names.
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -26,9 +26,9 @@ pub(crate) enum Topic {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Explanation {
     pub(crate) topic: Topic,
-    /// The names that it explains.
+    /// The names that this part explains.
     pub(crate) names: Vec<String>,
-    /// Its text, in paragraphs.
+    /// Text of the explanation, in paragraphs.
     pub(crate) text: String,
 }
 
@@ -40,7 +40,7 @@ const COMMANDS: &str = include_str!("../../../docs/command-line.md");
 const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
 
 impl Topic {
-    /// Returns the words for it, with an article.
+    /// Returns the words for this topic, with an article.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Topic::Check => "a check of a run",
@@ -53,7 +53,7 @@ impl Topic {
         }
     }
 
-    /// Returns the page of the guide that has it.
+    /// Returns the page of the guide about this topic.
     pub(crate) fn page(self) -> &'static str {
         match self {
             Topic::Check => "docs/checks.md",
@@ -67,8 +67,8 @@ impl Topic {
 }
 
 impl Explanation {
-    /// Returns true if it explains this name. The name of a metric may include a job or a table,
-    /// and a term may be written in any case.
+    /// Returns true if this part explains a name. The name of a metric may include a job or a
+    /// table, and a term may be written in any case.
     pub(crate) fn is_about(&self, name: &str) -> bool {
         let is_metric = |known: &String| {
             // `response.Q` stands for a metric of each statistic.
@@ -130,7 +130,7 @@ fn terms(page: &str) -> Vec<Explanation> {
     page.split("\n* ").skip(1).filter_map(term).collect()
 }
 
-/// Returns the checks of their page: a section for each.
+/// Returns the explanations of checks, one for each section of their page.
 fn sections(page: &str) -> Vec<Explanation> {
     let section = |section: &str| {
         let (name, body) = section.split_once('\n')?;

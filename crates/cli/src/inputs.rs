@@ -1,4 +1,4 @@
-//! Checks the input files from which requests are made.
+//! Checks the input files that supply requests.
 //!
 //! Regular files are read completely at the start, to find a broken line before a database is
 //! touched. Data from a pipe can only be checked as it arrives.

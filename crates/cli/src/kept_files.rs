@@ -1,4 +1,4 @@
-//! The files that a record keeps, unpacked to be read again.
+//! The files whose text a record contains, unpacked to be read again.
 
 use std::fs;
 use std::io;
@@ -22,12 +22,12 @@ pub(crate) struct KeptFiles {
 
 impl KeptFiles {
     /// Writes the files of a record into a temporary folder. A file whose text the record does not
-    /// keep is copied from the current folder, if it is the same there. `name` is the name in the
-    /// command of the record: the first file, or its folder.
+    /// contain is copied from the current folder, if its content there is the same. `name` is the
+    /// name in the command of the record: the first file, or its folder.
     ///
     /// # Errors
-    /// The record does not keep the text of a file, and the current folder does not have the same
-    /// file; or a file lies outside of the folder of the first one.
+    /// The record does not contain the text of a file, and the current folder does not have the
+    /// same file; or a file lies outside of the folder of the first one.
     pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<KeptFiles, Complaint> {
         let is_kept = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
         let names = [name, Path::new(EXPERIMENT)];
@@ -49,8 +49,8 @@ impl KeptFiles {
         Ok(KeptFiles { folder, first })
     }
 
-    /// Replaces the file that the command of the record names by the unpacked one, which exists as
-    /// long as this value.
+    /// Replaces the file that the command of the record names by the unpacked file, which is
+    /// removed with this value.
     pub(crate) fn replace(&self, args: &mut FileArgs, record: &Path) {
         debug_assert!(self.first.starts_with(self.folder.path()), "it is one of the files");
         args.unpacked = Some(UnpackedRecord {
@@ -63,7 +63,7 @@ impl KeptFiles {
 
 fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
     let path = Path::new(&file.path);
-    // The record may come from a stranger: no name leads out of the folder.
+    // The record may come from an untrusted source: no name may lead out of the folder.
     if !file.is_inside() {
         let sentence = format!("`{}` lies outside of the folder of the workload", file.path);
         let help = "run the file itself: files elsewhere are not unpacked from a record";

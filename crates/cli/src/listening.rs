@@ -31,7 +31,7 @@ impl Served {
         }
     }
 
-    /// Returns the script that its pages may have.
+    /// Returns the script that the served pages may contain.
     fn script(self) -> Option<Script> {
         match self {
             Served::Records | Served::RecordsToRead => {

@@ -16,15 +16,15 @@ use crate::display::{Display, Watcher};
 use crate::listening::{self, Served};
 use crate::stderr;
 
-/// Number of refreshes without news after which a message is sent to find out whether the viewer is
-/// still connected: ten seconds.
+/// Number of refreshes without a change after which a message is sent to find out whether the
+/// viewer is still connected: ten seconds.
 const QUIET_REFRESHES: u32 = 40;
 
 /// Longest time until the viewers of a run know that it has ended.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// The path of a run's record. It is known when the record exists: of several runs that begin at
-/// once, each gets another name.
+/// The path of a run's record, known from the creation of the record on: of several runs that begin
+/// at once, each gets a different name.
 type CreatedRecord = Arc<OnceLock<PathBuf>>;
 
 /// The pages of a run in progress.
@@ -182,13 +182,14 @@ pub(crate) struct LiveViewers {
 }
 
 impl LiveViewers {
-    /// Names the record that was created for the run, before its end is shown.
+    /// Sets the path of the record that was created for the run, before the end of the run is
+    /// shown.
     pub(crate) fn name_record(&self, record: &Path) {
         // There is one record, so the name is set once.
         let _ = self.record.set(record.to_owned());
     }
 
-    /// Waits a moment until the viewers have learnt that the run has ended.
+    /// Waits briefly until the viewers know that the run has ended.
     pub(crate) fn take_leave(&self) {
         if let Some(viewers) = &self.viewers {
             viewers.drain(LEAVE);

@@ -1,8 +1,8 @@
 //! Checks that the output files of a run overwrite nothing that is needed.
 //!
 //! A results file is emptied before the run, and so is dbbench's file with a row per request. Under
-//! another name, or through a link, it may be a database, an input file, the workload itself, or
-//! another output of the run.
+//! another name, or through a link, such a file may be a database, an input file, the workload
+//! itself, or another output of the run.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
@@ -31,7 +31,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) op_log: Option<&'a OpLogPlan>,
 }
 
-/// Returns the complaint about a new file that cannot be written; `option` names a different one.
+/// Returns the complaint about a new file that cannot be written; `option` is the option that names
+/// another file.
 pub(crate) fn unwritten(path: &Path, error: &io::Error, option: &str) -> Complaint {
     let shown = path.display();
     match error.kind() {
@@ -121,7 +122,7 @@ fn databases(plan: &Plan) -> impl Iterator<Item = ProtectedFile> {
 }
 
 /// Returns the file of a database and the files that SQLite keeps next to it, which may hold data
-/// not yet in the first one.
+/// that is not yet in the database file.
 fn database(target: &Target) -> Vec<ProtectedFile> {
     let Endpoint::File(path) = &target.endpoint else { return Vec::new() };
     let beside = ["-wal", "-shm", "-journal"].map(|suffix| {

@@ -1,4 +1,4 @@
-//! The files that a run is made from, for its record.
+//! The files that are read for a run or an experiment, for its record.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -39,11 +39,11 @@ pub(crate) fn of_experiment(file: &ExperimentFile) -> Result<Vec<InputFile>, Com
     reader.read(named)
 }
 
-/// A file that was named.
+/// A file to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Named {
     path: PathBuf,
-    /// True if its text is never kept.
+    /// True if the text of the file is never recorded.
     is_secret: bool,
 }
 
@@ -58,10 +58,10 @@ fn inputs(file: &WorkloadFile) -> Vec<Named> {
 struct InputReader {
     /// The folder of the first file.
     folder: PathBuf,
-    /// Values that no kept text contains.
+    /// Values that no recorded text may contain.
     secrets: Vec<Secrets>,
-    /// True if a URL or a parameter in the files of the workload may contain a password; one that
-    /// the command line replaces is in no plan.
+    /// True if a URL or a parameter in the files of the workload may contain a password. A value
+    /// that the command line replaces is in no plan.
     has_password: bool,
 }
 
@@ -131,11 +131,11 @@ pub(crate) fn sha256(path: &Path) -> io::Result<String> {
 
 /// The content of a file.
 struct Content {
-    /// Its size.
+    /// Size of the file, in bytes.
     bytes: u64,
-    /// Its SHA-256, in hexadecimal.
+    /// SHA-256 of the file, in hexadecimal.
     sha256: String,
-    /// Its beginning, up to [`LONGEST_KEPT_TEXT`].
+    /// Beginning of the file, up to [`LONGEST_KEPT_TEXT`].
     kept: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads a workload file with overrides into a plan, and reports all errors on the way.
+//! Reads a workload file with overrides into a plan, and reports all errors in them.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -119,7 +119,7 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-/// Adds the remedy of an invalid URL to a complaint about it, if it has one.
+/// Adds the remedy of an invalid URL to a complaint about it, if the error has one.
 fn with_remedy(complaint: Complaint, error: &TargetError) -> Complaint {
     match error.remedy() {
         Some(remedy) => complaint.help(remedy),

@@ -48,12 +48,13 @@ impl RecordFile {
         complaint.naming(self.path(), &self.named)
     }
 
-    /// Returns true if it is the record of an experiment.
+    /// Returns true if the record belongs to an experiment.
     pub(crate) fn is_experiment(&self) -> bool {
         archive::is_experiment(self.path())
     }
 
-    /// Reads it, or one run in the record of an experiment, under the name on the command line.
+    /// Reads the record, or one run in the record of an experiment. The answer calls the record by
+    /// its name on the command line.
     ///
     /// # Errors
     /// It is not a record or is damaged, or has no such run.
@@ -64,7 +65,8 @@ impl RecordFile {
         Ok(read)
     }
 
-    /// Reads the answer of an experiment, under the name on the command line.
+    /// Reads the answer of an experiment. The answer calls the record by its name on the command
+    /// line.
     ///
     /// # Errors
     /// It is not the record of an experiment, or is damaged.
@@ -72,7 +74,7 @@ impl RecordFile {
         Ok(self.view_of(&RecordedExperiment::read(self.path())?))
     }
 
-    /// Returns the view of the experiment that was read from it.
+    /// Returns the view of the experiment that was read from this record.
     pub(crate) fn view_of(&self, recorded: &RecordedExperiment) -> ExperimentView {
         experiment::view_of(recorded, &self.named)
     }

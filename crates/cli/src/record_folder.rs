@@ -51,7 +51,7 @@ pub(crate) struct RecordFolder {
 pub(crate) struct HistoryRecord {
     /// Path of the file below the folder.
     pub(crate) file: String,
-    /// Label that the user gave it.
+    /// Label that the user gave the record.
     pub(crate) label: Option<String>,
     /// Start of the first run of the file.
     pub(crate) started: WallTime,
@@ -61,9 +61,9 @@ pub(crate) struct HistoryRecord {
     pub(crate) is_virtual: bool,
     /// Name of the workload file.
     pub(crate) workload: String,
-    /// Arm of the experiment, if it is one.
+    /// Arm of the experiment, if the record is one.
     pub(crate) arm: Option<RecordedArm>,
-    /// Point of the sweep, if it has one.
+    /// Point of the sweep, if the record belongs to one.
     pub(crate) point: Option<RecordedPoint>,
     /// Work and servers of the runs.
     pub(crate) key: SeriesKey,
@@ -76,18 +76,18 @@ pub(crate) struct HistoryRecord {
 /// An arm of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordedArm {
-    /// Its name.
+    /// Name of the arm.
     pub(crate) name: String,
-    /// Its declared differences: keys and values.
+    /// Declared differences of the arm: keys and values.
     pub(crate) differences: Vec<(String, String)>,
 }
 
 /// A point of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordedPoint {
-    /// The thing that is varied: `concurrency(read)`.
+    /// Key that the sweep varies: `concurrency(read)`.
     pub(crate) vary: String,
-    /// Its value.
+    /// Value of the key at this point.
     pub(crate) value: String,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct SkippedFile {
 pub(crate) enum SkipReason {
     /// The file is not a record.
     Foreign,
-    /// Its content contradicts itself, or was cut.
+    /// The content of the file contradicts itself, or was cut.
     Damaged,
     /// The record was written by a later version.
     Newer,
@@ -212,7 +212,7 @@ pub(crate) struct FoundFiles {
 /// A file or a folder that is not read.
 #[derive(Debug)]
 pub(crate) struct UnreadPath {
-    /// Its path.
+    /// Path of the file or folder.
     pub(crate) path: PathBuf,
     /// Reason.
     pub(crate) reason: String,
@@ -270,8 +270,8 @@ fn search(folder: &Path, levels: usize, found: &mut FoundFiles) -> io::Result<()
     Ok(())
 }
 
-/// Returns the path of a file below a folder as a text of its own: two files never have the same. A
-/// byte that is not UTF-8 becomes `\xFF`, and the beginning of such a text in a name `\x5Cx`.
+/// Returns the path of a file below a folder as a text that no other file has. A byte that is not
+/// UTF-8 becomes `\xFF`, and the beginning of such a text in a name `\x5Cx`.
 pub(crate) fn name_below(folder: &Path, path: &Path) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path);
     let mut name = String::new();
@@ -305,14 +305,15 @@ fn by_numbers(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Returns the digits at the beginning of a name, or else its first byte; nothing at its end.
+/// Returns the digits at the beginning of a name, or else its first byte; nothing if the name is
+/// empty.
 fn leading_part(name: &[u8]) -> &[u8] {
     let digits = name.iter().take_while(|byte| byte.is_ascii_digit()).count();
     &name[..digits.max(1).min(name.len())]
 }
 
-/// Returns digits in a form that is ordered like their number, which may be larger than any integer
-/// type.
+/// Returns digits in a form whose order is the order of their numbers, which may be larger than any
+/// integer type.
 fn number(digits: &[u8]) -> (usize, &[u8]) {
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     (digits.len() - zeros, &digits[zeros..])
@@ -352,7 +353,7 @@ impl From<RecordError> for Skip {
 struct FileRecords {
     /// Path below the folder.
     file: String,
-    /// Identity that its copies share, if it has one.
+    /// Identity that copies of the record share, if it has one.
     identity: Option<RecordIdentity>,
     records: Vec<HistoryRecord>,
 }
@@ -420,14 +421,14 @@ fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
         return Err(Skip::new(SkipReason::NoWorkload, "no run counts"));
     };
     let archive = recorded.open_run(first.row.run)?;
-    // The arms stay in the order of the experiment, however its runs were shuffled.
+    // The arms stay in the order of the experiment, in whatever order the runs were executed.
     records.iter_mut().for_each(|record| record.started = archive.header().started);
     let identity = RecordIdentity::of_experiment(archive.header(), &recorded);
     Ok(FileRecords { file: file.to_owned(), identity, records })
 }
 
-/// Returns the reason why the record of an experiment cannot be read: another version of the
-/// search, or this damage.
+/// Returns the reason why the record of an experiment cannot be read: the search of another
+/// version, or the given damage.
 pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip {
     match ExperimentContent::read(path).is_ok_and(|it| lacks_answer(&it)) {
         true => {
@@ -438,8 +439,8 @@ pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip 
     }
 }
 
-/// Returns the records of the arms, of a sweep at each point: points have different loads, and no
-/// common mean.
+/// Returns a record for each arm, and in a sweep for each arm at each point: points have different
+/// loads, and no common mean.
 fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>, RecordError> {
     let mut records = Vec::new();
     for arm_point in recorded.outline.arm_points() {

@@ -9,9 +9,10 @@ use crate::recorded_experiment::RecordedExperiment;
 
 /// The identity of a record: a hash of its facts and figures, without the notes of reviewers.
 ///
-/// In real time, no two runs have the same start. In virtual time all of them have, so a repetition
-/// with the same seed cannot be distinguished from a copy: it is the same run, and no further
-/// evidence. In a history, where it belongs to another day, such a record has no identity.
+/// In real time, no two runs have the same start. In virtual time all runs have the same start, so
+/// a repetition with the same seed cannot be distinguished from a copy: it is the same run, and no
+/// further evidence. In a history, where a repetition belongs to another day, records in virtual
+/// time have no identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RecordIdentity([u8; 32]);
 

@@ -1,8 +1,8 @@
-//! An index of the records of a folder, kept in the user's cache folder.
+//! An index of the records of a folder, stored in the user's cache folder.
 //!
 //! An entry is valid until the size or the time of change of its file differs. The index belongs to
-//! one version of the program, because another version may judge records differently; a file that
-//! cannot be used counts as missing.
+//! one version of the program, because another version may judge records differently. An index file
+//! that cannot be used counts as missing.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -45,7 +45,7 @@ impl RecordIndex {
         self.entries.get(file).filter(|(known, _)| *known == key).map(|(_, row)| row)
     }
 
-    /// Adds the row of a file, in place of the one before.
+    /// Adds the row of a file, in place of an earlier row.
     pub(crate) fn put(&mut self, key: FileKey, row: FolderRow) {
         self.entries.insert(row.file.clone(), (key, row));
     }
@@ -90,7 +90,7 @@ impl RecordIndex {
     }
 }
 
-/// Returns the number that stands for a state in the index.
+/// Returns the number that represents a state in the index.
 fn place(state: RowState) -> Option<usize> {
     RowState::ALL.iter().position(|known| *known == state)
 }
@@ -140,10 +140,10 @@ impl IndexFile {
         index.unwrap_or_default()
     }
 
-    /// Writes the index in place of the one before, readable only by the user.
+    /// Replaces the index file by one that only the user can read.
     ///
     /// # Errors
-    /// The folder or the file cannot be written; the index before is then still in place.
+    /// The folder or the file cannot be written; the earlier index file then remains.
     pub(crate) fn write(&self, index: &RecordIndex) -> io::Result<()> {
         let parent = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent)?;
@@ -154,13 +154,13 @@ impl IndexFile {
         let written = options.open(&new).and_then(|mut file| file.write_all(text.as_bytes()));
         let renamed = written.and_then(|()| fs::rename(&new, &self.path));
         if renamed.is_err() {
-            // The error before matters more.
+            // The earlier error matters more.
             let _ = fs::remove_file(&new);
         }
         renamed
     }
 
-    /// Returns its path.
+    /// Returns the path of the index.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

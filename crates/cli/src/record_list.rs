@@ -1,7 +1,7 @@
 //! The records of a folder as a list, newest first.
 //!
 //! Only files that are new or changed are read; the rows of the others come from the
-//! [index](RecordIndex). Every request looks at the folder itself, and a name leads to a file only
+//! [index](RecordIndex). Every request searches the folder again, and a name leads to a file only
 //! if the search has found it: no name leads out of the folder, and no link is followed.
 
 use std::fs;
@@ -77,8 +77,8 @@ impl RecordList {
         Ok(found.find(|file| file.name == name).map(|file| file.path))
     }
 
-    /// Returns the path of the record of an arm `R.assay#ARM`, with the name of the arm: the record
-    /// with the longest name, as on the command line.
+    /// Returns the path of the record of an arm `R.assay#ARM`, with the name of the arm. Of several
+    /// possible records, the one with the longest name is taken, as on the command line.
     pub(crate) fn arm<'n>(&self, name: &'n str) -> Result<Option<(PathBuf, &'n str)>, Complaint> {
         let arms = self.search()?.files.into_iter().filter_map(|file| {
             let arm = name.strip_prefix(file.name.as_str())?.strip_prefix('#')?;
@@ -93,7 +93,7 @@ impl RecordList {
     /// The folder cannot be read.
     pub(crate) fn refresh(&self) -> Result<Refreshed, Complaint> {
         let Found { files: found, folders } = self.search()?;
-        // An index with some of the entries is as good as one with all of them.
+        // After a panic, the index may lack entries, which does no harm.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that could not be read may be readable now: too many files were open, say.
         let is_known = |file: &&FoundFile| {
@@ -133,7 +133,7 @@ impl RecordList {
         let FoundFiles { records, unreadable, .. } = files(&self.folder)?;
         let found = records.into_iter().filter_map(|path| {
             let name = name_below(&self.folder, &path);
-            // A file that was removed just now is not there.
+            // A file that was just removed is left out.
             let metadata = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
             let (key, modified) = (FileKey::of(&metadata), modified(&metadata));
             Some(FoundFile { path, name, key, modified })
@@ -152,7 +152,8 @@ fn modified(metadata: &fs::Metadata) -> WallTime {
     WallTime(seconds.saturating_add(metadata.mtime_nsec()))
 }
 
-/// Returns the rows by the start of the runs, or if that is not known by the time of the file.
+/// Returns the rows in the order of the start of their runs or, if that is not known, of the time
+/// of the file; the newest first.
 fn newest_first(found: &[FoundFile], index: &RecordIndex) -> Vec<FolderRow> {
     let row = |file: &FoundFile| Some((file.modified, index.get(&file.name, file.key)?.clone()));
     let mut rows: Vec<(WallTime, FolderRow)> = found.iter().filter_map(row).collect();
@@ -164,7 +165,7 @@ fn newest_first(found: &[FoundFile], index: &RecordIndex) -> Vec<FolderRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Reads the row of a file; one that cannot be read is a row too.
+/// Returns the row of a file, even of a file that cannot be read.
 fn row(path: &Path, name: &str) -> FolderRow {
     let read = match Archive::open(path) {
         Ok(archive) => run(&archive, name),

@@ -48,8 +48,8 @@ pub(crate) fn split_arm(text: &str) -> Option<(&str, &str)> {
     existing.or_else(|| text.rsplit_once('#'))
 }
 
-/// Returns the files that match a glob: `*` stands for any characters of a name but a leading dot,
-/// `?` for one.
+/// Returns the files that match a glob: `*` matches any characters of a name except a leading dot,
+/// `?` matches one.
 fn glob(text: &str) -> Result<Vec<PathBuf>, Complaint> {
     let mut found = vec![PathBuf::from(if text.starts_with('/') { "/" } else { "" })];
     for pattern in text.split('/').filter(|part| !part.is_empty()) {
@@ -97,8 +97,8 @@ fn is_match(pattern: &str, name: &OsStr) -> bool {
     !is_hidden && matches(pattern, name)
 }
 
-/// Returns true if a name matches a pattern. It returns to the last `*` only, which suffices and
-/// takes a time of at most the product of both lengths.
+/// Returns true if a name matches a pattern. Backtracking to the last `*` alone suffices, and takes
+/// a time of at most the product of both lengths.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

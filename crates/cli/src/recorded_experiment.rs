@@ -51,7 +51,7 @@ pub(crate) struct RecordedExperiment {
     pub(crate) undeclared: Vec<UndeclaredDifference>,
     /// The result of its search for saturation, if it has one.
     pub(crate) saturation: Option<NextSaturationStep>,
-    /// The capacity search, if it is one.
+    /// The capacity search, if the experiment is one.
     pub(crate) search: Option<RecordedSearch>,
     /// Facts about the experiment.
     content: ExperimentContent,
@@ -113,7 +113,8 @@ impl RecordedExperiment {
         self.content.open_run(run)
     }
 
-    /// Returns true if another experiment made the same runs: with the same seeds and figures.
+    /// Returns true if another experiment consists of the same runs: with the same seeds and
+    /// figures.
     pub(crate) fn has_runs_of(&self, other: &RecordedExperiment) -> bool {
         let runs = |of: &RecordedExperiment| {
             let all = of.results.steps.iter().chain(&of.results.runs);
@@ -122,12 +123,12 @@ impl RecordedExperiment {
         runs(self) == runs(other)
     }
 
-    /// Returns true if its workload writes.
+    /// Returns true if the workload of the experiment writes.
     pub(crate) fn writes(&self) -> bool {
         writes(&self.content)
     }
 
-    /// Returns the label that the user gave it.
+    /// Returns the label that the user gave the experiment.
     pub(crate) fn label(&self) -> Option<&str> {
         self.fact(LABEL)
     }
@@ -137,7 +138,7 @@ impl RecordedExperiment {
         self.content.fact(key)
     }
 
-    /// Returns the files that were read for it.
+    /// Returns the files that were read for the experiment.
     pub(crate) fn files(&self) -> &[InputFile] {
         &self.content.files
     }
@@ -153,7 +154,7 @@ impl RecordedExperiment {
         &self.content.excerpts
     }
 
-    /// Returns the reason why it has no answer; `None` if it took its last look.
+    /// Returns the reason why the experiment has no answer; `None` if its last look was taken.
     pub(crate) fn unfinished(&self) -> Option<Unfinished> {
         match self.fact(STATE) {
             Some("complete") => None,
@@ -191,7 +192,7 @@ impl RecordedExperiment {
         let keys = declared_keys(&declared);
         match &self.outline.sweep {
             None => self.results.undeclared(baseline, arm, &keys),
-            // At a point, all arms have the same value of what the sweep varies.
+            // At a point of a sweep, all arms have the same value of the varied key.
             Some(sweep) => self.results.undeclared_of_sweep(sweep, baseline, arm, &keys),
         }
     }

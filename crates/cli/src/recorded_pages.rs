@@ -27,15 +27,17 @@ pub(crate) struct RecordedPages {
     list: RecordList,
     /// True if notes may be added.
     takes_notes: bool,
-    /// Held to make the page of a record or a comparison, which takes the memory of its records.
+    /// Held while the page of a record or a comparison is created, which takes the memory of its
+    /// records.
     records: TimedMutex,
-    /// Held to make the list, which waits neither for large pages nor for the writing of notes.
+    /// Held while the list is created, which waits neither for large pages nor for the writing of
+    /// notes.
     lists: TimedMutex,
-    /// Held to make a page of notes or to add one.
+    /// Held while a page of notes is created or a note is added.
     notes: TimedMutex,
 }
 
-/// Longest wait of a page for others that are made before it.
+/// Longest wait of a page for pages that are created before it.
 const LONGEST_WAIT: Nanos = Nanos::from_secs(10);
 
 impl RecordedPages {
@@ -48,7 +50,7 @@ impl RecordedPages {
         RecordedPages { list, takes_notes, records, lists, notes }
     }
 
-    /// Returns the mutex that is held to make the pages of a route.
+    /// Returns the mutex that is held while the pages of a route are created.
     fn mutex(&self, route: &Route) -> &TimedMutex {
         match route {
             Route::Report { .. } | Route::Overlay { .. } => &self.records,
@@ -175,7 +177,8 @@ fn notes_of(path: &Path) -> Result<Vec<Note>, RecordError> {
     }
 }
 
-/// Returns a page of the rows that have all words; `None` if there is no page of this number.
+/// Returns a page of the rows that contain all words of a search; `None` if there is no page of
+/// this number.
 fn view(folder: String, rows: Vec<FolderRow>, search: &str, page: usize) -> Option<FolderView> {
     let words: Vec<String> =
         search.split_whitespace().take(MOST_WORDS).map(str::to_lowercase).collect();
@@ -191,7 +194,7 @@ fn view(folder: String, rows: Vec<FolderRow>, search: &str, page: usize) -> Opti
     Some(FolderView { folder, search, rows, page, pages, found, all, takes_notes: false })
 }
 
-/// The reason why a page cannot be made.
+/// The reason why a page cannot be created.
 struct Refusal {
     status: Status,
     reason: String,
@@ -215,7 +218,7 @@ impl Refusal {
         Refusal { instead, ..self }
     }
 
-    /// Returns the page in place of the one at a route.
+    /// Returns the page about the refusal, in place of the page at a route.
     fn page(self, route: &Route) -> Response {
         let Refusal { status, reason, remedy, instead } = self;
         let list = match route {
@@ -242,8 +245,8 @@ fn missing(reason: &str) -> Refusal {
     Refusal::new(Status::NotFound, reason)
 }
 
-/// Returns the refusal of a page that cannot be made of these records. The remedy of the complaint
-/// is for a command line.
+/// Returns the refusal of a page that cannot be created from these records. The remedy of the
+/// complaint is left out, because it is for a command line.
 fn refused(complaint: &Complaint) -> Refusal {
     Refusal::new(Status::Conflict, complaint.sentence())
 }
@@ -253,7 +256,7 @@ fn failed(complaint: &Complaint) -> Refusal {
     Refusal::new(Status::InternalError, complaint.sentence())
 }
 
-/// Returns the refusal for a record that cannot be read, or not in this way.
+/// Returns the refusal for a record that cannot be read, or cannot be read for the requested page.
 fn unreadable(name: &str, error: &RecordError) -> Refusal {
     let conflict = |reason: String| Refusal::new(Status::Conflict, reason);
     match error.kind() {

@@ -20,7 +20,7 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 /// The effect of the first Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstInterrupt {
-    /// The end of the run, as of every other first signal.
+    /// The run ends, as after any other first signal.
     EndsRun,
     /// No effect.
     Ignored,
@@ -66,7 +66,7 @@ fn listen_after(
             if signal == SIGINT && std::mem::take(&mut ignores_interrupt) {
                 continue;
             }
-            // The loss of a terminal may be signalled twice, by the kernel and by its shell.
+            // The loss of a terminal may be signalled twice, by the kernel and by the shell.
             if signal == SIGHUP && before > 0 {
                 continue;
             }

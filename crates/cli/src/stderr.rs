@@ -1,6 +1,6 @@
 //! The only access to stderr.
 //!
-//! Nearly all output there contains names, messages and lines of files and servers. They pass
+//! Nearly all output to stderr contains names, messages and lines of files and servers. They pass
 //! through [`base::printable`] here or when a [`Complaint`](crate::complain::Complaint) is created,
 //! which keeps them from controlling the terminal or imitating a message of this program. Passwords
 //! of URLs are replaced too: a URL may be given where a file or a name is expected.

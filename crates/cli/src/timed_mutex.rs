@@ -8,13 +8,13 @@ use base::Nanos;
 /// A mutex without data and with a limited wait.
 #[derive(Debug)]
 pub(crate) struct TimedMutex {
-    /// Longest wait for it.
+    /// Longest wait for the lock.
     longest: Nanos,
     is_locked: Mutex<bool>,
     unlocked: Condvar,
 }
 
-/// The lock, which ends when this is dropped, also by a panic.
+/// A lock of a [`TimedMutex`], which is released when this value is dropped, even by a panic.
 #[derive(Debug)]
 pub(crate) struct TimedMutexGuard<'t>(&'t TimedMutex);
 

@@ -45,8 +45,8 @@ impl Folder for NoFiles {
     }
 }
 
-/// Returns a message saying why a file that may have up to `limit` bytes cannot be read, and its
-/// help.
+/// Returns a message saying why a file that may have up to `limit` bytes cannot be read, and the
+/// help text of the message.
 pub(crate) fn unreadable(name: &str, limit: usize, error: &io::Error) -> (String, String) {
     let name = quoted(name);
     match error.kind() {

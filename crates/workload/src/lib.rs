@@ -6,11 +6,11 @@
 //!
 //! * [`decode`] and [`parse`] are total: every input gives a [`File`] and a list of
 //!   [`Diagnostic`]s.
-//! * [`check()`] converts it to a [`Plan`]: typed, complete, with all names resolved. It is pure:
-//!   it reads files only through a [`Folder`], and uses no database and no clock.
+//! * [`check()`] converts a file to a [`Plan`]: typed, complete, with all names resolved. The check
+//!   is pure: it reads files only through a [`Folder`], and uses no database and no clock.
 //! * [`Generator`] and [`RowGenerator`] compute values as pure functions of the seed, the position
 //!   in the file and the number of the request.
-//! * [`keys::ALL`] is the one table of keys; [`mod@reference`] makes the documentation from it.
+//! * [`keys::ALL`] is the one table of keys; [`mod@reference`] generates the documentation from it.
 //!
 //! Invariant: [`Plan::to_text`] is a workload file whose plan is [the same](Plan::as_printed).
 

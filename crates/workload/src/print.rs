@@ -65,8 +65,8 @@ impl Plan {
         self.jobs.is_empty() && self.loads.is_empty() && !has_statements
     }
 
-    /// Prints the conditions that belong to no section. A section may make several jobs, as a part
-    /// of several mixes; its conditions that do not judge all of these jobs are printed here too.
+    /// Prints the conditions that belong to no section. A section that is a part of several mixes
+    /// is several jobs; its conditions that do not judge all of these are printed here too.
     fn thresholds(&self, out: &mut Page) {
         let mut has_header = false;
         for either in self.jobs_and_parts() {
@@ -110,8 +110,8 @@ impl Plan {
 
 /// Returns true if the job or part at `place` gets a section of its own.
 ///
-/// A part of a mix does, unless its section also runs on its own or was printed for an earlier
-/// part.
+/// A part of a mix gets a section unless its section also runs on its own or was printed for an
+/// earlier part.
 fn is_printed(all: &[JobOrPart<'_>], place: usize) -> bool {
     let either = all[place];
     let is_same = |other: &JobOrPart<'_>| other.section() == either.section();

@@ -12,8 +12,8 @@ use crate::plan::{Job, Load, Part, Piece, Requests, Statement};
 use crate::text::quote_for_shell;
 use crate::value::Datum;
 
-/// Number of bits for the number of a request, below the number of its pause, in the number of a
-/// random draw. No run has 2^40 requests.
+/// Number of low bits that hold the number of the request in the number of a random draw; the bits
+/// above them hold the number of the pause. No run has 2^40 requests.
 const PAUSE_BITS: u32 = 40;
 
 /// A generator of the values of one job's requests. Each client has its own; clones share
@@ -39,10 +39,10 @@ struct Program {
     think_has_variables: bool,
 }
 
-/// The blanks at the ends of literals.
+/// The treatment of blanks at the ends of literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blanks {
-    /// All are kept: this is the text that requests execute.
+    /// All blanks are kept: this is the text that requests execute.
     Kept,
     /// Blanks are removed where the text around the literal makes them superfluous.
     Removed,
@@ -80,8 +80,8 @@ impl Template {
 
 impl Generator {
     /// Creates the generator of a job for a run that started at `started`, with literals in
-    /// `dialect`. It also generates pauses: of a session between its statements, or of a client
-    /// between its requests.
+    /// `dialect`. The generator also computes pauses: of a session between its statements, or of a
+    /// client between its requests.
     pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
         Generator::with_pauses(&job.requests, job.think(), started, dialect, Blanks::Kept)
     }
@@ -122,9 +122,9 @@ impl Generator {
 
     /// Appends the values of request `number`, which takes the records of `group`.
     ///
-    /// For each statement in order these are its bound values. If the statement [is
-    /// dynamic](Statement::is_dynamic), or its job does not prepare statements, it is one text: the
-    /// whole statement with literals for its values. `values` is not cleared.
+    /// For each statement in order, these are its bound values or, if the statement [is
+    /// dynamic](Statement::is_dynamic) or its job does not prepare statements, one text: the whole
+    /// statement with literals for its values. `values` is not cleared.
     pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
         let Generator { program, variables, written, scratch } = self;
         program.evaluate_lets(number, group, variables, values);
@@ -237,8 +237,8 @@ impl Program {
     }
 }
 
-/// Removes the blanks of the literal that begins at `start` and ends `out`, where the text before
-/// it and the next piece keep it apart without them.
+/// Removes the blanks around the literal that begins at `start` and ends `out`, on each side where
+/// the neighbouring text separates it without them.
 fn remove_blanks(start: usize, next: Option<&Piece>, out: &mut String) {
     let is_apart_after = match next {
         None => true,

@@ -9,8 +9,8 @@ use crate::wording;
 /// The number of diagnostics that are kept; the rest are only counted.
 pub(crate) const KEPT: usize = 100;
 
-/// A collector of diagnostics. It builds a diagnostic only if it keeps it: a million mistakes cost
-/// no more than a hundred.
+/// A collector of diagnostics. It builds only the diagnostics that it keeps: a million mistakes
+/// cost no more than a hundred.
 #[derive(Debug, Default)]
 pub(crate) struct Sink {
     kept: Vec<Diagnostic>,
@@ -19,8 +19,8 @@ pub(crate) struct Sink {
     aside: Option<ReferencedFile>,
 }
 
-/// A file that the checked file names. Diagnostics about its text mention it in words, and point to
-/// the line of the checked file that names it.
+/// A file that the checked file names. Diagnostics about its text name it in words, and point to
+/// the line of the checked file that refers to it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReferencedFile {
     /// Its name.
@@ -86,7 +86,7 @@ impl Sink {
         self.errors
     }
 
-    /// Returns the diagnostics in the order of the file, those without a position last.
+    /// Returns the diagnostics in the order of the file; diagnostics without a position are last.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         sort(&mut self.kept);
         if self.dropped > 0 {
@@ -96,7 +96,7 @@ impl Sink {
     }
 }
 
-/// Sorts diagnostics by position in the file, those without one last.
+/// Sorts diagnostics by position in the file; diagnostics without a position are last.
 pub(crate) fn sort(diagnostics: &mut [Diagnostic]) {
     let place = |diagnostic: &Diagnostic| diagnostic.span.map_or(usize::MAX, |span| span.start);
     diagnostics.sort_by_key(place);

@@ -14,7 +14,8 @@ const SHOWN: usize = 60;
 /// any file written by hand, and few enough to be fast on a huge file.
 const COMPARED: usize = 200;
 
-/// Returns the words of a text that could be names; empty ones between two separators.
+/// Returns the words of a text that could be names, including empty words between adjacent
+/// separators.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
@@ -37,7 +38,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// Returns an error at a position; `None` if the text did not come from the file.
+/// Returns an error at a position; `span` is `None` if the text did not come from the file.
 pub(crate) fn error(span: Option<Span>, message: impl Into<String>) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,

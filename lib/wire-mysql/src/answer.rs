@@ -72,7 +72,8 @@ pub enum OkKind {
 }
 
 impl<'a> OkPacket<'a> {
-    /// Reads the payload, with either first byte. Session state changes are discarded.
+    /// Reads the payload, which may begin with either first byte. Session state changes are
+    /// discarded.
     ///
     /// # Errors
     /// `Truncated`, `Value` or `Trailing`.
@@ -128,8 +129,9 @@ impl<'a> OkPacket<'a> {
     }
 }
 
-/// Reads the end of an OK packet. According to the manual, without session tracking it is the rest
-/// of the payload. MySQL and MariaDB write its length nevertheless; go-mysql-server does not.
+/// Reads the information at the end of an OK packet. According to the manual, without session
+/// tracking it is the rest of the payload. MySQL and MariaDB nevertheless write its length before
+/// it; go-mysql-server does not.
 #[cold]
 fn info<'a>(
     take: &mut FieldReader<'a>,

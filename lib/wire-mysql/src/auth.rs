@@ -28,11 +28,11 @@ impl fmt::Debug for Password<'_> {
 /// The confidentiality of the connection to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// TCP: anyone on the network path can read it.
+    /// TCP: anyone on the network path can read the traffic.
     Open,
-    /// TLS: only the two sides can read it.
+    /// TLS: only client and server can read the traffic.
     Tls,
-    /// A local socket: it never leaves the machine.
+    /// A local socket: the traffic never leaves the machine.
     Local,
 }
 
@@ -111,11 +111,11 @@ pub(crate) enum AuthState {
     Sha2Key(Nonce),
 }
 
-/// Data by which the server says that it has the user in its cache ("fast_auth_success").
+/// Data with which the server reports that the user is in its cache ("fast_auth_success").
 const KNOWN: &[u8] = &[3];
-/// Data by which the server requests the password ("perform_full_authentication").
+/// Data with which the server requests the password ("perform_full_authentication").
 const FULL: &[u8] = &[4];
-/// Data by which the client requests the server's key ("request_public_key").
+/// Data with which the client requests the server's key ("request_public_key").
 const ASK_KEY: &[u8] = &[2];
 
 impl Proof<'_> {

@@ -21,7 +21,7 @@ capabilities! {
     /// `CLIENT_LONG_PASSWORD`, in MariaDB `CLIENT_MYSQL`: the peer is not MariaDB, and the upper
     /// half is absent.
     MYSQL = 0;
-    /// `CLIENT_FOUND_ROWS`: affected rows are those found instead of those changed.
+    /// `CLIENT_FOUND_ROWS`: affected rows are the rows found instead of the rows changed.
     FOUND_ROWS = 1;
     /// `CLIENT_LONG_FLAG`: two bytes of column flags.
     LONG_FLAG = 2;
@@ -134,7 +134,7 @@ impl BitAnd for Capabilities {
 
 /// The negotiated capabilities, on which the formats of several messages depend.
 ///
-/// The field is private because one side's request alone does not decide.
+/// The field is private because the capabilities depend on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated(Capabilities);
 
@@ -142,8 +142,8 @@ impl Negotiated {
     /// Returns the result of negotiation for a client that requests `wanted` and a server that
     /// offers `offered`.
     ///
-    /// `MYSQL` is set if and only if the server offers it: MySQL requires it, and MariaDB reads the
-    /// upper 32 bits only from a client that does not set it.
+    /// `MYSQL` is set exactly if the server offers it: MySQL requires the flag, and MariaDB reads
+    /// the upper 32 bits only from a client that does not set the flag.
     pub fn of(offered: Capabilities, wanted: Capabilities) -> Negotiated {
         let both = offered & wanted.without(Capabilities::MYSQL);
         Negotiated(both | (offered & Capabilities::MYSQL))

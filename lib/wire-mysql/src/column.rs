@@ -48,8 +48,8 @@ impl ColumnType {
     pub const STRING: ColumnType = ColumnType(0xFE);
 }
 
-/// The part of a column definition that is needed to read values. Clients must keep it for as long
-/// as the server may omit the definitions.
+/// The part of a column definition that is needed to read values. Clients must keep this part for
+/// as long as the server may omit the definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnKind {
     /// Type of the values.

@@ -62,7 +62,7 @@ impl ParameterType {
 }
 
 impl Parameter<'_> {
-    /// Returns the type with which it is sent; NULL fits any type.
+    /// Returns the type with which the value is sent; `None` for NULL, which fits any type.
     #[inline]
     pub fn parameter_type(self) -> Option<ParameterType> {
         match self {
@@ -97,9 +97,10 @@ pub struct Execute {
     /// The types that were last sent to the server; valid if `is_bound`.
     types: Vec<ParameterType>,
     is_bound: bool,
-    /// The whole packet for values that are all numbers, of the types that the server has.
+    /// The whole packet of an execution whose values are all numbers, of the types that were last
+    /// sent to the server.
     template: Vec<u8>,
-    /// Offset of its values; beyond its end if it cannot be used.
+    /// Offset of the values in the template; beyond its end if the template cannot be used.
     values: usize,
 }
 
@@ -335,7 +336,7 @@ const SEND_TYPES: u16 = 128;
 
 /// Indicator before a value of a bulk execution: the value follows.
 const INDICATOR_NONE: u8 = 0;
-/// Indicator before a value of a bulk execution: it is NULL and omitted.
+/// Indicator before a value of a bulk execution: the value is NULL and omitted.
 const INDICATOR_NULL: u8 = 1;
 
 /// An encoder for many executions of a data-changing statement in one packet.

@@ -99,7 +99,7 @@ fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
 pub struct NextPayload<'a> {
     /// Number of bytes consumed.
     pub used: usize,
-    /// Sequence number of the next packet, whichever side sends it; a reply begins with it.
+    /// Sequence number of the next packet from either side; a reply begins with it.
     pub sequence: u8,
     /// The payload; `None` if more bytes are needed.
     pub payload: Option<&'a [u8]>,
@@ -107,8 +107,8 @@ pub struct NextPayload<'a> {
 
 /// An extractor of payloads from packets, for the login and for servers.
 ///
-/// The replies of a session after login are read by [`Replies`](crate::Replies), which does not
-/// buffer them.
+/// The replies of a session after login are read by [`Replies`](crate::Replies), which buffers at
+/// most one packet.
 #[derive(Clone, Debug, Default)]
 pub struct Payloads {
     sequence: u8,
@@ -128,8 +128,8 @@ impl Payloads {
         self.sequence = sequence;
     }
 
-    /// Returns the next payload at the beginning of `bytes`. A payload of several packets is
-    /// joined, and all of them but the last are consumed before it is complete.
+    /// Returns the next payload at the beginning of `bytes`. The packets of a long payload are
+    /// joined; all of them but the last are consumed before the payload is complete.
     ///
     /// # Errors
     /// `Sequence`, or `TooLong` for more than [`MAX_JOINED`].

@@ -112,9 +112,9 @@ fn name_or_rest(rest: &[u8]) -> &[u8] {
 pub struct SslRequest {
     /// Capabilities that the client requests.
     pub wanted: Capabilities,
-    /// Longest payload that it accepts, in bytes.
+    /// Longest payload that the client accepts, in bytes.
     pub max_packet: u32,
-    /// Its collation.
+    /// The client's collation.
     pub collation: u8,
 }
 
@@ -151,7 +151,7 @@ pub type Attribute<'a> = (&'a [u8], &'a [u8]);
 /// `Protocol::HandshakeResponse41`: the client's login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandshakeResponse<'a> {
-    /// Its capabilities, which determine the format of the other fields.
+    /// The client's capabilities, which determine the format of the other fields.
     pub client: SslRequest,
     /// The user.
     pub user: &'a [u8],
@@ -230,9 +230,9 @@ impl<'a> HandshakeResponse<'a> {
     /// Appends the payload. `client` must have the capabilities of the fields that are given.
     ///
     /// # Errors
-    /// `Value` for a zero byte in a name or a field that the capabilities do not have, `TooLong`
-    /// for a response longer than they allow; bytes that were appended before the error are to be
-    /// discarded.
+    /// `Value` for a zero byte in a name or a field without its capability, `TooLong` for a
+    /// response longer than the capabilities allow; bytes that were appended before the error are
+    /// to be discarded.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         let has = |capability| self.client.wanted.contains(capability);
         self.client.encode(out);

@@ -23,8 +23,8 @@
 //!   The result includes the [negotiated capabilities](Negotiated), on which later messages depend.
 //! * A request is one or more of [`Command`], [`Execute`] and [`BulkExecute`], appended to one
 //!   buffer. Each returns the sequence number at which its reply begins.
-//! * [`Replies`] is given the expected replies and reads them: it counts, skips unwanted data, and
-//!   passes the rest to a [`Sink`].
+//! * [`Replies`] is told which replies to expect and reads them: it counts rows, skips unwanted
+//!   data, and passes the rest to a [`Sink`].
 //! * A server reads with [`Payloads`] and [`Command::decode`] and replies with [`Answers`].
 //!
 //! Chapters are chapters of the manual of MySQL's source ("Client/Server Protocol") and, where

@@ -18,12 +18,12 @@ use crate::server_key::Seed;
 pub struct LoginOptions<'a> {
     /// The user.
     pub user: &'a [u8],
-    /// Its password; empty if it has none.
+    /// The user's password; empty if there is none.
     pub password: Password<'a>,
     /// Initial database.
     pub database: Option<&'a [u8]>,
-    /// Capabilities that the client requests: [`WANTED`](crate::WANTED), possibly with changes. TLS
-    /// and the database are requested by the other options.
+    /// Capabilities that the client requests: [`WANTED`](crate::WANTED), possibly with changes.
+    /// Other options determine whether TLS and the database are requested.
     pub wanted: Capabilities,
     /// Kind of connection to the server. With `Tls` the login begins TLS before it sends the user.
     pub channel: Channel,
@@ -57,7 +57,7 @@ pub struct Session {
     pub agreed: Negotiated,
     /// Number of the session on the server, for `KILL`.
     pub thread_id: u32,
-    /// Version of the server as received: MariaDB puts `5.5.5-` in front of its own.
+    /// Version of the server as received: MariaDB puts `5.5.5-` in front of its own version.
     pub server_version: Vec<u8>,
     /// Initial status of the session.
     pub status: Status,
@@ -140,7 +140,7 @@ impl<'a> Login<'a> {
     /// # Errors
     /// `Insecure` if the server requests something that would expose the password, `Unsupported`
     /// for methods and versions that this crate does not support and for TLS with a server that
-    /// does not. The offset is that within `bytes`.
+    /// does not support it. The offset counts from the start of `bytes`.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -165,7 +165,7 @@ impl<'a> Login<'a> {
             match step {
                 LoginStep::NeedBytes => {}
                 LoginStep::StartTls if at < bytes.len() => {
-                    // An attacker could have injected them before TLS began.
+                    // An attacker could have injected these bytes before TLS began.
                     return Err(fault(ErrorKind::Order, at, "bytes in front of TLS"));
                 }
                 LoginStep::StartTls | LoginStep::Done(_) | LoginStep::Refused(_) => {

@@ -67,8 +67,8 @@ const MAX_COLUMNS: u64 = 0xFFFF;
 /// A reader of the replies of one session after its login.
 ///
 /// It buffers at most a packet that must be decoded as a whole, and no unwanted rows. Invariant:
-/// `state` is the state of the command `kind`, the first one with an outstanding reply; `later` are
-/// the next ones.
+/// `kind` and `state` belong to the first outstanding reply, and `later` holds the replies after
+/// it.
 #[derive(Clone, Debug)]
 pub struct Replies {
     agreed: Negotiated,
@@ -108,7 +108,7 @@ enum State {
     ParametersEnd,
     /// Definitions of a prepared statement's columns.
     PreparedColumns,
-    /// The EOF after those definitions.
+    /// The EOF after the definitions of a prepared statement's columns.
     PreparedColumnsEnd,
     /// Rows or their end.
     Rows,
@@ -190,9 +190,10 @@ impl Replies {
     /// Reads bytes and passes their contents to `sink`. Returns the number of bytes consumed: all,
     /// unless the server requests a file, or ends the session after the last expected reply.
     ///
-    /// # Errors The bytes are not replies to the expected commands. The offset counts from the
-    /// start of `bytes`; for a payload that began in an earlier call, it is the offset of its last
-    /// byte. After an error the session is unusable.
+    /// # Errors
+    /// The bytes are not replies to the expected commands. The offset counts from the start of
+    /// `bytes`; for a payload that began in an earlier call, it is the offset of its last byte.
+    /// After an error the session is unusable.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -223,9 +224,9 @@ impl Replies {
         Ok(used(bytes, rest))
     }
 
-    /// Reads the usual reply, one result with rows, if it is complete. For speed, no state changes
-    /// before its end has been found; anything unusual is left to the packet-by-packet path.
-    /// Returns the bytes after it.
+    /// Reads the usual reply, one result with rows, if the reply is complete, and returns the bytes
+    /// after it. For speed, no state changes before the end of the reply has been found; anything
+    /// unusual is left to the packet-by-packet path.
     #[inline]
     fn usual<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
         let end = match (self.state, self.kind) {
@@ -351,7 +352,8 @@ impl Replies {
         }
     }
 
-    /// Processes a packet of 16 MB, one after it, or one with a wrong sequence number.
+    /// Processes a packet of 16 MB, the packet after such a packet, or a packet with a wrong
+    /// sequence number.
     #[cold]
     fn unusual_packet<S: Sink>(
         &mut self,

@@ -23,23 +23,24 @@ pub struct ResultEnd {
 
 /// A receiver of the contents of replies. Borrowed arguments are valid during the call.
 pub trait Sink {
-    /// Returns true if rows and columns are wanted; otherwise they are skipped. It is called for
-    /// each of them: it should be a constant or a field, and must not change within a reply.
+    /// Returns true if rows and columns are wanted; otherwise they are skipped. Called for each row
+    /// and column: it should be a constant or a field, and must not change within a reply.
     #[inline]
     fn wants_rows(&self) -> bool {
         false
     }
 
     /// Returns true if the definitions of columns are wanted even if the rows are not. A receiver
-    /// that may want the rows of a later execution needs them, because the server may omit them
-    /// then. Called as often as [`wants_rows`](Sink::wants_rows).
+    /// that may want the rows of a later execution needs the definitions, because the server may
+    /// omit them from that execution. Called as often as [`wants_rows`](Sink::wants_rows).
     #[inline]
     fn wants_columns(&self) -> bool {
         self.wants_rows()
     }
 
-    /// Called at the beginning of a result with this number of columns. Their definitions follow,
-    /// unless the server omitted them because it has sent the same ones for this statement before.
+    /// Called at the beginning of a result with this number of columns. The definitions of the
+    /// columns follow, unless the server omitted them because it sent the same definitions for this
+    /// statement before.
     #[inline]
     fn columns(&mut self, _count: u64, _is_known: bool) {}
 
@@ -47,7 +48,7 @@ pub trait Sink {
     /// prepared statement.
     ///
     /// # Errors
-    /// Any error of the receiver; it ends reading.
+    /// Any error of the receiver. Reading then ends.
     #[inline]
     fn column(&mut self, _column: &ColumnDefinition<'_>) -> Result<(), WireError> {
         Ok(())
@@ -56,21 +57,21 @@ pub trait Sink {
     /// Called with the next row.
     ///
     /// # Errors
-    /// Any error of the receiver; it ends reading.
+    /// Any error of the receiver. Reading then ends.
     #[inline]
     fn row(&mut self, _row: Row<'_>) -> Result<(), WireError> {
         Ok(())
     }
 
     /// Returns true if a wanted row of `length` bytes may be buffered until it is complete;
-    /// otherwise it is skipped like one that is [too long](Sink::too_long).
+    /// otherwise the row is skipped like a row that is [too long](Sink::too_long).
     #[inline]
     fn can_hold(&mut self, _length: usize) -> bool {
         true
     }
 
-    /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet; it is counted
-    /// and skipped.
+    /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet. The row is
+    /// counted and skipped.
     #[inline]
     fn too_long(&mut self) {}
 

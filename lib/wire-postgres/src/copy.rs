@@ -1,13 +1,14 @@
 //! Rows for COPY in its text format. Chapter "COPY", section "Text Format".
 //!
-//! A row is a line, its fields are separated by tabs, NULL is `\N`. Characters with such a meaning
-//! are escaped with a backslash.
+//! A row is a line, its fields are separated by tabs, NULL is `\N`. Characters with a special
+//! meaning are escaped with a backslash.
 
 use crate::Value;
 use crate::value::append_text;
 
 /// A writer of rows in COPY's text format, which appends to a buffer: inside
-/// [`frontend::copy_data`](crate::frontend::copy_data), or to a buffer that is sent with it.
+/// [`frontend::copy_data`](crate::frontend::copy_data), or to a separate buffer that is sent with
+/// `copy_data`.
 #[derive(Debug)]
 pub struct CopyText<'o> {
     out: &'o mut Vec<u8>,
@@ -59,8 +60,8 @@ fn escape(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(rest);
 }
 
-/// Returns true if any byte needs an escape. It tests all bytes without an early exit, which the
-/// compiler vectorizes: that is faster than testing one after the other.
+/// Returns true if any byte needs an escape. Tests all bytes without an early exit: the compiler
+/// vectorizes this, which is faster than testing one byte after the other.
 #[inline]
 fn is_escaped_anywhere(text: &[u8]) -> bool {
     text.iter().fold(false, |found, byte| found | matches!(byte, b'\\' | b'\t' | b'\n' | b'\r'))

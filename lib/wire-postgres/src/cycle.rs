@@ -15,8 +15,8 @@
 //! A statement that was described without columns may still return rows: `fetch` does, if its
 //! cursor was declared after the description. All rows of a result have the same number of columns.
 //!
-//! Only a cycle with an empty text is answered with EmptyQueryResponse, and only one with a row
-//! limit with PortalSuspended.
+//! Only a cycle with an empty text is answered with EmptyQueryResponse, and only a cycle with a row
+//! limit is answered with PortalSuspended.
 
 use crate::frame::HEADER;
 use crate::tags::{backend as tag, both};
@@ -109,8 +109,8 @@ impl Cycle {
         self
     }
 
-    /// Returns the cycle that has this text. Only a text without a command may be answered with
-    /// EmptyQueryResponse.
+    /// Returns the cycle with a statement of this text. Only a text without a command may be
+    /// answered with EmptyQueryResponse.
     #[inline]
     #[must_use]
     pub fn of_text(mut self, text: &str) -> Cycle {
@@ -118,7 +118,7 @@ impl Cycle {
         self
     }
 
-    /// Returns the cycle with a row limit in an Execute; PortalSuspended may answer it.
+    /// Returns the cycle with a row limit in an Execute, to which PortalSuspended may be the reply.
     #[must_use]
     pub const fn limited(mut self) -> Cycle {
         self.may_suspend = true;
@@ -251,14 +251,15 @@ impl Grammar {
 
     /// Records the columns of a RowDescription, which has been processed.
     pub(crate) fn described(&mut self, columns: u16) {
-        // The description of a statement says nothing about the rows of another one.
+        // The description of one statement does not apply to the rows of another.
         if self.state == State::Rows {
             self.columns = Some(columns);
         }
     }
 
-    /// Returns the number of rows of a command: those returned or, if there are none, those
-    /// changed. `None` if its tag contradicts the rows or has a count that is not a number.
+    /// Returns the number of rows of a command: the number returned or, if there are none, the
+    /// number changed. `None` if the command's tag contradicts the rows or has a count that is not
+    /// a number.
     #[inline]
     pub(crate) fn rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
         match returned {
@@ -273,7 +274,7 @@ impl Grammar {
 
     #[cold]
     fn unusual_rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
-        // Only these count the rows that they return. A `select into` returns none.
+        // Only these commands count the rows that they return. A `select into` returns none.
         let counts = matches!(command.command(), b"SELECT" | b"FETCH");
         match command.rows() {
             Some(rows) if counts && (returned > 0 || self.columns.is_some()) => {
@@ -284,7 +285,7 @@ impl Grammar {
         }
     }
 
-    /// Processes a BindComplete. Returns true if it is allowed.
+    /// Processes a BindComplete. Returns true if the message is allowed.
     #[inline]
     pub(crate) fn bound(&mut self) -> bool {
         let permits = self.state == State::Between && self.cycle.left.binds > 0;
@@ -298,7 +299,7 @@ impl Grammar {
         permits
     }
 
-    /// Processes a CommandComplete. Returns true if it is allowed.
+    /// Processes a CommandComplete. Returns true if the message is allowed.
     #[inline]
     pub(crate) fn completed(&mut self) -> bool {
         let permits = self.state == State::Rows && self.cycle.left.executes > 0;
@@ -333,7 +334,7 @@ impl Grammar {
         }
     }
 
-    /// Processes a ReadyForQuery. Returns true if it is allowed.
+    /// Processes a ReadyForQuery. Returns true if the message is allowed.
     #[inline]
     pub(crate) fn ready(&mut self) -> bool {
         let permits = match self.state {
@@ -409,7 +410,7 @@ impl Grammar {
         if permits { Ok(()) } else { Err(self.misplaced(tag, at)) }
     }
 
-    /// Begins a COPY. Returns true if it is allowed.
+    /// Begins a COPY. Returns true if a COPY is allowed.
     fn copies(&mut self, direction: State, returned: u64) -> bool {
         match std::mem::replace(&mut self.state, direction) {
             State::Query | State::NextStatement => true,

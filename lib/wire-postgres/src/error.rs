@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An error in bytes that violate the protocol, or in a text that cannot be encoded in it.
+/// An error in bytes that violate the protocol, or in a text that the protocol cannot encode.
 ///
 /// After an error while reading, the position of the next message is unknown: the connection must
 /// be closed.

@@ -7,9 +7,9 @@
 //!
 //! ```text
 //!  client                                                          server
-//!    │  frontend::ssl_request ──────────────────────────────────────▶ │ Reception
+//!    │  frontend::ssl_request ──────────────────────────────────────▶ │ ServerLogin
 //!    │  ssl_answer ◀──────────────────────────── answer_ssl, then TLS │
-//!    │  Startup ─── StartupMessage, passwords ──────────────────────▶ │ Reception
+//!    │  Startup ─── StartupMessage, passwords ──────────────────────▶ │ ServerLogin
 //!    │          ◀── Authentication…, ParameterStatus, ReadyForQuery ─ │
 //!    │                                                                │
 //!    │  frontend::parse, describe, sync ────────────────────────────▶ │ frontend::Message

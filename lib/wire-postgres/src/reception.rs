@@ -45,7 +45,7 @@ pub enum LoginProgress {
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
     /// server that accepts must not read them (CVE-2021-23214).
     TlsRequested,
-    /// The client requests encryption with GSSAPI; the reply is the same.
+    /// The client requests encryption with GSSAPI; the server replies as to a request for TLS.
     GssRequested,
     /// The client requests the cancellation of another session's statement, and disconnects.
     CancelRequested(BackendKey),

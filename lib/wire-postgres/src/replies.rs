@@ -40,7 +40,7 @@ pub trait Sink {
 
     /// Returns true if a wanted row, or part of COPY's data, of `length` bytes may be held in the
     /// buffer until it is complete; otherwise it is skipped like one that is [too
-    /// long](Sink::too_long). Called each time that a part of it arrives.
+    /// long](Sink::too_long). Called each time that a piece of this row or part arrives.
     #[inline]
     fn can_hold(&mut self, _length: usize) -> bool {
         true
@@ -125,8 +125,8 @@ impl Completion<'_> {
 
 /// A reader of the replies of one connection, which accepts them in pieces of any size.
 ///
-/// The buffer is the caller's: [`read`](Replies::read) returns the number of bytes consumed, and
-/// the others must be kept before the next bytes.
+/// The buffer is the caller's: [`read`](Replies::read) returns the number of bytes consumed; the
+/// caller must keep the remaining bytes and append the next ones to them.
 #[derive(Clone, Debug, Default)]
 pub struct Replies {
     /// Number of bytes to skip of a body that began in an earlier piece.
@@ -137,7 +137,7 @@ pub struct Replies {
     needed: usize,
     /// The messages allowed in reply to the first outstanding request.
     grammar: Grammar,
-    /// The requests after it.
+    /// The requests after the first outstanding one.
     later: VecDeque<Cycle>,
 }
 
@@ -160,8 +160,8 @@ impl Replies {
         }
     }
 
-    /// Records that the client has sent a CopyDone. Before it, a server that waits for COPY's data
-    /// may not complete the command.
+    /// Records that the client has sent a CopyDone. Before the CopyDone, a server that waits for
+    /// COPY's data may not complete the command.
     pub fn end_copy(&mut self) {
         self.grammar.end_copy();
     }
@@ -221,12 +221,12 @@ impl Replies {
         Ok(bytes.len().wrapping_sub(rest.len()))
     }
 
-    /// Waits for the number of columns with which a message begins that is skipped. Returns the
+    /// Waits for the number of columns at the beginning of a message that is skipped. Returns the
     /// number of bytes consumed.
     #[cold]
     fn begun(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
         if tag == tag::DATA_ROW {
-            // A row in the wrong place is that, whatever its number of columns.
+            // A misplaced row is reported as misplaced, whatever its number of columns.
             self.grammar.message(tag, self.returned, at)?;
         }
         if (length as usize) < COUNT {
@@ -260,8 +260,8 @@ impl Replies {
         Ok(false)
     }
 
-    /// Processes a message that is skipped because it is unwanted or too long; `body` is its body,
-    /// or the beginning of it.
+    /// Processes a message that is skipped because it is unwanted or too long; `body` is the body,
+    /// or its beginning.
     fn unwanted(
         &mut self,
         tag: u8,
@@ -331,7 +331,7 @@ impl Replies {
                 if !self.later.is_empty() {
                     self.begin_next();
                 }
-                // These are rows of a statement that failed after them.
+                // The rows counted so far belong to a statement that failed after returning them.
                 self.returned = 0;
                 sink.ready(status);
                 Ok(())
@@ -413,7 +413,7 @@ impl Replies {
             | Message::CloseComplete
             | Message::CopyDone
             | Message::ParseComplete => {}
-            // The first was processed above, the others are rejected by the grammar.
+            // ReadyForQuery was processed above; the grammar rejects the other messages.
             Message::ReadyForQuery(_)
             | Message::Authentication(_)
             | Message::BackendKeyData(_)
@@ -426,7 +426,7 @@ impl Replies {
     }
 }
 
-/// Length of the number of columns with which a row and a description begin, in bytes.
+/// Length of the number of columns at the beginning of a row or a description, in bytes.
 const COUNT: usize = 2;
 
 /// Returns the error for a body without room for the number of columns.

@@ -199,7 +199,7 @@ impl<'l> Startup<'l> {
         Ok(Startup { login, state: State::AuthRequest, session: Session::default(), skip: 0 })
     }
 
-    /// Reads bytes, appends the replies, and returns the number of bytes consumed. It stops after
+    /// Reads bytes, appends the replies, and returns the number of bytes consumed. Stops after
     /// ReadyForQuery: later bytes belong to the session.
     ///
     /// # Errors
@@ -326,8 +326,8 @@ impl<'l> Startup<'l> {
                 let binding = ChannelBinding::tls_server_end_point(server_end_point.to_vec());
                 (SCRAM_SHA_256_PLUS, binding)
             }
-            // This tells the server that the client supports channel binding: a server that
-            // supports it too detects that an attacker removed its offer.
+            // This tells the server that the client supports channel binding. A server that
+            // supports channel binding, too, then detects that an attacker removed its offer.
             Channel::Tls { .. } => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             Channel::Open | Channel::Plain => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         };
@@ -382,7 +382,7 @@ fn next_step(
 }
 
 /// Checks the server's version. The client requested 3.0 without options: a server that supports
-/// 3.0 agrees. It may send the whole version or its minor part.
+/// 3.0 agrees. The server may send the whole version or its minor part.
 fn negotiate(negotiation: &Negotiation<'_>) -> Result<(), StartupError> {
     let agrees = negotiation.newest == 0 || negotiation.newest == ProtocolVersion::V3_0.number();
     if agrees && negotiation.unknown_options.is_empty() {

@@ -66,8 +66,8 @@ impl Template {
         Template { bytes, slots, binds, is_fixed: true, results, cycles, open: Cycle::SYNC }
     }
 
-    /// Appends an execution of a prepared statement: Bind and Execute. The types are the ones in
-    /// the server's ParameterDescription.
+    /// Appends an execution of a prepared statement: Bind and Execute. `types` are the types in the
+    /// server's ParameterDescription.
     ///
     /// # Errors
     /// The name contains a zero byte, or there are more than 65,535 types.
@@ -138,7 +138,8 @@ impl Template {
     /// Appends the request with its values to `out`.
     ///
     /// # Errors
-    /// A value does not fit its parameter, or there are too few or too many; nothing is appended.
+    /// A value does not fit its parameter, or there are too few or too many values; nothing is
+    /// appended.
     #[inline]
     pub fn fill<'v>(
         &self,

@@ -1,5 +1,6 @@
 //! Dates and times in PostgreSQL's representation: days and microseconds since the year 2000.
-//! Chapter "Date/Time Types"; the binary forms are as in `timestamp_recv` and its neighbours.
+//! Chapter "Date/Time Types"; the binary forms are those of PostgreSQL's `timestamp_recv` and
+//! similar functions.
 //!
 //! Only the ISO form is parsed, as it has the same meaning under every setting: `2024-02-29`,
 //! `13:45:00.25`, both with a space or a `T` between them, and a zone if the type has one. A server

@@ -106,7 +106,7 @@ pub enum TransactionStatus {
     Idle,
     /// Inside a transaction (`T`).
     Active,
-    /// Inside a failed transaction: every statement except its end is rejected (`E`).
+    /// Inside a failed transaction: every statement except one that ends it is rejected (`E`).
     Failed,
 }
 

@@ -14,8 +14,8 @@ pub enum Value<'v> {
     Int(i64),
     /// A double-precision float.
     Real(f64),
-    /// A text. For a type of fixed width it must be a number, a Boolean, … in a form that the
-    /// server accepts.
+    /// A text. For a type of fixed width, the text must be a number, a Boolean, … in a form that
+    /// the server accepts.
     Text(&'v str),
 }
 
@@ -70,7 +70,7 @@ impl ParameterType {
         }
     }
 
-    /// Returns the width of its binary form in bytes; `None` if it is sent as text.
+    /// Returns the width of the binary form in bytes; `None` if values are sent as text.
     pub fn width(self) -> Option<u8> {
         match self {
             ParameterType::Bool => Some(1),
@@ -129,7 +129,7 @@ pub enum ValueErrorKind {
     Missing,
     /// The value exceeds the number of parameters.
     Surplus,
-    /// The value makes a message of more than 2 GiB.
+    /// The message with the value would exceed 2 GiB.
     TooLong,
 }
 
@@ -222,8 +222,8 @@ fn patch_int(
     })
 }
 
-/// Bound of doubles that fit a 64-bit integer: 2^63. This value and larger ones do not fit, nor do
-/// those below its negative.
+/// Bound of doubles that fit a 64-bit integer: 2^63. Larger values and 2^63 itself do not fit, nor
+/// do values below -2^63.
 const BEYOND_INT8: f64 = 9_223_372_036_854_775_808.0;
 
 fn patch_real(
@@ -319,8 +319,8 @@ fn patch_digits(
     }
 }
 
-/// Parses a floating-point number; one that is too large or too small is an error, as it is for the
-/// server.
+/// Parses a floating-point number. A number that is too large or too small is an error, as it is
+/// for the server.
 fn float<F: std::str::FromStr + Into<f64> + Copy>(
     text: &str,
     kind: ParameterType,

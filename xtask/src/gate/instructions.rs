@@ -2,8 +2,8 @@
 //!
 //! Each case of `bench/gates.txt` runs twice under callgrind, once with twice as many requests; the
 //! difference is the cost of the requests alone. More than the limit fails. Much less fails too,
-//! because the limit would be too generous to detect the next regression. A case whose unit is
-//! larger than a request, as a whole run, names how many the shorter run has.
+//! because the limit would be too generous to detect the next regression. A case with a unit larger
+//! than a request, such as a whole run, states the number of units in its shorter run.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +11,8 @@ use std::process::Command;
 /// Number of requests of the shorter run, unless the case names another.
 const REQUESTS: u64 = 50_000;
 
-/// Largest fraction by which a case may be below its limit. Compilers and C libraries differ by a
-/// few percent.
+/// Largest fraction by which a case may be below its limit. Results of different compilers and C
+/// libraries differ by a few percent.
 const SLACK: f64 = 0.25;
 
 /// One line of `bench/gates.txt`.

@@ -16,15 +16,15 @@ pub(super) struct Program {
     /// Crate and target, such as `cli integration`.
     pub(super) name: String,
     executable: PathBuf,
-    /// The crate's folder, in which cargo would run it.
+    /// The crate's folder, in which cargo would run the program.
     folder: PathBuf,
-    /// The tests that it runs; `None` for all.
+    /// The tests that the program runs; `None` for all.
     tests: Option<Vec<String>>,
 }
 
 impl Program {
-    /// Returns the folder in which the servers of all programs keep their initialised data folders:
-    /// next to the programs, so it is removed with them.
+    /// Returns the folder in which the servers of all programs keep their initialised data folders.
+    /// It is next to the programs, to be removed with them.
     fn templates(&self) -> PathBuf {
         self.executable.with_file_name("servers")
     }
@@ -45,20 +45,20 @@ impl Program {
         Ok(shares(modules, parts).into_iter().map(|tests| self.with(tests)).collect())
     }
 
-    /// Returns true if it is a part that runs the tests of a module.
+    /// Returns true if the program is a part that runs the tests of a module.
     pub(super) fn has_module(&self, module: &str) -> bool {
         let tests = self.tests.iter().flatten();
         tests.into_iter().any(|test| test.split("::").next() == Some(module))
     }
 
-    /// Returns the program with the tests that failed according to its output; `None` if it names
-    /// none, as after a crash.
+    /// Returns the program with the tests that failed according to its output; `None` if the output
+    /// names no test, as after a crash.
     pub(super) fn failed(&self, output: &str) -> Option<Program> {
         let tests = failed_tests(output);
         (!tests.is_empty()).then(|| self.with(tests))
     }
 
-    /// Returns the names of the tests that it runs, if they are given.
+    /// Returns the names of the tests that the program runs, if they are given.
     pub(super) fn tests(&self) -> &[String] {
         self.tests.as_deref().unwrap_or_default()
     }

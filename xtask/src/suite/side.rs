@@ -1,4 +1,4 @@
-//! The command that runs alongside the tests, on the processor time that they leave.
+//! The command that runs alongside the tests, in the processor time that the tests leave.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -10,11 +10,11 @@ use super::command::printed;
 pub(super) struct Side(Option<(String, JoinHandle<std::io::Result<Output>>)>);
 
 impl Side {
-    /// Starts a command, unless it is empty. The kernel gives it a processor only while no other
-    /// process wants one (`SCHED_IDLE`, sched(7)).
+    /// Starts a command, unless it is empty. The kernel gives the command a processor only while no
+    /// other process wants one (`SCHED_IDLE`, sched(7)).
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The command cannot be started.
     pub(super) fn start(root: &Path, command: &[&str]) -> Result<Side, String> {
         if command.is_empty() {
             return Ok(Side(None));
@@ -35,7 +35,7 @@ impl Side {
     /// Waits for the command's end.
     ///
     /// # Errors
-    /// Its output, if it failed.
+    /// The output of the command, if it failed.
     pub(super) fn finish(self) -> Result<(), String> {
         let Some((name, reader)) = self.0 else { return Ok(()) };
         let output = reader.join().expect("waiting does not panic");

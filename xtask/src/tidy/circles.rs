@@ -1,5 +1,5 @@
-//! Check of the circles between the files of a crate: files that each use items of another,
-//! around to the first. `circles.txt` lists the sizes of the remaining circles; it may only shrink.
+//! Check of the circles between the files of a crate: files that use each other's items in a
+//! circle. `circles.txt` lists the sizes of the remaining circles; it may only shrink.
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
 //! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone
@@ -24,7 +24,7 @@ use modules::Modules;
 /// Name of the list, relative to the root.
 const LIST: &str = "xtask/src/tidy/circles.txt";
 
-/// The circles of each crate, each as its files, largest first.
+/// The circles of each crate, largest first; each circle is a list of its files.
 pub(crate) type Circles = BTreeMap<String, Vec<Vec<String>>>;
 
 /// Sizes of the circles of each crate, in files, largest first.
@@ -113,7 +113,8 @@ fn compare(accepted: &Sizes, found: &Circles) -> Vec<String> {
         if sizes == accepted {
             continue;
         }
-        // Compared from the largest down, a list that shrank is nowhere above the accepted one.
+        // The sizes are compared in descending order: in a list that shrank, none exceeds the
+        // accepted one.
         let grew = sizes.len() > accepted.len() || sizes.iter().zip(accepted).any(|(a, b)| a > b);
         if grew {
             for circle in circles {

@@ -1,5 +1,5 @@
-//! Check that no code in documentation stays untested: rustdoc reads the library of a crate only if
-//! its manifest does not say `doctest = false`.
+//! Check that all code in documentation is tested: rustdoc reads the library of a crate only if its
+//! manifest does not say `doctest = false`.
 
 /// Returns a complaint for each block of code in the documentation of a crate without documentation
 /// tests. `manifests` and `sources` are paths and texts.
@@ -25,7 +25,7 @@ fn check_crate(folder: &str, sources: &[(String, String)]) -> Vec<String> {
     complaints.collect()
 }
 
-/// Returns the numbers of the lines that open a block in a doc comment, unless it is `text`.
+/// Returns the numbers of the lines that open a block in a doc comment, except blocks of `text`.
 fn code_blocks(text: &str) -> Vec<usize> {
     let mut is_open = false;
     let mut found = Vec::new();

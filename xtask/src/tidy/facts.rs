@@ -8,7 +8,7 @@ use super::code::without_tests;
 /// The file that defines the names.
 const DEFINITIONS: &str = "crates/record/src/environment.rs";
 
-/// Beginnings of names: as text, and as the constant that holds it.
+/// Beginnings of names: the text, and the name of the constant that contains the text.
 const BEGINNINGS: [(&str, &str); 7] = [
     (ASSAY, "ASSAY"),
     (CALIBRATION, "CALIBRATION"),

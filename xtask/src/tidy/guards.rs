@@ -1,5 +1,5 @@
-//! Check of the invariants in `ARCHITECTURE.md`: each names the tests that guard it, and these
-//! exist.
+//! Check of the invariants in `ARCHITECTURE.md`: each invariant names the tests that guard it, and
+//! these tests exist.
 
 /// Returns a complaint for each name in the table of invariants that is not a test. `sources` are
 /// the paths and texts of all source files.

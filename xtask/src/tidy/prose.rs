@@ -121,7 +121,7 @@ pub(super) struct DocComment<'t> {
 }
 
 impl DocComment<'_> {
-    /// Returns true if it opens with a relative clause.
+    /// Returns true if the comment opens with a relative clause.
     pub(super) fn is_relative(&self) -> bool {
         RELATIVE.contains(&self.first)
     }

@@ -13,7 +13,7 @@ const BANNED: [(&str, &str); 8] = [
     (concat!("thread::", "sleep"), "wait on an rt timer"),
 ];
 
-/// Paths in which a banned word is allowed; the reason is given there.
+/// Paths in which a banned word is allowed; the files give the reason.
 const ALLOWED: [(&str, &str); 2] = [
     ("clippy.toml", concat!("thread::", "sleep")),
     ("crates/driver/src/sqlite/", concat!("thread::", "sleep")),

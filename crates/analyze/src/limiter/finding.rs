@@ -1,7 +1,7 @@
-//! Findings of the limiter: the facts behind a named component, without words.
+//! Findings of the limiter: the facts behind a named component.
 //!
-//! The sentences are made in `report`. Shares are fractions, 0 to 1; numbers of sessions, clients
-//! and processors are means over the window.
+//! The crate `report` turns them into sentences. Shares are fractions, 0 to 1; numbers of sessions,
+//! clients and processors are means over the window.
 
 use record::{MeasuredSide, ObservedComponent};
 
@@ -21,7 +21,7 @@ pub enum LimiterFinding {
     NothingSaturated {
         /// Reason why there must be a limiter.
         why: Saturation,
-        /// True if anything of the database was observed.
+        /// True if any part of the database was observed.
         sees_server: bool,
         /// Components that are saturated, with their used fraction, although no request was found
         /// to wait for them.
@@ -49,7 +49,7 @@ pub enum LimiterFinding {
     OtherPrograms(OtherPrograms),
 }
 
-/// The reason for which the limiter of a run or a load cannot be determined.
+/// The reason why the limiter of a run or a load cannot be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inconclusive {
     /// There were loads and no jobs.
@@ -121,7 +121,7 @@ pub enum ConnectionLimit {
     },
     /// Clients have no connection, or lost it during the run, and the server refuses another.
     ClientsWithout {
-        /// Configured clients.
+        /// Number of configured clients.
         clients: f64,
         /// Smallest number of clients with a connection since the server refused one.
         connections: f64,
@@ -130,23 +130,23 @@ pub enum ConnectionLimit {
     },
     /// A pool shares few sessions among the requests.
     Pool {
-        /// Requests in flight.
+        /// Mean number of requests in flight.
         in_flight: f64,
-        /// Sessions of the database.
+        /// Mean number of sessions of the database.
         sessions: f64,
     },
     /// A pool shares few sessions among the connections of an observed program.
     PoolOfProgram {
-        /// Connections of the program.
+        /// Mean number of connections of the program.
         connections: f64,
         /// Mean number of those connections whose request has no answer yet; `None` if that is not
         /// known.
         waiting: Option<f64>,
         /// Name of the pooler; `None` if it was not found.
         pooler: Option<String>,
-        /// Sessions of the database.
+        /// Mean number of sessions of the database.
         sessions: f64,
-        /// Fraction of the time in which these are at work; `None` if it was not observed.
+        /// Fraction of the time in which these sessions are at work; `None` if it was not observed.
         active_share: Option<f64>,
     },
 }
@@ -158,14 +158,14 @@ pub enum GeneratorLimit {
     ThreadWaits {
         /// Name of the thread.
         thread: String,
-        /// Fraction of the window in which it ran.
+        /// Fraction of the window in which the thread ran.
         ran: f64,
-        /// Fraction in which it waited.
+        /// Fraction of the window in which it waited for a processor.
         waited: f64,
     },
     /// A thread runs all the time.
     ThreadFull {
-        /// Evidence for that.
+        /// Evidence that the thread runs all the time.
         use_of_thread: FullThread,
         /// Number of threads with time to spare.
         idle: usize,
@@ -174,21 +174,21 @@ pub enum GeneratorLimit {
     },
     /// Clients wait for the file or pipe that supplies their requests.
     SlowFeed {
-        /// Number of these clients.
+        /// Number of clients that wait.
         clients: f64,
-        /// Fraction of their time in which they have nothing to send.
+        /// Fraction of the clients' time in which they have nothing to send.
         idle_share: f64,
     },
-    /// The thread that makes and sends the rows of a load runs all the time.
+    /// The thread that generates and sends the rows of a load runs all the time.
     LoaderFull {
-        /// Used fraction of a processor.
+        /// Fraction of a processor that the thread used.
         ran: f64,
     },
-    /// The thread that makes and sends the rows of a load lacks a processor.
+    /// The thread that generates and sends the rows of a load lacks a processor.
     LoaderWaits {
-        /// Fraction of the time in which it ran.
+        /// Fraction of the time in which the thread ran.
         ran: f64,
-        /// Fraction in which it waited.
+        /// Fraction of the time in which it waited for a processor.
         waited: f64,
     },
 }
@@ -202,58 +202,58 @@ pub enum FullThread {
     Processor {
         /// Name of the thread.
         thread: String,
-        /// Used fraction.
+        /// Fraction of a processor that it used.
         share: f64,
     },
 }
 
-/// A limit in an observed program, or in its share of the database.
+/// A limit in an observed program, or in its sessions of the database.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProgramLimit {
     /// The program has no session for most of the time.
     Absent {
-        /// Fraction of the time in which it had one.
+        /// Fraction of the time in which it had a session.
         sessions: f64,
-        /// Processors that it used.
+        /// Mean number of processors that the program used.
         processors: f64,
-        /// True if its processes were busy in between.
+        /// True if its processes were busy between two sessions.
         is_busy: bool,
     },
     /// A thread of the program runs all the time.
     ThreadFull {
-        /// Used fraction of a processor.
+        /// Fraction of a processor that the thread used.
         share: f64,
     },
     /// Threads of the program lack a processor.
     Waits {
-        /// Processors that its threads used.
+        /// Mean number of processors that the program's threads used.
         ran: f64,
-        /// Mean number of threads that waited.
+        /// Mean number of threads that waited for a processor.
         waited: f64,
     },
     /// Sessions of the database wait for the program, or for the network between them.
     Pauses {
-        /// Sessions of the program.
+        /// Mean number of sessions of the program.
         sessions: f64,
-        /// Sessions that wait.
+        /// Mean number of these sessions that wait.
         waiting: f64,
-        /// Cause of their waiting.
+        /// Cause of the wait.
         pause: Pause,
     },
     /// One session is at work for most of the time.
     OneSession {
-        /// Fraction of the time in which it is at work.
+        /// Fraction of the time in which the session is at work.
         at_work: f64,
-        /// Fraction in which it waits for the program.
+        /// Fraction of the time in which it waits for the program.
         waiting: f64,
     },
     /// The program has too few sessions.
     FewSessions {
-        /// Sessions of the program.
+        /// Mean number of sessions of the program.
         sessions: f64,
-        /// Sessions at work.
+        /// Mean number of sessions at work.
         at_work: f64,
-        /// Sessions that wait for the next request.
+        /// Mean number of sessions that wait for the next request.
         waiting: f64,
         /// Mean time from an answer to the next request, in seconds; `None` if it is unknown.
         pause_s: Option<f64>,
@@ -262,7 +262,7 @@ pub enum ProgramLimit {
     Starved {
         /// Side that waits more.
         side: MeasuredSide,
-        /// Mean number of its threads that wait.
+        /// Mean number of threads of that side that wait.
         waited: f64,
     },
 }
@@ -297,14 +297,14 @@ pub enum Pause {
 pub enum Sockets {
     /// Sockets of waiting sessions were seen.
     Empty {
-        /// Fraction of the waiting time in which they hold nothing.
+        /// Fraction of the waiting time in which the sockets hold nothing.
         share: f64,
     },
     /// Sockets of both sides were seen.
     Holding {
-        /// Unread requests at the server.
+        /// Mean number of unread requests at the server.
         requests: f64,
-        /// Unread answers at the program.
+        /// Mean number of unread answers at the program.
         answers: f64,
     },
     /// No sockets of waiting sessions were seen.
@@ -318,48 +318,48 @@ pub enum NetworkLimit {
     Link {
         /// Interface of the link.
         interface: ObservedComponent,
-        /// Bytes per second that it carried.
+        /// Bytes per second that the link carried.
         bytes_per_s: f64,
-        /// Fraction of its speed.
+        /// Used fraction of the link's speed.
         share: f64,
     },
     /// Answers wait to be sent over the network.
     AnswersWait {
-        /// Requests in flight.
+        /// Mean number of requests in flight.
         in_flight: f64,
-        /// Answers that wait.
+        /// Mean number of answers that wait.
         waiting: f64,
     },
     /// Answers queue in the network.
     AnswersQueue {
         /// Mean time until data of the server is acknowledged, in seconds.
         mean_s: f64,
-        /// Shortest such time, in seconds.
+        /// Shortest time until data of the server is acknowledged, in seconds.
         least_s: f64,
     },
     /// Round trips take much of a request.
     RoundTrips {
-        /// Number of its round trips.
+        /// Number of round trips of a request.
         trips: f64,
-        /// Shortest time of one of them, in seconds.
+        /// Shortest time of a round trip, in seconds.
         round_trip_s: f64,
         /// Mean service time, in seconds.
         service_s: f64,
     },
     /// Requests are neither in the database nor in the load generator.
     OnTheWay {
-        /// Requests in flight.
+        /// Mean number of requests in flight.
         in_flight: f64,
-        /// Requests that are not in the database.
+        /// Mean number of requests in flight that are not in the database.
         missing: f64,
         /// Mean service time, in seconds.
         service_s: f64,
     },
     /// Rows of a load wait to be sent over the network.
     RowsWait {
-        /// Connections that rows are written to.
+        /// Number of connections to which rows are written.
         connections: f64,
-        /// Connections with rows that wait.
+        /// Mean number of connections with rows that wait.
         waiting: f64,
     },
 }
@@ -371,20 +371,20 @@ pub enum ProcessorLimit {
     Throttled {
         /// Side of the group.
         side: MeasuredSide,
-        /// Seconds in every second for which it was kept from running.
+        /// Time for which it was throttled, in seconds per second, averaged over its processors.
         throttled: f64,
-        /// Processors that it may use.
+        /// Number of processors that the group may use.
         quota: f64,
-        /// Processors that it used.
+        /// Mean number of processors that the group used.
         used: f64,
     },
     /// The processors of the database are saturated.
     Full {
-        /// Processors that it used.
+        /// Processors that the database used.
         used: f64,
-        /// Processors that it may use.
+        /// Processors that the database may use.
         may_use: f64,
-        /// Processors that it would have used.
+        /// Processors that the database would have used if it had not waited for any.
         wanted: f64,
         /// Processors that the load generator used, if it is on the same machine.
         generator: Option<f64>,
@@ -394,11 +394,11 @@ pub enum ProcessorLimit {
     },
     /// A thread of the database runs all the time.
     OneThread {
-        /// Used fraction of a processor.
+        /// Fraction of a processor that the thread used.
         share: f64,
         /// Processors that the database may use.
         may_use: f64,
-        /// Processors that it used.
+        /// Processors that the database used.
         used: f64,
     },
 }
@@ -408,7 +408,7 @@ pub enum ProcessorLimit {
 pub enum Waits {
     /// Sessions wait for locks.
     Locks {
-        /// Waiting sessions.
+        /// Sessions that wait for locks.
         sessions: WaitingSessions,
         /// Table of most of these locks, if the database names it.
         table: Option<String>,
@@ -421,11 +421,11 @@ pub enum Waits {
     Disk(WaitingSessions),
     /// Requests to an embedded database neither run nor wait for a processor.
     Embedded {
-        /// Requests in flight.
+        /// Mean number of requests in flight.
         in_flight: f64,
-        /// Requests that neither run nor wait for a processor.
+        /// Mean number of requests that neither run nor wait for a processor.
         stalled: f64,
-        /// Event for which they wait.
+        /// Event that the stalled requests wait for.
         wait: EmbeddedWait,
     },
 }
@@ -433,11 +433,11 @@ pub enum Waits {
 /// Sessions in one kind of wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingSessions {
-    /// Waiting sessions.
+    /// Mean number of waiting sessions.
     pub waiting: f64,
-    /// Active sessions.
+    /// Mean number of active sessions.
     pub active: f64,
-    /// Wait or counter in which most of them were found.
+    /// Name of the wait or counter that shows most of them.
     pub event: String,
 }
 
@@ -446,7 +446,7 @@ pub struct WaitingSessions {
 pub enum EmbeddedWait {
     /// Another request that writes.
     Writer,
-    /// Flushing.
+    /// A flush to the disk.
     Flush,
     /// The disk.
     Disk,
@@ -474,25 +474,25 @@ pub enum MemoryLimit {
 /// Work that no request caused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackgroundWork {
-    /// Sessions of others keep the processors busy.
+    /// Sessions of other clients keep the processors busy.
     OtherSessions {
-        /// Mean number of sessions of others that are at work.
+        /// Mean number of sessions of other clients that are at work.
         sessions: f64,
         /// Processors of the database.
         processors: f64,
-        /// Name of the most frequent background work and the fraction of the window with it, if it
-        /// lasted.
+        /// Name of the most frequent background work, and the fraction of the window in which it
+        /// ran; `None` if that fraction is small.
         work: Option<(String, f64)>,
     },
     /// Background work that the database names.
     Named {
         /// Name of the work.
         name: String,
-        /// Fraction of the window with it.
+        /// Fraction of the window in which it ran.
         share: f64,
-        /// Fraction of the database's processor time that it took.
+        /// Fraction of the database's processor time that the work took.
         cpu_share: f64,
-        /// Fraction of the database's bytes from and to disks that it took.
+        /// Fraction of the database's bytes from and to disks that the work took.
         bytes_share: f64,
     },
     /// An intermittent activity that reduces the throughput of a closed job.
@@ -530,20 +530,20 @@ pub enum Unseen {
 /// it used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contradiction {
-    /// Sessions that are shown as running.
+    /// Mean number of sessions that are shown as running.
     pub running: f64,
-    /// Active sessions.
+    /// Mean number of active sessions.
     pub active: f64,
-    /// Processors that the database used.
+    /// Mean number of processors that the database used.
     pub used: f64,
-    /// Mean number of its threads that waited for a processor.
+    /// Mean number of the database's threads that waited for a processor.
     pub waited: f64,
-    /// Sessions that wait for something unknown.
+    /// Mean number of sessions that wait for something unknown.
     pub unexplained: f64,
 }
 
 impl Unseen {
-    /// Returns sources that were reported as missing: their names and the reasons.
+    /// Returns the sources that were reported as missing, with the reasons.
     pub(crate) fn reported(missing: &[(String, String)]) -> Vec<Unseen> {
         let one = |(what, why): &(String, String)| Unseen::Reported {
             what: what.clone(),

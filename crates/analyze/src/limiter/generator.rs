@@ -16,7 +16,7 @@ const FULL_OF_ALL: f64 = 0.5;
 const STARVED: f64 = 0.5;
 
 /// Minimum fraction of a processor used by the thread that generates and sends the rows of a load,
-/// for the thread to be the limiter. It waits for nothing but the database.
+/// for the thread to be the limiter. The thread waits for nothing but the database.
 const LOADS_FULLY: f64 = 0.85;
 
 impl LimiterInput<'_, '_> {
@@ -57,7 +57,7 @@ impl LimiterInput<'_, '_> {
         )
     }
 
-    /// Returns a suspect if a thread runs all the time, also in an overloaded open job.
+    /// Returns a suspect if a thread runs all the time, even if an open job is overloaded.
     fn full_thread(&self) -> Option<Suspect> {
         let (use_of_thread, kind, share) = match self.findings.limited_by_its_threads() {
             Some(used) => (FullThread::Ceiling(used), EvidenceKind::ShareOfCeiling, used.share),

@@ -18,8 +18,9 @@ use super::suspect::Suspect;
 use crate::checks::input::CheckInput;
 use crate::evidence::LoadEvidence;
 
-/// Shortest load with a limiter. Observation begins when a load has lasted for a while; a load of
-/// this length leaves time for a few samples of the database's sessions.
+/// Minimum duration of a load for its limiter to be determined. Observation begins some time after
+/// the start of the load; a load of this length leaves time for a few samples of the database's
+/// sessions.
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
 /// Names the limiter of the load of a table.

@@ -2,12 +2,12 @@
 //!
 //! The method is Gregg's (Systems Performance, 2nd edition, chapter 2.5): for every resource its
 //! utilisation, saturation and errors, observed during the work. The limiter is the component whose
-//! relief would raise the result. A closed job is examined in two ways: for the place in which its
-//! requests spend their time (locks, disks, processors, the network), and for resources that have
-//! no capacity left. A component that is not saturated and takes no time limits nothing.
+//! relief would raise the result. A closed job is examined in two ways: for the component in which
+//! its requests spend their time (locks, disks, processors, the network), and for resources that
+//! have no capacity left. A component that is not saturated and takes no time limits nothing.
 //!
-//! A pure function of the evidence. Missing observations are reported, and without enough of them
-//! the limiter is unknown.
+//! The analysis is a pure function of the evidence. Missing observations are reported, and without
+//! enough of them the limiter is unknown.
 
 mod background;
 mod component;
@@ -57,13 +57,13 @@ pub use utilised::UtilisedComponent;
 pub struct Limiter {
     /// Limiting component.
     pub component: Component,
-    /// Facts behind it.
+    /// Facts behind the conclusion.
     pub finding: LimiterFinding,
-    /// Numbers behind it.
+    /// Numbers behind the conclusion.
     pub evidence: Vec<EvidenceNumber>,
     /// Everything that was found to hinder the requests, the limiter first.
     pub ranked: Vec<Suspect>,
-    /// Observations of each component, whatever the limiter is.
+    /// Observations of each component, limiting or not.
     pub seen: ObservedComponents,
     /// Sources that could not be observed, or not in full.
     pub unseen: Vec<Unseen>,
@@ -75,11 +75,11 @@ enum Outcome {
     Satisfied,
     /// The load reached or exceeded the available capacity; with the reason.
     Saturating(Saturation),
-    /// The run does not show it; with the reason.
+    /// The run does not show whether capacity is left; with the reason.
     Inconclusive(Inconclusive),
 }
 
-/// Names the limiter.
+/// Returns the limiter of a run.
 pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> Limiter {
     let signals = Signals::of(findings.evidence);
     let mut unseen = Unseen::reported(&findings.evidence.unseen);
@@ -140,7 +140,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the suspect for jobs that achieved their offered rates.
     fn satisfaction(&self) -> Suspect {
-        // The requests of the parts of a mix are the requests of the mix.
+        // The requests of a mix are the requests of its parts, and count once.
         let jobs = self.findings.whole_jobs();
         let offered: f64 = jobs.filter_map(|account| self.findings.offered_per_s(account)).sum();
         Suspect::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)

@@ -41,8 +41,8 @@ const SHORTEST: f64 = 0.000_2;
 /// take all of the time between the two ends.
 const NO_NETWORK: f64 = 0.001;
 
-/// Minimum ratio of idle sessions to the requests on the network, for these requests to be neither
-/// in the database nor in a queue before it.
+/// Minimum number of idle sessions per request on the network, for these requests to be neither in
+/// the database nor in a queue before it.
 const HAVE_SESSIONS: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is saturated.
@@ -54,11 +54,11 @@ const LINK_EXCEEDED: f64 = 1.2;
 /// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.
 const ROWS_UNSENT: f64 = 0.5;
 
-/// Fraction of the writers with a session at work below which the database is waiting for rows.
+/// If a smaller fraction of the writers has a session at work, the database is waiting for rows.
 const WRITERS_AT_WORK: f64 = 0.5;
 
-/// Fraction of the writers with unread rows in the database's sockets below which the database is
-/// waiting for rows, if its sessions were not seen.
+/// If a smaller fraction of the writers has unread rows in the database's sockets, the database is
+/// waiting for rows. Used if the sessions of the database were not seen.
 const ROWS_UNREAD: f64 = 0.2;
 
 impl LimiterInput<'_, '_> {
@@ -104,11 +104,12 @@ impl LimiterInput<'_, '_> {
         let sockets = ComponentKind::Sockets(MeasuredSide::Generator);
         let unsent =
             self.signals.mean_before_the_last(&sockets, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
-        // A receiver at its limit closes its window meanwhile.
+        // While the receiver does not keep up, it closes its TCP window.
         let closed = self.signals.rate(&sockets, sockets::RECEIVER_LIMITED).unwrap_or(0.0);
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
-        // The state of the generator's own sockets may be caused by a program in between.
+        // The generator's own sockets may also fill because of a program between generator and
+        // server.
         let server = ComponentKind::Sockets(MeasuredSide::Server);
         let unread = self.signals.mean_before_the_last(&server, sockets::WITH_RECEIVE_QUEUE);
         let at_work = self.working_sessions();
@@ -174,8 +175,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if answers wait in a queue of the network, which no socket shows. The
     /// server's data is acknowledged on arrival if it is more than a few packets (RFC 5681, section
-    /// 4.2; shorter data waits for the next request). If this takes many times the shortest round
-    /// trip, there is a queue.
+    /// 4.2; shorter data waits for the next request). If the acknowledgement takes many times the
+    /// shortest round trip, there is a queue.
     fn network_queue(&self) -> Option<Suspect> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
         let has_time = self.generator_wants().is_some_and(|share| share < ON_NETWORK);
@@ -224,8 +225,8 @@ impl LimiterInput<'_, '_> {
     fn hidden_network_delay(&self) -> Option<Suspect> {
         let share = self.share_outside_database()?;
         let idle = self.idle_sessions()? + self.receiving_sessions();
-        // If the server's sockets are not seen, its sessions may idle for want of a processor while
-        // requests wait in those sockets.
+        // If the server's sockets are not seen, its sessions may be idle because they lack a
+        // processor, while requests wait in those sockets.
         if self.unread_by_server().is_none() && self.database_has_time() != Some(true) {
             return None;
         }

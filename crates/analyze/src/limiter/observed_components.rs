@@ -1,5 +1,4 @@
-//! Observations of each component, whatever the limiter is: the numbers behind "nothing is
-//! saturated".
+//! Observations of each component, limiting or not: the numbers behind "nothing is saturated".
 
 use record::metric::{disk, host, processes};
 use record::{ComponentKind, MeasuredSide};
@@ -21,8 +20,8 @@ pub struct ObservedComponents {
     /// Used fraction of each component, 0 to 1.
     pub utilisations: Vec<(UtilisedComponent, f64)>,
     /// Waits of the database's active sessions with the mean number of sessions, the largest first.
-    /// `cpu` stands for sessions that run; `unexplained` for sessions that the database shows as
-    /// running but that cannot have run.
+    /// `cpu` denotes sessions that run; `unexplained` those that the database shows as running but
+    /// that cannot have run.
     pub waits: Vec<(String, f64)>,
     /// Programs, other than the load generator and the database, that used the most processor time.
     pub programs: Vec<OtherProgram>,
@@ -53,7 +52,7 @@ impl LimiterInput<'_, '_> {
         let mut all = vec![
             (
                 UtilisedComponent::GeneratorThread,
-                // A thread that spins is always busy, which says nothing.
+                // A thread that spins is always busy, which says nothing about its load.
                 self.generator_share()
                     .or_else(|| busiest(generator))
                     .filter(|_| !self.findings.evidence.spins),

@@ -45,8 +45,8 @@ pub(crate) fn sees_database(evidence: &Evidence) -> bool {
     signals.sees_processes() && !signals.sees_proxy()
 }
 
-/// Returns the processes of the main target's database, or of the proxy in front of it, on their
-/// host; `None` if a target with several servers has them on several hosts, observed or not.
+/// Returns the component for the processes of the main target's database, or of the proxy in front
+/// of it; `None` if the target's servers run on several hosts, observed or not.
 pub(crate) fn server_processes(evidence: &Evidence) -> Option<ObservedComponent> {
     let signals = Signals::of(evidence);
     let hosts: BTreeSet<&str> = evidence.nodes.iter().map(|node| host_of(&node.address)).collect();

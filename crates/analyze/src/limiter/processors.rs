@@ -64,7 +64,8 @@ impl LimiterInput<'_, '_> {
         let throttled = self.signals.rate(&kind, cgroup::THROTTLED)? / available.max(1.0);
         let used = self.signals.used_processors(&ComponentKind::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
-        // If the group may use many processors, only those count on which it had something to run.
+        // The throttled fraction of all processors is small if the group had work for only a few of
+        // them.
         let uses_all = used >= USES_ALL * quota && throttled > 0.0;
         if throttled < THROTTLED && !uses_all {
             return None;
@@ -83,13 +84,13 @@ impl LimiterInput<'_, '_> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let share = used / available;
         let wants = self.database_wants();
-        // It is not known which processors these are, unless they are all.
+        // The database's processors can be told from others only if it may use all of them.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
         let is_crowded = is_busy && wants.is_none_or(|wants| wants >= 1.0);
         let wants = wants.unwrap_or(share);
-        // On a shared host it cannot have all processors, and yet it lacks them.
+        // On a shared host the database can lack processors without using all of them.
         let generator = self.generator_cpu().unwrap_or(0.0);
         let rest = busy.map_or(0.0, |busy| busy * available - used - generator);
         let is_largest = used >= generator && used >= rest;

@@ -68,7 +68,7 @@ impl LimiterInput<'_, '_> {
         let (waited, ran) = self.program_cpu()?;
         let is_database = self.processors().is_some();
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
-        // A program that its sessions wait for is hindered by a shorter wait as well.
+        // A program for which sessions wait is hindered by a shorter wait for processors as well.
         let sessions = self.program_sessions().filter(|it| it.share() >= PAUSES);
         let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused())
             && self.requests_at_pool().is_none();
@@ -130,8 +130,8 @@ impl LimiterInput<'_, '_> {
     /// waiting: it has too few sessions.
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        // Full processors do not limit a program that gets one whenever it wants one, as its
-        // database does.
+        // Saturated processors do not limit a program if its threads and its database get one
+        // whenever they want one.
         let lacks = || Some(self.starved_threads()?.0 >= LACKED * self.requesting_sessions()?);
         let has_time = sessions.has_time? || !lacks()?;
         if !has_time || self.waits_for_something() {

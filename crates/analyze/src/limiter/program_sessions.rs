@@ -1,4 +1,5 @@
-//! Sessions of an observed program, and the part of their time that the program leaves them idle.
+//! Sessions of an observed program, and the fraction of their time for which the program leaves
+//! them idle.
 //!
 //! Samples show what each session of the program waits for. A session that waits for its client may
 //! wait until a pause of the program ends, or only for the moment between two statements. The time
@@ -15,7 +16,7 @@ use super::finding::{Pause, Sockets};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of its sessions' time in which a program pauses, for the pauses to limit it.
+/// Minimum fraction of its sessions' time for which a program pauses, for the pauses to limit it.
 pub(super) const PAUSES: f64 = 0.5;
 
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
@@ -32,8 +33,8 @@ const QUICK_S: f64 = 0.001;
 /// Longest time between an answer and the next request that is no pause, in round trips.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
-/// Longest round trip, in seconds, of two sides on one machine, where bytes that one side sends are
-/// at once in the other's socket. The time on a longer path counts.
+/// Longest round trip, in seconds, of two sides on one machine, where sent bytes arrive at once in
+/// the other side's socket. Beyond it, the time on the path is taken into account.
 const NEAR_S: f64 = 0.000_1;
 
 /// Minimum time for which threads of one side wait for a processor, relative to the time in which
@@ -57,16 +58,16 @@ pub(super) struct ProgramSessions {
     event: &'static str,
     /// Sessions that wait for their answers to be read.
     sending: f64,
-    /// Sessions for which the program pauses, by samples; `None` if they do not show it.
+    /// Sessions for which the program pauses, by samples; `None` if samples do not show pauses.
     paused: Option<f64>,
     /// Mean number of threads of the program that ran or were ready to run; `None` if they were not
     /// seen.
     at_work: Option<f64>,
     /// Sessions that wait for the program while no socket of either side holds anything.
     nothing_waits: Option<f64>,
-    /// Sessions that wait for it while their next request waits at the server.
+    /// Sessions that wait for the program while their next request waits at the server.
     unread_request: Option<f64>,
-    /// Sessions that wait for it while their last answer waits at the program.
+    /// Sessions that wait for the program while their last answer waits at the program.
     unread_answer: Option<f64>,
     /// Connections with a request that the server has not read; `None` if they were not seen.
     unread_by_server: Option<f64>,
@@ -93,7 +94,7 @@ impl LimiterInput<'_, '_> {
             self.signals.rate(&ComponentKind::Sessions, metric).and_then(|_| per_sample(metric))
         };
         let (active, idle) = (self.active()?, self.idle_sessions()?);
-        // Idle sessions of other programs idle for reasons of their own.
+        // Idle sessions of other programs show nothing about this one.
         let not_active = of_program(sockets::CONNECTIONS).map(|all| (all - active).max(0.0));
         let is_separable = self.knows_sessions_of_program();
         let idle = match not_active {
@@ -128,13 +129,13 @@ impl LimiterInput<'_, '_> {
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
-    /// Returns the mean number of sessions for which a program does not pause: the time that its
-    /// requests spend in sessions. If a program pauses most of the time, its pauses are included,
-    /// and are the largest part.
+    /// Returns the mean number of sessions that process a request of the program: all that are not
+    /// in one of its pauses. If the program pauses most of the time, its pauses are included, and
+    /// are the largest part.
     pub(super) fn requesting_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
-        // A program without sessions sends nothing to the database meanwhile.
+        // While a program has no session, it sends nothing to the database.
         let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
         let absent = if absent < PAUSES { 0.0 } else { absent };
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
@@ -142,7 +143,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
     pub(super) fn program_session_count(&self) -> Option<f64> {
-        // Without this metric no program was looked for.
+        // Without this metric, sessions were not searched for those of a program.
         self.signals.rate(&ComponentKind::Sessions, sessions::IDENTIFIED)?;
         let unseen = &self.findings.evidence.unseen;
         let is_hidden = unseen.iter().any(|(what, _)| HIDDEN.contains(&what.as_str()));
@@ -180,7 +181,7 @@ impl ProgramSessions {
     }
 
     /// Returns the sessions for which the program pauses: sessions that wait for rows, and sessions
-    /// that idle for long each time, or always.
+    /// with long idle times.
     pub(super) fn paused(&self) -> f64 {
         // While a request or an answer waits in a socket the program does not pause.
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());
@@ -194,8 +195,7 @@ impl ProgramSessions {
     }
 
     /// Returns the sessions for which the program pauses, by samples: those in a long pause, or
-    /// those that idle for more of the time than a closed loop without pauses leaves between its
-    /// statements.
+    /// those that are idle for a larger fraction of the time than in a closed loop without pauses.
     fn seen_pauses(&self) -> Option<f64> {
         let asleep = Some(self.asleep()).filter(|asleep| *asleep >= LONGEST_PART * self.all);
         self.paused.map(|paused| paused.max(asleep.unwrap_or(0.0)))
@@ -205,10 +205,10 @@ impl ProgramSessions {
     /// sleeps, or waits for something else.
     ///
     /// This includes pauses that are too short to be seen in a single sample, such as 3 ms after
-    /// each batch. In a program that sends at once it is nearly zero: a request or an answer waits
-    /// in a socket, or a thread works. Sessions and sockets are sampled one after the other, so a
-    /// request may be in neither sample. If requests spend the fraction w of the time in sockets
-    /// and s in the database, this happens for w·s of the time, at most a quarter.
+    /// each batch. For a program without pauses the result is nearly zero: a request or an answer
+    /// waits in a socket, or a thread works. Sessions and sockets are sampled one after the other,
+    /// so a request may be in neither sample. If requests spend the fraction w of the time in
+    /// sockets and s in the database, this happens for w·s of the time, at most a quarter.
     fn asleep(&self) -> f64 {
         let (Some(nothing), Some(at_work)) = (self.nothing_waits, self.at_work) else { return 0.0 };
         if !self.sees_sockets() || !self.sees_server_sockets() {
@@ -231,13 +231,13 @@ impl ProgramSessions {
         seen.into_iter().flatten().sum::<f64>() > 0.0
     }
 
-    /// Returns the fraction of the time of its sessions in which they wait for the program.
+    /// Returns the fraction of the sessions' time in which they wait for the program.
     pub(super) fn share(&self) -> f64 {
         (self.paused().max(self.sending) / self.all).min(1.0)
     }
 
-    /// Returns the component that they wait for, and the reason; `None` if they do not wait, or if
-    /// the database may be the reason.
+    /// Returns the component that the sessions wait for, and the reason; `None` if they do not
+    /// wait, or if the database may be the reason.
     pub(super) fn reason(&self) -> Option<(Component, Pause)> {
         if self.sending >= self.all * PAUSES {
             return Some(self.cause_of_unread_answers());
@@ -266,7 +266,7 @@ impl ProgramSessions {
     /// Returns true if requests may wait unread at the server: many do, or its sessions may idle
     /// because they lack a processor.
     fn may_have_unread_requests(&self) -> bool {
-        // Sessions with such a request are not among those for which the program pauses.
+        // Sessions with an unread request are not among those for which the program pauses.
         if self.paused.is_some() && self.sees_sockets() {
             return false;
         }

@@ -40,7 +40,7 @@ impl LimiterInput<'_, '_> {
         waits.into_iter().flatten().sum()
     }
 
-    /// Returns the name of the wait in which most of those sessions are.
+    /// Returns the name of the wait that most of the receiving sessions are in.
     pub(super) fn receiving_event(&self) -> &'static str {
         let sessions =
             |name: &str| self.signals.per_sample_named(&ComponentKind::Waits, name).unwrap_or(0.0);

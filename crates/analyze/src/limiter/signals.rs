@@ -28,7 +28,7 @@ impl<'a> Signals<'a> {
     }
 
     /// Collects the readings of the load of a table, from the time when all machines were observed
-    /// to its end. A machine that was not observed for half of the time is left out.
+    /// to the end of the load. A machine that was not observed for half of the time is left out.
     pub(super) fn of_load(load: &'a LoadEvidence) -> Signals<'a> {
         let latest = Nanos(load.took.0 / 2);
         let mut begins: BTreeMap<Option<String>, Nanos> = BTreeMap::new();
@@ -61,7 +61,7 @@ impl<'a> Signals<'a> {
                 && observed.is(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
-        // If there are processes on several hosts, the busier ones count.
+        // If there are processes on several hosts, the host with the most processor time counts.
         let used = |place: &Option<String>| -> f64 {
             let is_match = |(component, observed): &&(ObservedComponent, &Observed)| {
                 component.kind == ComponentKind::Processes(MeasuredSide::Server)
@@ -106,8 +106,8 @@ impl<'a> Signals<'a> {
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
-    /// Returns the host whose observations hold a component: the database's for components of the
-    /// server.
+    /// Returns the host on which a kind of component is observed: the host of the database for
+    /// components of the server.
     fn host_of(&self, kind: &ComponentKind) -> Option<&str> {
         match kind {
             ComponentKind::Processes(MeasuredSide::Server)
@@ -223,7 +223,8 @@ impl<'a> Signals<'a> {
         self.series(kind, metric)?.mean(&self.window)
     }
 
-    /// Returns the mean of a gauge without its last reading, which is taken after the end.
+    /// Returns the mean of a gauge without its last reading, which is taken after the end of the
+    /// load.
     pub(super) fn mean_before_the_last(
         &self,
         kind: &ComponentKind,
@@ -337,7 +338,8 @@ impl<'a> Signals<'a> {
         Some((after.1 - before.map_or(0.0, |(_, value)| *value)).max(0.0))
     }
 
-    /// Returns the last reading of a component in the window.
+    /// Returns the last reading of a component's metric before the end of the window; without one,
+    /// the first reading.
     pub(super) fn last_of(
         &self,
         component: &ObservedComponent,
@@ -348,7 +350,7 @@ impl<'a> Signals<'a> {
         inside.or(observed.points.first()).map(|(_, value)| *value)
     }
 
-    /// Returns the growth of a counter of a component, and the length of its period in seconds.
+    /// Returns the growth of a counter of a component, and the seconds in which it grew.
     pub(super) fn growth_of(
         &self,
         component: &ObservedComponent,
@@ -386,7 +388,7 @@ impl<'a> Signals<'a> {
         self.series.iter().filter(is_reset).count()
     }
 
-    /// Returns true if anything of a database was seen: its processes, or its sessions.
+    /// Returns true if processes or sessions of a database were seen.
     pub(super) fn sees_server(&self) -> bool {
         let is_match = |component: &ObservedComponent| {
             matches!(
@@ -423,14 +425,14 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
     points.get(first..(last + 1).min(points.len())).unwrap_or_default()
 }
 
-/// Returns the growth of a counter per second. At a reset the count until then is lost, and the
-/// count from there is new. A counter that is first read within the window counts from zero at its
-/// start, because the counted thing did not exist before.
+/// Returns the growth of a counter per second. At a reset, the growth before it is lost, and
+/// counting restarts from zero. A counter that is first read within the window counts from zero at
+/// the window's start, because the counted thing did not exist before.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     growth(observed, window).map(|(by, span_s)| by / span_s)
 }
 
-/// Returns the growth of a counter, and the length of its period in seconds.
+/// Returns the growth of a counter, and the seconds in which it grew.
 fn growth(observed: &Observed, window: &Range<Nanos>) -> Option<(f64, f64)> {
     let points = around(observed, window);
     let (first, last) = (points.first()?, points.last()?);
@@ -479,7 +481,8 @@ mod tests {
     fn late_counter_is_rated_over_the_whole_window() {
         let late = observed(&[(9, 0.0), (10, 80.0)]);
         assert_eq!(rate(&late, &window(0, 10)), Some(8.0));
-        // A counter read less often than that is not late: it was read before the window.
+        // A counter with long times between its readings is not late: it was read before the
+        // window.
         let seldom = observed(&[(0, 0.0), (10, 80.0)]);
         assert_eq!(rate(&seldom, &window(5, 8)), Some(8.0));
     }

@@ -11,12 +11,12 @@ use super::finding::LimiterFinding;
 pub struct Suspect {
     /// Suspected component.
     pub component: Component,
-    /// Fraction of the window in which it was saturated, or of the requests' time that was spent
-    /// there, 0 to 1.
+    /// Fraction of the window in which the component was saturated, or of the requests' time that
+    /// was spent in it, 0 to 1.
     pub share: f64,
     /// Facts behind the suspicion.
     pub finding: LimiterFinding,
-    /// Numbers behind it.
+    /// Numbers behind the suspicion.
     pub evidence: Vec<EvidenceNumber>,
 }
 

@@ -47,8 +47,8 @@ impl LimiterInput<'_, '_> {
         Some((self.database_cpu()? + waited) / self.database_processors()?)
     }
 
-    /// Returns the mean number of its threads that waited for a processor; `None` if that is not
-    /// known.
+    /// Returns the mean number of the database's threads that waited for a processor; `None` if
+    /// that is not known.
     pub(super) fn database_waited(&self) -> Option<f64> {
         self.signals.rate(&ComponentKind::Processes(MeasuredSide::Server), processes::WAITED)
     }

@@ -3,8 +3,9 @@
 //! Ten samples a second show the current wait of each session. A session between a lock and a
 //! processor is in no wait that the server names, and is shown as running. A counter that adds up
 //! time misses nothing: its growth per second is the mean number of waiting sessions. If it counts
-//! more than the samples show, the difference is taken from the sessions that are shown as running
-//! but cannot run: those for which the processes of the database had and wanted no processor.
+//! more than the samples show, the difference is subtracted from the sessions that are shown as
+//! running but cannot run, because the processes of the database neither had nor wanted a processor
+//! for them.
 
 use record::metric::RUNNING;
 use record::statistic::{
@@ -24,7 +25,7 @@ const CONTRADICTION: f64 = 1.0;
 /// Minimum number of sessions in a contradiction, as a fraction of the active sessions.
 const CONTRADICTION_SHARE: f64 = 0.2;
 
-/// A kind of wait of sessions, by the remedy that it needs.
+/// A kind of wait of sessions, classified by its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     Lock,
@@ -78,7 +79,7 @@ const GAUGES: [(Wait, ServerStatistic); 2] = [
 pub(super) struct Waiting<'a> {
     /// Mean number of sessions.
     pub(super) sessions: f64,
-    /// Wait or counter in which most of them were found.
+    /// Name of the wait or counter that shows most of them.
     pub(super) event: &'a str,
 }
 
@@ -153,8 +154,9 @@ impl LimiterInput<'_, '_> {
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }
 
-    /// Returns the sessions that wait according to counters but not to samples, limited by the
-    /// sessions that samples show as running. Counters include others' sessions, and reads ahead.
+    /// Returns the sessions that wait according to counters but not to samples, at most as many as
+    /// samples show as running without a processor. Counters also include sessions of other
+    /// clients, and read-ahead.
     fn hidden_waits(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let beyond = |wait: Wait| {
             let counted = self.waiting_by_counters(wait)?;
@@ -199,8 +201,8 @@ impl LimiterInput<'_, '_> {
     /// not seen.
     fn unexplained(&self) -> Option<f64> {
         self.database_cpu()?;
-        // If there are too many threads to read, the processor wait is unknown; behind a proxy, the
-        // processor wait of the database is.
+        // The time for which threads waited for a processor is unknown if there are too many to
+        // read, and for a database behind a proxy.
         let is_known = self.database_waited().is_some() || !self.is_host_full();
         (is_known && !self.sees_proxy())
             .then(|| self.shown_without_processor())?

@@ -14,7 +14,7 @@ use crate::support::{
     CHECKS, OPEN, add_times, answered, check, grow, near, only, read_as, set_times, steady, used,
 };
 
-/// A closed job with as many clients as its requests keep busy.
+/// A closed job whose requests keep all of its clients busy.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
 
 /// Checks that need a calibration.
@@ -28,7 +28,7 @@ fn set_ceiling(evidence: &mut Evidence, per_s: f64) {
 
 #[test]
 fn rate_near_the_generator_ceiling_is_suspect() {
-    // 1,000 per second on two threads.
+    // The run sends 1,000 requests per second on two threads.
     for (per_s, status) in [(1_001.0, Status::Pass), (999.0, Status::Suspect)] {
         let mut evidence = steady(OPEN);
         set_ceiling(&mut evidence, per_s);
@@ -226,7 +226,8 @@ fn processor_wait_names_the_likely_user_by_database_location() {
         };
         assert_eq!((thread.as_str(), has_database_here), ("lane-0", expected));
     }
-    // A database on the same host raises no doubt as long as neither waits.
+    // A database on the same host raises no doubt if neither it nor the generator lacks a
+    // processor.
     let mut evidence = steady(OPEN);
     evidence.client = vec![used(0, 0), used(60, 900)];
     assert!(CHECKS.iter().all(|name| check(name, &evidence).status <= Status::Pass));

@@ -9,7 +9,8 @@ use workload::{Metric, Side, Slo};
 
 use crate::support::{MIXED, event, steady, turn_bad};
 
-/// Returns errors, rejected requests, and failures that a condition limits, of [`trial`].
+/// Returns the numbers of errors, of rejected requests, and of failures that a condition limits, of
+/// [`trial`].
 fn failures(evidence: &Evidence, job: &str) -> [u64; 3] {
     let trial = trial(evidence, job);
     [trial.errors, trial.rejected, trial.limited_failures]
@@ -67,7 +68,7 @@ fn failures_of_a_mix_are_those_of_its_parts() {
     assert_eq!(failures(&evidence, "read/b"), [1, 0, 6]);
 }
 
-/// A database that is asked to reject a twentieth of the requests carries its load.
+/// Accepted errors of a twentieth of the requests do not reduce the achieved rate.
 #[test]
 fn errors_that_the_job_accepts_are_answers() {
     let achieved = |accepted| {
@@ -83,8 +84,9 @@ fn errors_that_the_job_accepts_are_answers() {
     assert_eq!(achieved(0), (2_500, Some(1_000.0), 950.0));
 }
 
-/// Returns the limit of a search for the clients of [write], which are four, with these numbers of
-/// connections at the end of each second. The server refuses a connection at 30 s.
+/// Returns the limit that a search for the number of clients of [write] finds, with four clients
+/// and these numbers of connections at the end of each second. The server refuses a connection at
+/// 30 s.
 fn limit_of_clients(open: impl Fn(usize) -> Option<u64>) -> Option<LoadLimit> {
     let mut evidence = steady(MIXED);
     for (second, step) in evidence.jobs[1].steps.iter_mut().enumerate() {

@@ -127,7 +127,7 @@ fn run_without_started_jobs_is_not_complete() {
     }
 }
 
-/// A disk may be full before the first second is written, although requests were made.
+/// A disk may be full before the first second is written, although requests were sent.
 #[test]
 fn record_that_failed_in_its_first_second_does_not_say_that_no_job_began() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
@@ -197,8 +197,8 @@ fn surplus_request_does_not_hide_a_lost_one() {
     assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
 }
 
-/// Returns a run with these response times in which one of fifty requests was sent `lag` late, in
-/// milliseconds.
+/// Returns a run with these response times in which one of fifty requests was sent `lag`
+/// milliseconds late.
 fn lagging(lag: f64, responses: [(f64, u64); 2]) -> Evidence {
     let mut evidence = steady(OPEN);
     set_times(&mut evidence, 0, Kind::SendLag, 0.002, MEASURED * 49 / 50);
@@ -377,7 +377,7 @@ fn an_outage_makes_a_run_suspect() {
     assert_eq!(check.finding, Finding::Outage(outages));
 }
 
-/// A sweep over the number of servers has no use for a run without one of them: it is repeated.
+/// In a sweep over the number of servers, a run that loses one of them is useless and is repeated.
 #[test]
 fn server_that_is_lost_in_a_sweep_over_servers_makes_the_run_invalid() {
     use EventKind::{FirstError, OutageBegan as Began, OutageEnded as Ended};
@@ -388,7 +388,7 @@ fn server_that_is_lost_in_a_sweep_over_servers_makes_the_run_invalid() {
     let lost = only("outage", Status::Invalid, &varied(away(&[(20_000, Began), (21_500, Ended)])));
     assert_eq!((lost.value, lost.domain()), (Some(1.5), Domain::Instrument));
     only("outage", Status::Pass, &varied(away(&[])));
-    // Its clients may reach the other servers at once.
+    // Clients of the lost server may reach the others at once.
     let of_class = |class| {
         let mut evidence = varied(away(&[]));
         let error = Some(EventError { class, code: Code::new("08006") });
@@ -453,14 +453,14 @@ fn a_closed_job_without_its_connections_makes_a_run_suspect() {
     only("connections", Status::Pass, &evidence);
     evidence.jobs[1].steps[20..45].iter_mut().for_each(|step| step.connections = Some(3));
     let found = only("connections", Status::Suspect, &evidence);
-    // 25 of the 49 seconds that count.
+    // One connection is missing for 25 of the 49 seconds that count.
     let open = (49.0 * 4.0 - 25.0) / 49.0;
     let missing = |refusal| {
         let job = "write".to_owned();
         Finding::Connections(Connections::Missing { job, configured: 4, open, refusal })
     };
     assert_eq!(found.finding, missing(None));
-    // The target refused logins meanwhile.
+    // The target refused logins during the outage.
     let refused = Some(EventError { class: Class::Statement, code: Code::new("28P01") });
     let away = event(20_000, None, EventKind::OutageBegan, "the target refuses connections");
     evidence.events.push(Event { error: refused, ..away });

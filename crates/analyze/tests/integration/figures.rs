@@ -111,7 +111,8 @@ fn processor_time_is_per_completed_request() {
     assert_eq!(us("cpu.proxy"), Err(Missing::NotMeasured));
 }
 
-/// The server is bound to one of the machine's processors, and its group may use half of it.
+/// The server is bound to one of the machine's processors, and its control group may use half of
+/// that processor.
 #[test]
 fn processor_time_is_a_share_of_the_usable_processors() {
     let mut evidence = steady(MIXED);
@@ -157,7 +158,8 @@ fn processor_time_of_a_pooler_does_not_count_for_the_database() {
     assert_eq!(us("cpu.database"), Err(Missing::NotMeasured));
 }
 
-/// The pooler may use one processor, and its group half of it; the database behind it two.
+/// The pooler may use one processor, of which its control group allows half; the database behind
+/// the pooler may use two processors.
 #[test]
 fn database_behind_a_pooler_has_processor_time_of_its_own() {
     let mut evidence = steady(MIXED);

@@ -74,7 +74,7 @@ fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
 }
 
-/// A job with one request alongside jobs that achieve their rates, such as a `drop table`.
+/// A job with one request, such as a `drop table`, alongside jobs that achieve their rates.
 #[test]
 fn single_request_next_to_a_schedule_is_not_a_limit() {
     let once = format!("{OPEN}[once]\nquery = select 2\ncount = 1\nstart = 30s\n");
@@ -94,7 +94,7 @@ fn a_target_that_fails_is_not_called_unsaturated() {
     is_inconclusive(&evidence, Inconclusive::FailingRequests);
 }
 
-/// A target with timeouts may be saturated, even if they are accepted errors.
+/// A target with timeouts may be saturated, even if the timeouts are accepted errors.
 #[test]
 fn a_target_that_fails_as_expected_is_not_called_unsaturated() {
     let with_failures = |per_s| {

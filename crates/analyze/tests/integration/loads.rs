@@ -174,7 +174,7 @@ fn slow_or_distant_network_limits_the_load() {
     plant(&mut narrow, "waits", "Timeout:PgSleep", 4.0);
     plant(&mut narrow, "waits", "Client:ClientRead", 30.0);
     names!(&narrow, Component::NetworkBandwidth, F::Network(NetworkLimit::RowsWait { .. }));
-    // A closed window is the same evidence.
+    // A closed TCP window is evidence of the same kind.
     hold(&mut narrow, "sockets generator", "with-send-queue", 0.4);
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
     plant(&mut narrow, "sockets generator", "receiver-limited", 3.2);
@@ -241,7 +241,8 @@ fn embedded_database_is_limited_by_flushes() {
         Component::DatabaseLocks,
         F::Waits(Waits::Embedded { wait: EmbeddedWait::Writer, .. })
     );
-    // If it is busy half of the time and its waits are short, more writers would not help.
+    // If the database is busy half of the time and its waits are short, more writers would not
+    // help.
     plant(&mut evidence, "server", "user", 0.5);
     plant(&mut evidence, "server", "waited", 2.3);
     hold(&mut evidence, "server", "processors", 9.0);

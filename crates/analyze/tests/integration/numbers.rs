@@ -73,7 +73,8 @@ fn window_may_end_within_a_second() {
     assert_eq!(summarize(&evidence).jobs[0].throughput_per_s, None);
 }
 
-/// Returns a run with a probe every ten seconds. The nth probe has n times of n milliseconds.
+/// Returns a run with a probe every ten seconds. The nth probe has n requests of n milliseconds
+/// each.
 fn with_probes() -> Evidence {
     let mut evidence = steady(OPEN);
     evidence.jobs[0].probes = (1..=5usize)
@@ -112,7 +113,7 @@ fn the_last_probe_is_as_long_as_the_window_reaches() {
 #[test]
 fn processor_time_per_query_is_measured_in_the_window() {
     let mut evidence = steady(OPEN);
-    // 40 ms in each second for 1,000 requests, and far more before the window.
+    // The generator uses 40 ms in each second for 1,000 requests, and far more before the window.
     for sample in &mut evidence.client[..10] {
         sample.user = Nanos::ZERO;
     }

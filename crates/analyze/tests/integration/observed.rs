@@ -32,13 +32,13 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
     replace_readings(&mut evidence.observed, component, metric, looks, value);
 }
 
-/// Returns a closed job of two clients with an observed, nearly idle server: of 1.6 requests in
-/// flight each takes 1.6 ms, most of it asleep.
+/// Returns a closed job of two clients with an observed, nearly idle server: 1.6 requests are in
+/// flight and take 1.6 ms each, most of which the server sleeps.
 pub(crate) fn watched() -> Evidence {
     watched_with(CLOSED)
 }
 
-/// Returns the same with another job.
+/// Returns the run of [`watched`] with another workload.
 fn watched_with(workload: &str) -> Evidence {
     let mut evidence = steady(workload);
     evidence.surroundings = Surroundings::default();
@@ -117,7 +117,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     let mut odd = watched();
     plant(&mut odd, "waits", "state: Waiting for the moon", 9.0);
     assert_eq!(summarize(&odd).limiter.component, Component::Unknown);
-    // Without samples of the database it is not known if it is saturated.
+    // Without samples of the database, it is not known if the database is saturated.
     let mut blind = watched();
     blind.observed.retain(|it| !it.component.starts_with("se"));
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
@@ -143,7 +143,7 @@ fn clients_that_pause_limit_their_job_also_if_the_threads_spin() {
     let mut late = spinning(thinking);
     set_times(&mut late, 0, Kind::SendLag, 2.0, 50_000);
     assert_eq!(summarize(&late).limiter.component, Component::Unknown);
-    // Nothing shows it if the next request is due when the thread reads the answer.
+    // If the next request is due when the thread reads the answer, nothing shows a late thread.
     assert_eq!(summarize(&spinning(watched())).limiter.component, Component::Unknown);
     let one_without =
         format!("{CLOSED}think = 200ms\n[write]\nquery = select 2\nconcurrency = 1\n");
@@ -241,7 +241,7 @@ fn full_processors_of_the_database_are_named() {
         F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.95)
     );
     hold(&mut evidence, "server", "proxies", 0.0);
-    // If it may use only that one, its processors are saturated.
+    // If the database may use only that processor, its processors are saturated.
     hold(&mut evidence, "server", "processors", 1.0);
     names!(
         &evidence,
@@ -283,7 +283,7 @@ fn crowded_shared_processors_limit_the_database() {
     // The database does not saturate the processors: something else does.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
-    // Neither the database nor the generator uses them, so more clients might not help.
+    // Neither the database nor the generator uses the processors, so more clients might not help.
     plant(&mut evidence, "generator", "user", 0.04);
     plant(&mut evidence, "server", "user", 0.4);
     names!(
@@ -305,7 +305,7 @@ fn generator_thread_without_a_processor_limits() {
         Component::GeneratorCpu,
         F::Generator(GeneratorLimit::ThreadWaits { waited, .. }) if near(*waited, 0.45)
     );
-    // It wanted less than all, but the requests are not in the database either.
+    // The thread does not want a whole processor, but the requests are not in the database either.
     grow(&mut evidence, "lane-0", "ran", 0.2);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
     plant(&mut evidence, "sessions", "active", 4.0);
@@ -397,7 +397,7 @@ fn pending_reads_are_disk_waits() {
     );
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
     names!(&evidence, Component::Concurrency, F::Concurrency(_));
-    // Reads ahead for a running session are not waits of the session.
+    // Read-ahead for a running session is not a wait of the session.
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 20.0);
     plant(&mut evidence, "server", "user", 0.9);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseDisk);
@@ -431,7 +431,7 @@ fn accumulated_wait_times_reveal_waits_missed_by_samples() {
         evidence.observed.retain(|it| it.component != "server");
         names(&evidence, component, |finding| event_of(finding) == Some(metric));
     }
-    // An unfinished wait is not in the time yet.
+    // An unfinished wait is not yet in the counter of time.
     let mut evidence = watched();
     plant(&mut evidence, "waits", "cpu", 14.0);
     hold(&mut evidence, "statistics", "status.innodb_row_lock_current_waits", 1.2);
@@ -575,7 +575,7 @@ fn throttled_cgroup_ranks_before_its_symptoms() {
         F::Processors(ProcessorLimit::Throttled { side: MeasuredSide::Server, quota, .. })
             if near(*quota, 0.5)
     );
-    // It is a small part of very many processors, and yet all that it may use.
+    // The quota is a small part of very many processors, and yet the group uses all of it.
     hold(&mut evidence, "server", "processors", 64.0);
     names!(
         &evidence,
@@ -628,7 +628,7 @@ fn network_latency_and_bandwidth_are_distinguished() {
     // The client does not read the answers.
     hold(&mut evidence, "sockets generator", "with-receive-queue", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
-    // No socket shows it, and yet the database's sessions idle with requests in flight.
+    // No socket shows waiting data, and yet the database's sessions idle with requests in flight.
     hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
     names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
@@ -731,8 +731,8 @@ fn a_round_trip_counts_once_for_each_statement() {
     );
 }
 
-/// Sessions of a database on another machine idle for want of a processor while requests wait in
-/// its sockets, which are not seen.
+/// Sessions of a database on another machine are idle because they lack a processor, while requests
+/// wait in its sockets, which are not seen.
 #[test]
 fn network_is_not_blamed_for_an_unobserved_remote_database() {
     let mut evidence = watched();
@@ -762,7 +762,7 @@ fn busiest_of_several_database_hosts_is_reported() {
     );
 }
 
-/// Above a number of threads their processor waits are not read.
+/// If there are too many threads, their waits for processors are not read.
 #[test]
 fn saturated_host_limits_without_scheduler_statistics() {
     let mut evidence = watched();
@@ -827,13 +827,13 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
         F::Background(BackgroundWork::Named { name, share, .. })
             if name == "autovacuum: account" && near(*share, 0.8)
     );
-    // The background work of others is not its work.
+    // Time of the vacuum's worker does not count for other background work.
     plant(&mut evidence, "background", "autovacuum: account", 0.0);
     plant(&mut evidence, "background", "checkpoint", 9.0);
     names!(&evidence, Component::DatabaseCpu, F::Processors(ProcessorLimit::Full { .. }));
     plant(&mut evidence, "background", "checkpoint", 0.0);
     plant(&mut evidence, "background", "autovacuum: account", 8.0);
-    // It is present but takes hardly anything.
+    // The vacuum is present but uses hardly any processor time.
     plant(&mut evidence, "server autovacuum worker", "user", 0.1);
     names!(&evidence, Component::DatabaseCpu, F::Processors(ProcessorLimit::Full { .. }));
 }
@@ -922,7 +922,7 @@ fn slow_input_limits() {
     let mut evidence = watched();
     evidence.plan = steady(fed).plan;
     names!(&evidence, Component::GeneratorInput, F::Generator(GeneratorLimit::SlowFeed { .. }));
-    // Thinking clients idle intentionally, not for lack of input.
+    // Thinking clients idle intentionally, not because they lack input.
     evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
 }

@@ -39,7 +39,7 @@ fn constant_backlog_is_not_an_overload() {
 #[test]
 fn negligible_backlog_growth_is_not_an_overload() {
     // 50,000 requests: chance moves a queue by 447, half a percent is 250. The line through the
-    // means of ten blocks is as long as the window.
+    // means of ten blocks extends over the whole window.
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S - 8);
     let check = only("backlog", Status::Pass, &evidence);
@@ -175,7 +175,7 @@ fn short_window_without_a_large_shortfall_is_not_judged() {
     for (seconds, per_s) in [(1, PER_S / 2), (2, PER_S * 3 / 4), (4, PER_S * 3 / 4), (4, 0)] {
         let evidence = answered_at(seconds, 0, per_s);
         let check = check("backlog", &evidence);
-        // The share of open requests shows that it might be an overload.
+        // The share of open requests shows that the load may exceed the capacity.
         let open_share = Some(1.0 - per_s as f64 / PER_S as f64);
         let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5, open_share });
         assert_eq!(check.finding, Finding::NotPossible(few), "{seconds} {per_s}");
@@ -217,8 +217,8 @@ fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     assert!(summary.jobs[0].exceeds_capacity);
     assert_eq!(summary.limiter.component.name(), "unknown");
     only("backlog", Status::Suspect, &left(10, 501));
-    // The run has not waited for them after an interrupt or a lost target; and a file may lack
-    // them.
+    // After an interrupt, a lost target or a kill, the run has not waited for these requests; and a
+    // file that failed may have kept them back.
     for ended in [Some(EndKind::Interrupted), Some(EndKind::TargetLost), None] {
         let evidence = Evidence { ended, ..left(4, 900) };
         assert_eq!(check_of(&evidence), Status::NotPossible, "{ended:?}");
@@ -292,13 +292,13 @@ impl Load {
         evidence
     }
 
-    /// Returns the number of runs of a minute, of `runs`, in which the load is found to exceed the
-    /// capacity.
+    /// Returns the number of one-minute runs, out of `runs`, in which the load is found to exceed
+    /// the capacity.
     fn alarms(self, runs: u64) -> usize {
         self.alarms_in(Length { seconds: 60, warmup: 10 }, runs)
     }
 
-    /// Returns the same number for runs of a different length.
+    /// Returns the number of such runs of another length.
     fn alarms_in(self, length: Length, runs: u64) -> usize {
         let is_suspect =
             |seed: &u64| check("backlog", &self.run(length, *seed)).status == Status::Suspect;

@@ -95,7 +95,7 @@ fn self_throttling_loader_is_named_while_others_take_the_processors() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
-    // A program that has no processor for most of that time does not throttle itself.
+    // A program that has no processor for most of this waiting time does not throttle itself.
     plant(&mut evidence, "generator", "waited", 0.7);
     names!(
         &evidence,
@@ -147,7 +147,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         })
             if near(*share, 0.975)
     );
-    // The same mean in a program that works between its statements.
+    // A program with the same mean that works between its statements does not pause.
     let mut quick = batches();
     plant(&mut quick, "sessions", "paused", 0.2);
     plant(&mut quick, "generator", "user", 0.6);
@@ -157,7 +157,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
             if near(*pause_s, 0.000_31)
     );
-    // Pauses that take longer than the requests limit more than a wait in these.
+    // Pauses that take longer than the requests limit more than a wait within the requests does.
     let short = |paused| {
         let mut evidence = batches();
         plant(&mut evidence, "generator", "user", 0.3);
@@ -314,8 +314,8 @@ fn pooled_program() -> Evidence {
 
 #[test]
 fn requests_that_wait_at_a_pooler_name_it() {
-    // The URL of the database shows the two sessions at work; the URL of the pooler shows the
-    // session that the observer does not use, or none at all.
+    // An observer at the URL of the database sees the two sessions at work; at the URL of the
+    // pooler it sees the session that it does not use itself, or none at all.
     for [active, idle, identified] in [[20.0, 0.0, 0.0], [7.0, 3.0, 0.0], [0.0, 0.0, 0.0]] {
         let mut evidence = pooled_program();
         plant(&mut evidence, "sessions", "active", active);
@@ -387,8 +387,9 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
         F::Connections(ConnectionLimit::PoolOfProgram { waiting: Some(waiting), .. })
             if near(*waiting, 15.0)
     );
-    // So does a short request, before sessions that are hardly ever idle, or if hardly any
-    // connection was answered in a later tick, as it would be before a pause of the program.
+    // Short requests wait at the pool as well: if its sessions are hardly ever idle, or if hardly
+    // any connection was answered in a later tick, as would be the case before a pause of the
+    // program.
     let short = |active, idle, in_one_tick| {
         let mut evidence = asks_at_once(active, idle);
         hold(&mut evidence, "sockets generator", "in-one-tick", in_one_tick);
@@ -403,7 +404,7 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
     // Idle sessions may have answered the requests at once.
     let idle = asks_at_once(1.0, 19.0);
     assert_ne!(summarize(&idle).limiter.component, Component::Connections);
-    // An observer that waits for the pool itself sees no sessions at work.
+    // An observer that itself waits for the pool sees no sessions at work.
     let mut behind_proxy = asks_at_once(0.9, 1.1);
     plant(&mut behind_proxy, "sessions", "looks", 1.0);
     assert_ne!(summarize(&behind_proxy).limiter.component, Component::Connections);
@@ -525,7 +526,7 @@ fn counts_of_the_database_that_cover_a_moment_are_not_throughput() {
 
 #[test]
 fn requests_are_counted_while_all_connections_exist() {
-    // Sixteen connections log in until 20 s, which takes 500 parts of a dialogue, and make 8
+    // Sixteen connections log in until 20 s, which takes 500 messages in each direction, and make 8
     // requests per second until they end at 40 s.
     let mut evidence = observed_program();
     let requests = |s: f64| if s < 20.0 { 0.0 } else { 500.0 + 8.0 * (s.min(40.0) - 20.0) };
@@ -561,7 +562,7 @@ fn program_that_sends_at_once_is_not_self_throttling() {
     let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 1.0);
     plant(&mut evidence, "sessions", "idle", 9.0);
-    // Its sockets say more than the statistics of a database that counts transactions.
+    // The program's sockets say more than the statistics of a database that counts transactions.
     let commits = "pg_stat_database.all.xact_commit";
     plant(&mut evidence, "statistics", commits, 9_000.0);
     names!(
@@ -610,7 +611,7 @@ fn program_that_sends_at_once_is_not_self_throttling() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
-    // It would send more if it had a processor.
+    // The program would send more if it had a processor.
     let mut crowded = evidence.clone();
     plant(&mut crowded, "cpu 0", "busy", 0.9);
     plant(&mut crowded, "cpu 1", "busy", 0.9);

@@ -1,4 +1,4 @@
-//! Meaningless successes, and the first text of each error.
+//! Successes of jobs that did nothing, and the first text of each error.
 
 use analyze::{EmptySuccess, ErrorSummary, Evidence, summarize};
 use base::{Class, Code, Nanos};
@@ -44,7 +44,7 @@ fn job_without_a_request_is_reported_with_its_first_due_time() {
     let slow = "duration = 60s\n[late]\nquery = select 1\nevery = 2m\nstart = 5s\n";
     let first = Some(Nanos::from_secs(125));
     assert_eq!(empty_success(&nothing(slow)), Some(EmptySuccess::NothingDue { first }));
-    // Its first request was due in time, and something else prevented it.
+    // The first request was due during the run, and something else prevented it.
     assert_eq!(empty_success(&nothing(OPEN)), Some(EmptySuccess::NothingDue { first: None }));
     assert_eq!(empty_success(&steady(OPEN)), None);
 }

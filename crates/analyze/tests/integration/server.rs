@@ -15,7 +15,7 @@ use crate::support::{check, only, steady};
 const READ: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival \
                     = uniform\n";
 
-/// Number of requests that [`READ`] makes.
+/// Number of requests of a run of [`READ`].
 const ALL: u64 = 60_000;
 
 /// Counters of a server: name, value before the run, value after it.
@@ -75,7 +75,7 @@ fn one_lost_commit_is_enough() {
         (ALL + 7, Status::Pass),
         (ALL + 6, Status::Invalid),
         (0, Status::NotPossible),
-        // 0.5 % of the server's count, which is as much as 5 per second.
+        // 0.5 % of the server's count, which here equals 5 per second.
         (ALL + 7 + 301, Status::Pass),
         (ALL + 7 + 302, Status::Suspect),
     ] {

@@ -115,7 +115,7 @@ fn one_time_job_has_before_during_and_after() {
 
 const CLEAN_UP: &str = "[clean-up]\nquery = delete\ncount = 1\nstart = 30s\n";
 
-/// Returns a run in which a job has a tenth of its answers between 30 and 60 s.
+/// Returns a run in which a job gets only a tenth of its usual answers from 30 to 60 s.
 fn slowed(traffic: &str, beside: &str) -> Run {
     let workload = format!("duration = 90s\n[read]\nquery = select 1\n{traffic}\n{beside}");
     let mut run = Run::of(&workload);
@@ -128,7 +128,7 @@ fn slowed(traffic: &str, beside: &str) -> Run {
     run
 }
 
-/// Returns the limiter if there is a clean-up meanwhile.
+/// Returns the limiter of a slowed run with a clean-up in the slow period.
 fn limited_by(traffic: &str) -> Component {
     let run = slowed(traffic, CLEAN_UP).acting(1, 30, 59);
     summarize(&run.evidence()).limiter.component
@@ -197,8 +197,8 @@ fn phase_after_is_the_reference_without_a_phase_before() {
     assert_eq!(stopped.phases.len(), 2);
 }
 
-/// A `before` of five seconds has no intervals, but the time between has, and the difference is
-/// found.
+/// A phase before the job of five seconds is too short for intervals. The phase between its
+/// requests is long enough, and the difference is found.
 #[test]
 fn too_short_phase_before_is_not_a_reference() {
     let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 5s");
@@ -378,7 +378,7 @@ fn a_record_that_cannot_be_read_is_an_error() {
     assert_eq!(disturbances(&evidence, read).unwrap_err(), "damaged");
 }
 
-/// Adds background work, by the number of samples with it in each second.
+/// Adds background work; `looks` returns the number of samples that show it in a second.
 fn at_work(run: Run, name: &str, looks: impl Fn(u64) -> f64) -> Run {
     let mut run = run;
     let mut seen = 0.0;
@@ -414,7 +414,7 @@ fn work_of_the_database_divides_the_window_as_a_job_does() {
     let reported: Vec<(&str, f64, bool, bool)> =
         effects.iter().map(|it| (it.cause.as_str(), it.at_s, it.began, it.to > it.from)).collect();
     assert_eq!(reported, [("vacuum: t", 30.0, true, true), ("vacuum: t", 60.0, false, false)]);
-    // Rare samples make the moment less precise.
+    // With rare samples, start and end of the work are less precise.
     assert_eq!(vacuum.resolution_s, 1.0);
     let seldom = format!("{alone}[observe]\nevery = 5s\n");
     let run = Run::of(&seldom).queueing(7, slow);
@@ -439,8 +439,8 @@ fn effect_of_a_brief_phase_is_judged_by_the_phase_after() {
     assert_eq!((effect.at_s, effect.began, effect.times), (31.0, false, 1));
     assert!(effect.figure == Figure::Mean && effect.from > 2.0 * effect.to, "{effect:?}");
     assert_eq!(run(4.0), []);
-    // Background work that follows the job is not named as the cause in its place. Without the job,
-    // it is.
+    // Background work that follows the job is not named as the cause instead of the job. Without
+    // the job, the background work is named.
     let work = |workload: &str, acts: bool| {
         let service = |second: usize| if second < 31 { 4.0 } else { 1.5 };
         let mut run = Run::of(workload).queueing(7, service);

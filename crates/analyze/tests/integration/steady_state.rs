@@ -254,8 +254,8 @@ fn little(evidence: &Evidence) -> Status {
     check("little", evidence).status
 }
 
-/// Returns a run of four clients with this percentage of the possible requests, of which all four
-/// wait for a second once in a probe. They are open at the end.
+/// Returns a run of four clients with this percentage of the possible requests. In the probe
+/// `stalled`, each client has one request that takes a second. Four requests are open at the end.
 fn stalled_in(stalled: usize, percent: u64) -> Evidence {
     let mut evidence = steady(MIXED);
     set_probes(&mut evidence, 1, |probe| {
@@ -280,7 +280,8 @@ fn stall_at_the_end_of_the_window_is_no_surplus() {
     assert_eq!(little(&answered_in_time), Status::Suspect);
 }
 
-/// The stall ends before the window does: its times and the fewer requests add up.
+/// The stall ends before the window does: its longer times and the smaller number of requests
+/// balance.
 #[test]
 fn stall_within_the_last_probe_hides_no_surplus() {
     let mut evidence = steady(MIXED);
@@ -350,7 +351,7 @@ fn requests_missing_at_the_begin_without_busy_clients_are_noticed() {
     assert_eq!(little(&ended), Status::Suspect);
 }
 
-/// No client is busy since before its job.
+/// A client cannot have been busy since before its job began.
 #[test]
 fn empty_begin_of_a_run_without_warm_up_is_noticed() {
     let mut evidence = steady(&MIXED.replace("warmup = 10s", "warmup = 0s"));
@@ -362,7 +363,7 @@ fn empty_begin_of_a_run_without_warm_up_is_noticed() {
     assert_eq!(little(&evidence), Status::Suspect);
 }
 
-/// A cold cache lengthens the responses of the first 20 seconds to 4.27 ms, which are counted.
+/// A cold cache lengthens the response times of the first 20 seconds to 4.27 ms; these times count.
 #[test]
 fn cold_cache_hides_no_missing_requests() {
     let with = |percent: u64| {

@@ -151,8 +151,8 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
     evidence.jobs[place].parts = (0..20).map(part).collect();
 }
 
-/// Gives a job these response times in each probe of the window, and thereby in the whole of it:
-/// milliseconds with their numbers.
+/// Gives a job these response times in each probe of the window, and thereby in the whole window:
+/// milliseconds with their counts.
 pub(crate) fn set_probes(
     evidence: &mut Evidence,
     place: usize,

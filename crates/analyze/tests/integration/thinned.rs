@@ -12,8 +12,8 @@ const WORKLOAD: &str = "duration = 3h\nwarmup = 10s\n[read]\nquery = select 1\nc
 
 const SECONDS: u64 = 10_800;
 
-/// Returns a closed job of two clients with a database whose processors work for a part of the time
-/// that grows: every mean depends on how much each hour weighs.
+/// Returns a closed job of two clients with a database whose processors are busy for a growing
+/// fraction of the time, so every mean depends on the weight of each hour.
 fn long() -> Evidence {
     let mut evidence = nothing(WORKLOAD);
     evidence.surroundings = Surroundings::default();
@@ -27,7 +27,7 @@ fn long() -> Evidence {
     {
         add_times(&mut evidence, 0, kind, ms, (SECONDS - 10) * PER_S);
     }
-    // Faster in the last hour, with a ripple within each bin.
+    // Growth is faster in the last hour, with a ripple within each bin.
     let counter = |per_s: f64| {
         move |s: f64| per_s * (s + 2.0 * (s - 7_200.0).max(0.0)) + 0.1 * per_s * (s * 0.3).sin()
     };
@@ -102,7 +102,7 @@ fn same(evidence: &Evidence) -> Summary {
 fn merged_samples_give_the_same_limiter_and_checks() {
     let mut evidence = long();
     let limiter = same(&evidence).limiter;
-    // Two hours with one processor in use and one with three: 1.67 of them.
+    // One processor in use for two hours and three for one: 1.67 on average.
     assert_eq!(limiter.component, Component::DatabaseSingleCore, "{limiter:?}");
     let LimiterFinding::Processors(ProcessorLimit::OneThread { share, .. }) = limiter.finding
     else {

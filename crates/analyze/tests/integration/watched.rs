@@ -6,7 +6,7 @@ use base::Nanos;
 
 use crate::support::{OPEN, check, grow, near, only, replace_readings, stand_still, steady};
 
-/// A closed job with as many clients as its requests keep busy.
+/// A closed job whose requests keep all of its clients busy.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
 
 #[test]
@@ -118,7 +118,7 @@ fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     let mut evidence = crowded("", 0.3);
     evidence.observed.retain(|observed| observed.component != "server");
     only("other-programs", Status::NotPossible, &evidence);
-    // A database behind a pooler counts as one of the other programs there.
+    // A database behind a pooler counts as one of the other programs on its host.
     let mut pooled = crowded("", 0.3);
     let looks = (0..=60).map(Nanos::from_secs);
     replace_readings(&mut pooled.observed, "server", "proxies", looks, |_| 1.0);
@@ -153,7 +153,7 @@ fn missing_observations_make_checks_not_possible() {
         let expected = Finding::NotPossible(Obstacle::Observation(obstacle));
         assert_eq!(check(name, evidence).finding, expected);
     };
-    // A system that reports one thing and not another.
+    // A system that reports figures of the host only.
     let mut half = steady(OPEN);
     half.observed.retain(|observed| observed.component == "host");
     lacks("processor-wait", &half, ObservationObstacle::ThreadsUnreadable);
@@ -163,7 +163,7 @@ fn missing_observations_make_checks_not_possible() {
     let mut gone = steady(OPEN);
     gone.observed.iter_mut().for_each(|observed| observed.points.truncate(30));
     lacks("stall", &gone, ObservationObstacle::WatcherEnded);
-    // Its samples until then count.
+    // The samples of the thread until its end count.
     stand_still(&mut gone, &[(20.0, 5.0)]);
     assert_eq!(check("stall", &gone).status, Status::Invalid);
     // One sample has no growth.

@@ -10,10 +10,10 @@ use record::{Interval, Kind};
 use crate::error::RecordError;
 use crate::reader::{Archive, IntervalCounts};
 
-/// Columns. The first four identify the row; then follow the requests with an intended start in it,
-/// the requests that ended in it, and the state at its end. Times are those of a histogram row, and
-/// stand in its first second. In runs of more than two hours a histogram row is longer than a
-/// second. New columns are appended, for programs that refer to columns by number.
+/// Columns. The first four identify the row; then follow the requests with an intended start in the
+/// row's second, the requests that ended in it, and the state at its end. Times are those of a
+/// histogram row, and are given in its first second. In runs of more than two hours a histogram row
+/// is longer than a second. New columns are appended, for programs that refer to columns by number.
 const COLUMNS: [&str; 39] = [
     "job",
     "start_s",
@@ -185,8 +185,8 @@ fn cells(
     cells
 }
 
-/// Returns true if the schedule still lasts at `start`. After its end, requests are only answered.
-/// The window of a killed run ends with its record.
+/// Returns true if the schedule has not ended at `start`. After its end, requests are only
+/// answered. The window of a killed run ends with its record.
 fn is_scheduled(archive: &Archive, start: Nanos) -> bool {
     archive.end().is_none_or(|end| start < end.at)
 }

@@ -101,7 +101,7 @@ fn run(archive: &Archive) -> Result<Value, RecordError> {
         "time_zero": archive.time_zero().map(|zero| zero.to_string()),
         "pace": header.pace.name(),
         "threads": header.lanes,
-        // Seeds may exceed the integers that every JSON reader keeps exactly.
+        // Seeds may be larger than the integers that every JSON reader reads exactly.
         "seed": header.seed.0.to_string(),
         "target": header.target.as_str(),
         "command": header.command,
@@ -267,8 +267,8 @@ fn write_histograms<W: Write>(
     Ok(())
 }
 
-/// A decoded histogram: pairs of a time in nanoseconds, and the number of times up to it and above
-/// the time before it.
+/// A decoded histogram: pairs of a time in nanoseconds, and the number of times that are not
+/// longer, but longer than the time of the previous pair.
 #[derive(Serialize)]
 struct HistogramRow<'a> {
     job: &'a str,

@@ -19,7 +19,7 @@ impl LiveView {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the recorder count response times since time zero, if it is called before the run.
+    /// Makes the recorder count response times since time zero. Must be called before the run.
     pub fn count_times(&self) {
         self.counts_times.store(true, Ordering::Relaxed);
     }

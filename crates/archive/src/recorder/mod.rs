@@ -2,7 +2,7 @@
 //!
 //! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
 //! it in virtual time. The thread ([`recorder_thread`]) adds up the lanes ([`run_sums`]) and writes
-//! the sums in one transaction per second. All others add facts through [`RecordFacts`] and read
+//! the sums in one transaction per second. Other threads add facts through [`RecordFacts`] and read
 //! the latest figures through a [`LiveView`].
 //!
 //! The invariant: deliveries that were not reported as lost are in the record when
@@ -35,10 +35,9 @@ use crate::writer::Writer;
 use outlet::{ExternalFact, Health, Lane, Message, PendingLimits};
 use recorder_thread::RecorderThread;
 
-/// The number of messages that may be pending for the recorder. In real time a lane keeps messages
-/// that find no room. In virtual time it waits, and the number bounds the memory of a run: with few
-/// pending cells, a short run uses as much of it as a long one. There a message has several
-/// deliveries.
+/// The number of messages that may be pending for the recorder. In real time a lane stores further
+/// messages itself. In virtual time it waits, and a message has several deliveries; the number
+/// limits the memory for pending cells, so a long run needs no more than a short one.
 const CHANNEL: usize = 32;
 const CHANNEL_IN_VIRTUAL: usize = 1;
 
@@ -57,8 +56,8 @@ pub struct Recorder {
 
 /// A handle for adding facts to the record from outside the lanes.
 ///
-/// Adding one may wait for the disk; therefore none is added on the measured path. Facts after the
-/// record is finished or has failed are ignored.
+/// Adding a fact may wait for the disk, so no fact is added on the measured path. Facts that are
+/// added after the record is finished or has failed are ignored.
 #[derive(Clone, Debug)]
 pub struct RecordFacts(SyncSender<Message>);
 
@@ -184,8 +183,8 @@ impl RecordFacts {
         self.note(ExternalFact::Excerpt(excerpt));
     }
 
-    /// Records the progress of filling a table, at any time and at its end. The record keeps the
-    /// last of each second.
+    /// Records the progress of filling a table, at any time and at its end. The record has the last
+    /// progress of each second.
     pub fn load(&self, load: Load) {
         self.note(ExternalFact::Load(load));
     }
@@ -200,7 +199,7 @@ impl RecordFacts {
         self.note(ExternalFact::Readings(at, readings));
     }
 
-    /// Records observations during the filling of a table, at a time since its beginning.
+    /// Records observations during the filling of a table, at a time since the filling began.
     pub fn load_readings(&self, table: &str, at: Nanos, readings: Vec<Reading>) {
         self.note(ExternalFact::LoadReadings { table: table.to_owned(), at, readings });
     }
@@ -211,7 +210,7 @@ impl RecordFacts {
     }
 
     fn note(&self, note: ExternalFact) {
-        // Without its thread, the record has already failed.
+        // Without the recorder's thread, the record has already failed.
         let _ = self.0.send(Message::Noted(note));
     }
 }

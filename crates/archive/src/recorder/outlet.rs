@@ -10,8 +10,8 @@ use record::{
     Delivery, End, Event, Excerpt, InputFile, Load, OpLogReport, Outlet, Pace, Reading, Returned,
 };
 
-/// The number of deliveries that a lane keeps while the recorder is busy: a minute's, or a few
-/// seconds' if there are very many jobs. With one more, the record fails.
+/// The maximum number of deliveries that a lane stores while the recorder is busy: those of a
+/// minute, or of a few seconds if there are very many jobs. One more makes the record fail.
 const BACKLOG: usize = 512;
 
 /// The minimum number of deliveries kept per job.
@@ -21,13 +21,14 @@ const BACKLOG_PER_JOB: usize = 4;
 /// the recorder costs far more than its work for one delivery.
 const TOGETHER: usize = 64;
 
-/// The number of cells among them, each of which takes about half a megabyte.
+/// The number of cells among these deliveries. Each cell takes about half a megabyte.
 const CELLS_TOGETHER: usize = 4;
 
-/// The number of cells and batches that may be pending for a lane; further ones are freed.
+/// The number of emptied cells and batches that may be pending for a lane; further ones are freed.
 const RETURNS: usize = 128;
 
-/// The minimum number of pending cells per job: a lane delivers the cells of all jobs at once.
+/// The minimum number of pending emptied cells per job: a lane delivers the cells of all jobs at
+/// once.
 const RETURNS_PER_JOB: usize = 2;
 
 /// The limits of pending data between a lane and the recorder.
@@ -62,7 +63,7 @@ pub(super) enum Message {
     Delivered(Lane, Delivery),
     /// Deliveries of a lane in virtual time, in their order.
     DeliveredTogether(Lane, Vec<Delivery>),
-    /// A lane has ended; this many deliveries found no room.
+    /// A lane has ended, with the number of deliveries for which there was no room.
     Closed(Lane, u64),
     /// A fact from outside the lanes.
     Noted(ExternalFact),
@@ -109,8 +110,9 @@ struct HeldBack {
 }
 
 impl HeldBack {
-    /// Adds a delivery, and returns true if the deliveries are to be handed over. An event is not
-    /// kept back: its place among the facts from outside the lanes depends on when it is sent.
+    /// Adds a delivery, and returns true if the deliveries are to be handed over. An event is
+    /// handed over at once, because its place among the facts from outside the lanes depends on
+    /// when it is sent.
     fn add(&mut self, delivery: Delivery) -> bool {
         let is_event = matches!(delivery, Delivery::Event(_));
         self.cells += usize::from(matches!(delivery, Delivery::Cell(_) | Delivery::Late(_)));
@@ -225,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// Waking the recorder for each interval would cost more than its work.
+    /// Waking the recorder for each interval would cost more than processing the interval.
     #[test]
     fn quiet_lane_in_virtual_time_hands_over_many_intervals_at_once() {
         let (sender, receiver) = sync_channel(64);

@@ -47,7 +47,8 @@ const EVENTS: u64 = 10_000;
 /// The largest size of an event's text, in bytes.
 const EVENT_TEXT: usize = 4_096;
 
-/// The size of the end of a text that is always kept, in bytes: it contains an error's code.
+/// The number of bytes at the end of a shortened text that are always kept: they contain an error's
+/// code.
 const EVENT_END: usize = 64;
 
 /// The mark for text that was left out.
@@ -319,7 +320,8 @@ impl RecorderThread {
         }
     }
 
-    /// Returns memory to its lane. It is freed if the lane has ended, or its channel is full.
+    /// Returns memory to its lane. The memory is freed if the lane has ended, or its channel is
+    /// full.
     fn give_back(&self, lane: Lane, returned: Returned) {
         let _ = self.lanes[lane.0 as usize].try_send(returned);
     }
@@ -377,8 +379,8 @@ impl RecorderThread {
         let cause = std::error::Error::source(error);
         let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
         let end = End { at, kind: EndKind::RecorderFailed, text };
-        // The disk that refused a row may refuse this too. The record then looks as if the run had
-        // been killed, and only the returned error gives the reason.
+        // The disk that refused a row may refuse the end too. The record then looks as if the run
+        // had been killed, and only the returned error gives the reason.
         let _ = self.sums.writer.seal_as_is(&end);
     }
 }

@@ -1,4 +1,4 @@
-//! The sums over all lanes, on their way to the disk.
+//! The sums over all lanes, before they are written to the disk.
 //!
 //! Recently used rows are in memory; the others are on disk, and are read again for very late
 //! answers. A row in memory is always complete: writing it replaces the one on disk.
@@ -36,7 +36,7 @@ pub(super) struct RunSums {
 
 struct AccountSums {
     statements: u16,
-    /// The last second and the first interval of the last row: later ones cannot be on disk.
+    /// The latest second, and the first interval of the latest row: later ones cannot be on disk.
     last_second: Option<Interval>,
     last_row: Option<Interval>,
     counts: Counts,
@@ -129,7 +129,7 @@ impl RunSums {
             self.accounts[account.index()].counts.arrivals += 1;
             self.second(account, interval)?.counts.arrivals += 1;
         }
-        // In the order of rows: each row is read from disk only once.
+        // Sorted by row: each row is read from disk only once.
         let mut requests: Vec<LateAnswer<'_>> = batches.flat_map(LateBatch::requests).collect();
         requests.sort_by_key(|late| (late.account, late.start));
         requests.iter().try_for_each(|late| self.add_request(late))

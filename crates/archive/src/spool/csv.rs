@@ -30,8 +30,8 @@ pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
     }
 }
 
-/// Appends a value. Numbers have the same form as everywhere in Assay: reals with as many digits as
-/// distinguish them.
+/// Appends a value. Numbers have the same form as everywhere in Assay: reals have just enough
+/// digits to be distinguished from all others.
 fn append(value: Field<'_>, sink: &mut Sink) {
     let out = sink.buffer();
     match value {

@@ -1,8 +1,8 @@
 //! The op-log: one row per request, for external analysis.
 //!
 //! A lane fills rows of fixed size into its own block, without allocating or waiting. If the writer
-//! cannot keep up, rows are dropped and counted; in virtual time the lane waits instead, and one
-//! seed gives one file.
+//! cannot keep up, rows are dropped and counted; in virtual time the lane waits instead, and the
+//! same seed gives the same file.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -35,9 +35,9 @@ const HEADER: &str = "job,number,intended_us,noticed_us,assigned_us,sent_us,done
 /// The path and format of an op-log.
 #[derive(Clone, Debug)]
 pub struct OpLogPlan {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its format.
+    /// Format of the file.
     pub format: OpFormat,
 }
 
@@ -190,7 +190,8 @@ impl OpSink for OpLogHandle {
     }
 
     fn hand_over(&mut self) {
-        // Without room, the block stays; it is handed over when it is full, or its rows are lost.
+        // If there is no room, the lane keeps the block. If there is still none when the block is
+        // full, further rows are dropped.
         self.swap_block();
     }
 }
@@ -215,7 +216,7 @@ impl OpLogHandle {
     }
 }
 
-/// The end of a lane. It waits for room for its last rows: the measurement is over.
+/// Ends a lane. Waiting for room for its last rows is harmless, because the measurement is over.
 impl Drop for OpLogHandle {
     fn drop(&mut self) {
         if !self.block.rows.is_empty() {

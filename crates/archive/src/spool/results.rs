@@ -14,8 +14,8 @@ use super::csv;
 use super::sink::{FileHealth, Sink, WriteResult, create};
 use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 
-/// The limits of pending data for a file: the rows of some requests, and few answers that are very
-/// large.
+/// The limits of pending data for a file: a number of blocks, and a number of bytes because single
+/// answers may be very large.
 pub(super) const ROOM: PendingLimits = PendingLimits { blocks: 64, weight: 8 << 20 };
 
 /// A results file that is being written.
@@ -23,7 +23,7 @@ pub struct ResultsFile {
     spool: Spool<Rows>,
 }
 
-/// A client's handle to a results file, which is closed when the last of them is dropped.
+/// A client's handle to a results file. The file is closed when the last handle is dropped.
 #[derive(Clone)]
 pub struct ResultsHandle {
     hand: SpoolHandle<Rows>,

@@ -11,7 +11,7 @@ use base::{Clock, Monotonic, Stamp};
 /// The number of bytes collected before a write.
 const BUFFER: usize = 1 << 16;
 
-/// The state of a run's files, shared by all clones.
+/// A flag, shared by all clones, that a file of a run has failed.
 #[derive(Clone, Debug, Default)]
 pub struct FileHealth(Arc<AtomicBool>);
 
@@ -69,7 +69,7 @@ impl Progress {
         WriteResult { bytes: self.bytes(), lines: self.lines.load(Ordering::Relaxed), failure }
     }
 
-    /// Returns the result for a file that was given up.
+    /// Returns the result for a file whose reader did not accept the data in time.
     pub(super) fn given_up(&self) -> WriteResult {
         let words = "its reader did not accept the data in time";
         let cause = io::Error::new(ErrorKind::TimedOut, words);
@@ -126,7 +126,7 @@ impl Sink {
         self.relieve();
     }
 
-    /// Writes the buffer to the file if it is full, in the middle of a line too.
+    /// Writes the buffer to the file if it is full, even in the middle of a line.
     pub(super) fn relieve(&mut self) {
         if self.buffer.len() >= BUFFER {
             self.flush();
@@ -155,7 +155,7 @@ impl Sink {
         self.health.fail();
     }
 
-    /// Writes the rest and closes the file.
+    /// Writes the rest of the buffer and closes the file.
     pub(super) fn finish(mut self) -> WriteResult {
         self.flush();
         self.progress.with(self.failure)

@@ -1,4 +1,4 @@
-//! Files that are slow, full, or without a reader, and the data for them.
+//! Tests of files that are slow, full, or without a reader.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -226,7 +226,7 @@ impl Wake for WakeSignal {
     }
 }
 
-/// A producer without room is woken when there is some, and the data arrive in order.
+/// A producer that waits for room is woken when there is some, and the data arrive in order.
 #[test]
 fn waiting_producer_is_woken_and_loses_no_rows() {
     let (disk, health) = (Disk::new(false, usize::MAX), FileHealth::default());
@@ -282,7 +282,7 @@ fn spool_limits_the_weight_of_its_blocks() {
     assert_eq!(spool.finish(|| true).lines, 2);
 }
 
-/// A long value is written in pieces: the output keeps no copy of it.
+/// A long value is written in pieces: the output does not keep a copy of the whole value.
 #[test]
 fn output_of_a_long_value_stays_small() {
     for (letter, written) in [("x", "x"), ("\"", "\"\"")] {

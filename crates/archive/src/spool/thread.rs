@@ -17,7 +17,7 @@ const MAX_IDLE_POLLS: u32 = 200;
 
 /// A block of data for a file.
 pub(crate) trait Block: Send + 'static {
-    /// Returns the size of its content in memory, in bytes.
+    /// Returns the size of the block's content in memory, in bytes.
     fn weight(&self) -> usize;
 
     /// Empties the block and keeps its memory.
@@ -33,13 +33,13 @@ pub(crate) struct PendingLimits {
     pub(crate) weight: usize,
 }
 
-/// A handle to the thread that writes a file, with which to wait until the thread has ended.
+/// A handle to the thread that writes a file, for waiting until the thread has ended.
 pub(crate) struct Spool<B> {
     shared: Arc<Shared<B>>,
     progress: Arc<Progress>,
 }
 
-/// A producer's handle to a spool. The file is closed when the last of them is dropped.
+/// A producer's handle to a spool. The file is closed when the last handle is dropped.
 pub(crate) struct SpoolHandle<B: Block> {
     shared: Arc<Shared<B>>,
 }
@@ -78,8 +78,8 @@ enum NextStep<B> {
 }
 
 impl<B: Block> Spool<B> {
-    /// Starts the thread of a file; `append` writes the content of a block. Returns the first
-    /// producer's handle too.
+    /// Starts the thread of a file, and returns it with the handle of the first producer. `append`
+    /// writes the content of a block.
     pub(crate) fn start(
         sink: Sink,
         room: PendingLimits,
@@ -197,8 +197,8 @@ impl<B> Shared<B> {
 }
 
 impl<B: Block> Shared<B> {
-    /// Swaps a block and returns true, unless there is no room. After the end of the thread, blocks
-    /// are discarded: its result states the failure.
+    /// Swaps a block; returns false if there is no room. After the end of the thread, whose result
+    /// states the failure, blocks are discarded.
     fn swap(&self, state: &mut State<B>, block: &mut B) -> bool {
         if state.written.is_some() {
             block.clear();

@@ -82,8 +82,8 @@ pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, RowError> {
     facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
 }
 
-/// Writes the number of rows of `sample_range`, if there are any. The seal cannot have it: earlier
-/// versions compare all of its sums.
+/// Writes the number of rows of `sample_range`, if there are any. The seal cannot contain it,
+/// because earlier versions of Assay compare all sums of the seal.
 pub(super) fn write_sample_ranges(to: &Connection, number: u64) -> Result<(), RowError> {
     match number {
         0 => Ok(()),
@@ -118,7 +118,7 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowE
     }
     let failure = facts.get("op_log_failure").map(|_| facts.text("op_log_failure"));
     let format = facts.get("op_log_format").map(|_| facts.text("op_log_format")).transpose()?;
-    // Older records, from the time of a single format, do not name it.
+    // Records from versions with a single format do not name the format.
     let format = format.map_or(Some(OpFormat::Csv), |name| {
         OpFormat::ALL.into_iter().find(|known| known.name() == name)
     });
@@ -130,18 +130,18 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowE
     }))
 }
 
-/// The key of the start of the window of a run's round.
+/// The key of the start of the window that all runs of a round share.
 const WINDOW_FROM: &str = "window_from_ns";
 
-/// Writes the start of the window of a run's round into a sealed record.
+/// Writes the start of the window that all runs of a round share into a sealed record.
 pub(crate) fn write_window_from(to: &Connection, at: Nanos) -> Result<(), RowError> {
     write_fact(to, WINDOW_FROM, whole(at).into())?;
     to.execute("update seal set total = total + 1 where what = 'rows of meta'", [])?;
     Ok(())
 }
 
-/// Reads the start of the window of a run's round; `None` in the record of a run that was not taken
-/// out of an experiment.
+/// Reads the start of the window that all runs of a round share; `None` unless the run was exported
+/// from an experiment.
 pub(crate) fn read_window_from(from: &Connection) -> Result<Option<Nanos>, RowError> {
     let facts = Facts::read(from)?;
     facts.get(WINDOW_FROM).map(|_| facts.nanos(WINDOW_FROM)).transpose()

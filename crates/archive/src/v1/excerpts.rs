@@ -1,4 +1,4 @@
-//! Small tables of text for readers.
+//! Excerpts: small tables of text for the readers of a record.
 
 use record::{Excerpt, ExcerptKind};
 use rusqlite::{Connection, params};

@@ -1,4 +1,4 @@
-//! The files that a run was made from.
+//! The files that were read before a run.
 
 use record::InputFile;
 use rusqlite::{Connection, params};

@@ -11,7 +11,7 @@ use crate::error::RowError;
 const PART: &str = "part";
 const NODE: &str = "node";
 
-/// Writes a job, a part of one, or a job at one server, and its statements.
+/// Writes a job, a part of a job, or a job at one server, and its statements.
 pub(super) fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), RowError> {
     let JobHeader { name, kind, model, arrival, offered_per_s, connections_asked, statements } =
         job;

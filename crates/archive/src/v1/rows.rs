@@ -174,7 +174,7 @@ impl IntervalSums {
     /// Adds a row.
     ///
     /// # Errors
-    /// A sum is larger than an integer of SQLite, except of values that come from servers.
+    /// A sum is larger than an integer of SQLite, unless its values come from servers.
     pub(crate) fn add(&mut self, row: &IntervalRow) -> Result<(), RowError> {
         let added = scalars(&row.counts, &row.ends);
         for ((sum, added), what) in self.0.iter_mut().zip(added).zip(SCALARS) {
@@ -323,8 +323,8 @@ impl EventError {
         Ok((row.get(0)?, record::EventError { class, code }))
     }
 
-    /// Returns the error of an event in a record that lacks this table. It is the failure of the
-    /// event's account whose code is at the end of the event's text.
+    /// Returns the error of an event in a record without this table: of the failures of the event's
+    /// account, the one whose code is at the end of the event's text.
     pub(crate) fn in_text(
         text: &str,
         mut failures: impl Iterator<Item = record::EventError>,

@@ -10,7 +10,7 @@ pub(crate) const APPLICATION: i64 = 0x4153_4159;
 /// `PRAGMA user_version` of a record of this version.
 pub(crate) const VERSION: i64 = 1;
 
-/// The tables and views. SQLite keeps the text of each statement exactly as written.
+/// The statements that create the tables and views. SQLite stores their text exactly as written.
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that the first records did not have.

@@ -1,4 +1,4 @@
-//! The seal: sums over the rows of a record, by which missing rows are detected.
+//! The seal: sums over the rows of a record, which reveal missing rows.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ fn whole(high: u64, low: u64) -> u64 {
     high.saturating_mul(1 << 31).saturating_add(low).min(MAX_ROWS)
 }
 
-/// Returns the sums of the rows of `interval`. A job without rows is missing.
+/// Returns the sums of the rows of `interval`. A job without rows is left out.
 pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, RowError> {
     let sums = SCALARS.map(sums_of).join(", ");
     let mut select = of.prepare(&format!("select job, {sums} from interval group by job"))?;

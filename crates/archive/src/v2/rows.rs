@@ -11,34 +11,34 @@ use crate::v1;
 /// A run of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
-    /// Its number, from 1.
+    /// Number of the run, from 1.
     pub run: u32,
-    /// Its round, from 0.
+    /// Round of the run, from 0.
     pub round: u32,
-    /// Its position in the round, from 0.
+    /// Position of the run in its round, from 0.
     pub position: u32,
-    /// The name of its arm.
+    /// Name of the run's arm.
     pub arm: String,
-    /// The value of the key that the experiment varies, as written in a file; `None` if it varies
-    /// none.
+    /// The value of the key that the experiment varies, as written in a file; `None` if no key
+    /// varies.
     pub point: Option<String>,
-    /// The part of the experiment that it belongs to.
+    /// The part of the experiment that the run belongs to.
     pub phase: Phase,
     /// Number of earlier attempts at the round.
     pub attempt: u32,
-    /// Its state.
+    /// The use of the run in the experiment.
     pub state: RunState,
     /// The verdict, in the words of the program.
     pub verdict: String,
-    /// Names of the checks that object, separated by commas.
+    /// Names of the checks that are not passed, separated by commas.
     pub objections: String,
-    /// The seed of its schedule and values.
+    /// Seed of the run's schedule and values.
     pub seed: u64,
 }
 
 impl RunRow {
-    /// Returns the row of a run that counts, at the beginning of the first round in which arms are
-    /// compared; not judged yet.
+    /// Returns the row of an unjudged run that counts, at the first position of the first round in
+    /// which arms are compared.
     pub fn new(run: u32, arm: impl Into<String>) -> RunRow {
         RunRow {
             run,
@@ -69,34 +69,34 @@ pub enum Phase {
     Capacity,
 }
 
-/// The use of a run.
+/// The use of a run in its experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Its round counts, if the round is complete.
+    /// The run counts, if its round is complete.
     Counts,
-    /// Its round was repeated because the load generator or its machine failed.
+    /// The round was repeated, because the load generator or its machine failed.
     Repeated,
-    /// Its round was not completed, and begun again when the experiment was resumed.
+    /// The round was not completed, and begun again when the experiment was resumed.
     Abandoned,
 }
 
 /// A metric of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The job or table; empty for the whole run.
+    /// The job or table that the metric describes; empty for the whole run.
     pub of: String,
-    /// The metric.
+    /// The name of the metric.
     pub metric: String,
     /// The value.
     pub value: f64,
 }
 
-/// A look that was taken.
+/// A look: an evaluation of an experiment that has taken place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookRow {
-    /// Number of pairs.
+    /// Number of pairs that were evaluated.
     pub pairs: u32,
-    /// True if it ended the experiment.
+    /// True if the look ended the experiment.
     pub is_decided: bool,
 }
 
@@ -113,7 +113,7 @@ impl Phase {
         }
     }
 
-    /// Returns true if its runs form rounds that are complete or do not count.
+    /// Returns true if the runs of this phase form rounds. A round counts only if it is complete.
     pub fn has_rounds(self) -> bool {
         matches!(self, Phase::Compare | Phase::Sweep)
     }

@@ -8,7 +8,7 @@ use crate::v1;
 /// `PRAGMA user_version` of a record of this version.
 pub(crate) const VERSION: i64 = 2;
 
-/// The tables. SQLite keeps the text of each statement exactly as written.
+/// The statements that create the tables. SQLite stores their text exactly as written.
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// Returns the statements that create the tables, with the names of the tables.

@@ -12,7 +12,7 @@ use crate::support::{Place, Scenario, chain, read_all, record_with};
 /// The number of damaged files to read.
 const FILES: u64 = 1_500;
 
-/// Number of files per file that is also read while it is checked.
+/// Of this many damaged files, one is also read while it is checked.
 const BESIDE: u64 = 4;
 
 /// Damage never causes a panic, and never makes a record shorter.
@@ -83,7 +83,7 @@ fn flip(place: &Place, files: u64) {
     assert!((files / 10..files * 9 / 10).contains(&read), "{read} were read");
 }
 
-/// Pages that refer to each other have no end.
+/// Pages that refer to each other could be read forever.
 #[test]
 fn reading_ends_when_a_check_fails() {
     let place = Place::new("endless");

@@ -9,7 +9,7 @@ use record::{Kind, Pace};
 
 use crate::support::{Place, READ, Scenario, header, keep_step, ledgers};
 
-/// The variable with the path for a child process of this test.
+/// The environment variable with the path of the record, for a child process of this test.
 const RECORD: &str = "ASSAY_TEST_RECORD";
 
 /// Records in real time, as fast as the disk allows, and prints which intervals are written.
@@ -19,7 +19,8 @@ fn record_until_killed(path: &Path) {
     let live = recorder.live();
     Scenario::QUICK.run(ledgers(&header, 2, || recorder.outlet()), |_, second| {
         keep_step(&recorder, &live, second);
-        // The state of an interval is shown before it is written, and after the previous one is.
+        // The state of an interval is shown after the previous one is written, and before it is
+        // itself.
         if let Some(written) = second.checked_sub(2) {
             println!("written {written}");
         }
@@ -34,7 +35,7 @@ pub(crate) fn child(test: &str, path: &Path, wrap: impl FnOnce(Command) -> Comma
     command.env(RECORD, path).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Returns the path for the record in such a child process.
+/// Returns the path of the record in a child process that records.
 pub(crate) fn path_of_child() -> Option<std::ffi::OsString> {
     std::env::var_os(RECORD)
 }
@@ -67,7 +68,7 @@ fn assert_is_whole_up_to(path: &Path, written: u32) {
     assert_eq!(intervals, (0..=last).collect::<Vec<_>>());
     let response = archive.histogram_rows(READ, Kind::Response).unwrap();
     assert!(response.len() > last as usize / 2);
-    // Requests of the end of the last second may have been answered in the next.
+    // Requests that began at the end of the last second may have been answered in the next.
     for row in &rows[..written as usize] {
         let expected = if row.interval == 0 { 15 } else { 30 };
         assert_eq!((row.counts.arrivals, row.counts.open()), (expected, 0), "{row:?}");

@@ -93,7 +93,7 @@ fn a_record_of_a_later_version_says_which_program_reads_it() {
     let message = refused(&place.record());
     assert!(message.contains("was written by Assay 9.9.1 in version 7 of the format"), "{message}");
     assert!(message.ends_with("read it with that Assay or a later one"), "{message}");
-    // Regardless of the tables of that version.
+    // A later version is refused regardless of its tables.
     change.execute_batch("drop table meta").unwrap();
     assert!(refused(&place.record()).contains("was written in version 7 of the format"));
 }

@@ -1,4 +1,4 @@
-//! Comparison of records with the deliveries that they are made from.
+//! Comparison of records with the deliveries of the lanes.
 
 use archive::{Archive, ClientReading, RecordError, Recorder};
 use base::{AccountId, Class, Code, Nanos, Secret, Secrets, Seed, WallTime};

@@ -1,4 +1,4 @@
-//! Records on disk, made through the recorder, for the tests of exports.
+//! Records on disk, written by the recorder, for the tests of exports.
 
 use std::path::Path;
 
@@ -54,8 +54,8 @@ fn header(pace: Pace) -> Header {
     }
 }
 
-/// Records forty requests a second, one after the other, one that takes three seconds alongside
-/// them, and one that is answered after the end.
+/// Records forty requests a second, one after the other; alongside them, one that takes three
+/// seconds, and one that is answered after the end.
 fn serve(mut ledger: Ledger<RecorderOutlet>) {
     let text = "relation \"t\" does not exist".to_owned();
     ledger.event(ZERO + Nanos::from_millis(900), Some(WRITE), EventKind::FirstError, text);

@@ -34,7 +34,7 @@ fn readings(second: u64) -> Vec<Reading> {
     ]
 }
 
-/// Samples each second of a run, with a fraction of a second more each time.
+/// Samples each second of a run, each time a microsecond later within the second.
 fn sample(notes: &RecordFacts, seconds: impl Iterator<Item = u64>) {
     seconds.for_each(|second| notes.readings(at(second), readings(second)));
 }
@@ -103,7 +103,7 @@ fn readings_that_are_not_finite_are_missing_and_do_not_end_the_record() {
     recorder.finish(end(10)).unwrap();
     let series = Archive::open(&place.record()).unwrap().series().unwrap();
     assert_eq!(of(&series, "run-queue").points, [(at(1), 1.0), (at(4), 4.0)]);
-    // Those of a record that another program changed are missing, too.
+    // Infinite values that another program wrote to the record are missing, too.
     let changed = Connection::open(place.record()).unwrap();
     for table in ["sample", "load_sample"] {
         changed.execute(&format!("update {table} set value = 9e999 where value = 4"), []).unwrap();
@@ -155,9 +155,9 @@ fn record_until_killed(path: &Path) {
     for interval in 0..2 {
         outlet.deliver(Delivery::Gauges { lane: 0, interval, gauges: vec![Gauge::default(); 2] });
     }
-    // Waits until the queue has room for both.
+    // Waits until the queue has room for both deliveries.
     drop(outlet);
-    // The state of an interval is shown before it is written, and after the previous one is.
+    // The state of an interval is shown after the previous one is written, and before it is itself.
     while live.latest().is_none_or(|live| live.interval < 1) {
         std::thread::yield_now();
     }
@@ -214,7 +214,7 @@ fn record_without_the_table_of_ranges_is_read() {
     assert_eq!((queue.points.len(), queue.ranges.len()), (101 + 5, 0));
 }
 
-/// A record of a week has 109 MB of three jobs, and the 230 series of a busy PostgreSQL on a
+/// The record of a week contains 109 MB of three jobs, and the 230 series of a busy PostgreSQL on a
 /// machine with two processors. Eight series are measured here.
 #[test]
 fn samples_of_a_week_fit_into_a_record() {

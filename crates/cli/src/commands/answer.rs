@@ -18,8 +18,8 @@ use crate::exit::Exit;
 use crate::workload_folder::folder_of;
 use crate::{memory, outputs};
 
-/// The width of an answer outside a terminal, and the most on one. Longer lines are hard to read,
-/// and tables need no more.
+/// The width of an answer outside a terminal, and the maximum width on a terminal. Longer lines are
+/// hard to read, and tables need no more.
 const WIDTH: usize = 100;
 
 /// The width of a short answer outside a terminal, in columns: a screen's.
@@ -30,7 +30,7 @@ const SHORT_WIDTH: usize = 80;
 pub(crate) enum TextForm {
     /// The part that fits a screen.
     Short,
-    /// All of it.
+    /// The whole answer.
     Full,
 }
 
@@ -43,7 +43,7 @@ impl TextForm {
 
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is not an error in its workload file.
-/// `record_error` is the error of writing the record, which may be readable up to it.
+/// `record_error` is the error of writing the record, which may be readable up to that error.
 pub(crate) fn of_run(
     path: &Path,
     end: EndKind,
@@ -139,7 +139,7 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
 }
 
 /// Writes test cases to the new file of `--junit`, if it is given. The answer is printed before: it
-/// must not be lost with the file.
+/// must not be lost if the file cannot be written.
 pub(crate) fn write_cases(
     args: &AnswerArgs,
     suite: impl FnOnce() -> TestSuite,
@@ -188,8 +188,8 @@ fn style_or(other: usize) -> Style {
     Style { color: is_styled(is_terminal), width }
 }
 
-/// Returns the width of an answer on a terminal with this many columns; if it does not report them,
-/// the value of `COLUMNS` is used.
+/// Returns the width of an answer on a terminal with this many columns; if the terminal does not
+/// report them, the value of `COLUMNS` is used.
 fn width(reported: Option<u16>, set: Option<&str>) -> Option<usize> {
     let reported = reported.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
     reported.map(|columns| usize::from(columns).min(WIDTH))
@@ -222,7 +222,7 @@ pub(crate) struct RecordedRun {
 }
 
 impl RecordedRun {
-    /// Reads the times of its jobs over the run.
+    /// Reads the times of the run's jobs over the whole run.
     pub(crate) fn courses(&self) -> Result<Vec<TimeCourse>, RecordError> {
         lab::time_courses(&self.archive, &self.view.evidence)
     }

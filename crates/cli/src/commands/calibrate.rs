@@ -20,7 +20,7 @@ use crate::{signals, stderr};
 /// The remedy for an unusable calibration.
 const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
 
-/// The remedy for a folder in which no calibration can be kept.
+/// The remedy for a folder in which no calibration can be stored.
 const ELSEWHERE: &str = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {

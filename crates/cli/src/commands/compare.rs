@@ -98,7 +98,7 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
     })
 }
 
-/// Reads the groups, and returns the baseline if one was named that is not the first argument.
+/// Reads the groups. Returns the baseline, if one was named, unless it is the first argument.
 fn gather(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
     let mut arguments = args.records.clone();
     let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
@@ -120,17 +120,18 @@ fn is_same_file(one: &str, other: &str) -> bool {
     one == other || matches!((first, second), (Ok(first), Ok(second)) if first == second)
 }
 
-/// The comparisons that are made.
+/// The comparisons between groups of runs.
 struct Design {
     /// Pairs of a baseline and of the group that is compared with it.
     pairs: Vec<[ArmId; 2]>,
-    /// Repetitions of an experiment, as pairs: arguments by their index.
+    /// Pairs of an experiment and its repetition, by the indexes of their arguments.
     executions: Vec<[usize; 2]>,
 }
 
 impl Design {
-    /// Returns the comparisons of groups: records of experiments arm by arm, if there are no others
-    /// and no arm was named as the baseline; else every group with the baseline.
+    /// Returns the comparisons of groups. Several records of experiments are compared arm by arm,
+    /// if there are no other arguments and no arm was named as the baseline. Otherwise every group
+    /// is compared with the baseline.
     fn of(groups: &Groups, baseline: Option<ArmId>) -> Result<Design, Complaint> {
         let arguments = &groups.arguments;
         let are_experiments = arguments.iter().all(|one| one.experiment.is_some());
@@ -198,7 +199,7 @@ fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
     let Some(recorded) = argument.experiment.map(|place| &groups.experiments[place]) else {
         return Vec::new();
     };
-    // What follows a run is no difference of the arm.
+    // Statements and commands after a run are not a difference of the arm.
     let is_change = |key: &String| !matches!(key.as_str(), "after" | "after-command");
     let described = |(name, arm): (&String, ArmId)| {
         let keys = recorded.differences(arm).into_iter().map(|(key, _)| key);
@@ -360,14 +361,15 @@ fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
     objections(&all)
 }
 
-/// Returns the index of the experiment that two groups are arms of, if there is one.
+/// Returns the index of the experiment to which two groups belong as arms; `None` if there is none.
 fn experiment_of(groups: &Groups, pair: [ArmId; 2]) -> Option<usize> {
     let [baseline, arm] = pair.map(|of| groups.group(of).arm);
     let experiment = baseline?.experiment;
     (arm?.experiment == experiment).then_some(experiment)
 }
 
-/// Returns true if arms of one experiment are compared that may change several things.
+/// Returns true if groups are compared that are arms of one experiment, and if these arms may
+/// differ in several keys.
 fn has_several_differences(groups: &Groups, design: &Design) -> bool {
     let has_several = |pair: [ArmId; 2]| {
         let experiment = experiment_of(groups, pair);
@@ -376,8 +378,8 @@ fn has_several_differences(groups: &Groups, design: &Design) -> bool {
     design.interleaved(groups).into_iter().any(has_several)
 }
 
-/// Returns the differences between the rounds of each arm, and between arms of one experiment, that
-/// are not declared, each with its baseline.
+/// Returns the undeclared differences between the rounds of each arm, and between arms of one
+/// experiment, each with its baseline.
 fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(ArmId, UndeclaredDifference)> {
     let between_rounds = groups.arms().flat_map(|group| {
         undeclared(groups, [group, group]).into_iter().map(move |one| (group, one))
@@ -400,13 +402,13 @@ fn undeclared(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDifference> {
     found
 }
 
-/// Returns the arms of their experiment that two groups are.
+/// Returns the arms of two groups that belong to one experiment.
 fn arms_of(groups: &Groups, pair: [ArmId; 2]) -> [ArmId; 2] {
     pair.map(|of| groups.group(of).arm.map_or(ArmId::BASELINE, |of| of.arm))
 }
 
-/// Withdraws the comparisons of arms of one experiment that an undeclared difference decides,
-/// unless the user accepts its kind.
+/// Withdraws comparisons of arms of one experiment if an undeclared difference decides them, unless
+/// the user accepts its kind.
 fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[ObjectionKind]) {
     let pairs: Vec<[ArmId; 2]> =
         comparison.arms.iter().map(|arm| [arm.baseline, arm.arm]).collect();

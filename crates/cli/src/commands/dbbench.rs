@@ -342,7 +342,7 @@ impl FlagOptions {
         RunArgs {
             file: FileArgs {
                 file,
-                // Users of dbbench's flags trust the file: it must run as it did there.
+                // Users of dbbench's flags trust the file: it must run as it does in dbbench.
                 allow_files: true,
                 folder: self.folder.clone(),
                 rates: Rates::AsDbbench,

@@ -390,7 +390,7 @@ fn saturation(recorded: &RecordedExperiment) -> Option<SaturationView> {
         })
     };
     let steps = recorded.results.steps.iter().filter_map(step).collect();
-    // With settings that arms change, each run begins with a start of its own.
+    // If arms change settings of the server, it is started anew for each run.
     let mut changed = recorded.outline.arms.iter().flat_map(|arm| &arm.differences);
     let restarts = changed.any(|(key, _)| key.starts_with(SERVER_KEY));
     let server_starts = recorded.results.server_starts_of_steps().filter(|_| !restarts);
@@ -458,7 +458,7 @@ pub(crate) fn plans(file: &ExperimentFile) -> String {
     plans.collect::<Vec<String>>().join("\n")
 }
 
-/// Returns the facts of the record. A resumed experiment must have the same.
+/// Returns the facts of the record. A resumed experiment must have the same facts.
 fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> {
     vec![
         (VERSION, env!("CARGO_PKG_VERSION").to_owned()),

@@ -70,8 +70,8 @@ impl Progress {
     }
 }
 
-/// Returns the time that further runs will take at the pace of the runs so far, in whole seconds: a
-/// fraction would pretend to be exact.
+/// Returns the time that further runs will take at the pace of the runs so far, in whole seconds:
+/// fractions would suggest too much precision.
 fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
     let each = passed.0 / u64::from(made.max(1));
     let left = each.saturating_mul(u64::from(coming));

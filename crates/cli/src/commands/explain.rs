@@ -50,10 +50,10 @@ fn list(all: &[Explanation]) -> String {
     topics.into_iter().map(line).collect()
 }
 
-/// Most names that are suggested for an unknown one.
+/// Maximum number of names that are suggested for an unknown one.
 const MOST_NEAR: usize = 3;
 
-/// Shortest beginning of a word that suggests the names with that word.
+/// Minimum length of the beginning of a word, for names with that word to be suggested.
 const SHORTEST_PART: usize = 3;
 
 fn unknown(name: &str, all: &[Explanation]) -> Complaint {

@@ -49,7 +49,7 @@ enum Rows {
     Json,
 }
 
-/// Takes a run out of the record of an experiment, as a record of its own.
+/// Exports a run of an experiment as a record of its own.
 fn single_run(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
     let Some(run) = args.run else {
         let sentence = "`--format assay` takes one run out of the record of an experiment";
@@ -67,7 +67,7 @@ fn single_run(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
 /// A run whose rows are exported.
 struct ExportedRun {
     archive: Archive,
-    /// Its warm-up, if that was found from the runs of its round.
+    /// Warm-up of the run, if it was detected from all runs of the round.
     of_round: Option<Nanos>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Complaint> {
     })
 }
 
-/// Refuses a number of values within which no change is found.
+/// Refuses a number of values that is too small for a change within them to be found.
 fn check_values(fail_within: Option<usize>) -> Result<(), Complaint> {
     match fail_within {
         Some(values) if values < SHORTEST_SEGMENT => {
@@ -82,8 +82,8 @@ fn check_metrics(named: &[MetricName], records: &[HistoryRecord]) -> Result<(), 
     Ok(())
 }
 
-/// Divides records into series of the same work on the same servers, and of experiments of the same
-/// arm and point. The order of time is kept.
+/// Divides records into series: each has the same work on the same servers and, for experiments,
+/// the same arm and point. The order of time is kept.
 fn series(records: &[HistoryRecord]) -> Vec<Vec<&HistoryRecord>> {
     let mut all: Vec<Vec<&HistoryRecord>> = Vec::new();
     for record in records {
@@ -167,7 +167,7 @@ fn record_view(record: &HistoryRecord) -> RecordView {
     }
 }
 
-/// Returns the changes of all metrics, those between the same records together.
+/// Returns the changes of all metrics, grouped by the records between which they lie.
 fn changes(metrics: &[MetricHistory], records: &[&HistoryRecord]) -> Vec<SeriesChange> {
     let mut all: Vec<SeriesChange> = Vec::new();
     for (index, metric) in metrics.iter().enumerate() {
@@ -188,8 +188,8 @@ fn changes(metrics: &[MetricHistory], records: &[&HistoryRecord]) -> Vec<SeriesC
     all
 }
 
-/// Returns the facts that differ between the nearest valid records before and after a change, as
-/// many as the shortest segment has.
+/// Returns the facts that differ between the valid records before and after a change: on each side
+/// the nearest ones, as many as the shortest segment has.
 fn differences((before, after): (usize, usize), records: &[&HistoryRecord]) -> Vec<FactChange> {
     let valid = |place: &usize| records[*place].result.left_out().is_none();
     let first = |place: usize| &records[place].first;

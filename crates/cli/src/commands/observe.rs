@@ -77,7 +77,7 @@ fn unobserved(error: &AttachError) -> Complaint {
     }
 }
 
-/// Sends samples of this machine to the `assay` on another one that started this process.
+/// Sends samples of this machine to the `assay` on another machine that started this process.
 fn stdio(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let scope = lab::remote::scope(args.every, args.port, args.server.clone());
     let served = lab::remote::serve(scope, std::io::stdin(), std::io::stdout());
@@ -129,7 +129,8 @@ fn in_words(words: &[impl AsRef<OsStr>]) -> String {
 /// Characters that separate the parts of a script, of connection settings or of a URL's options.
 const DIVIDERS: [char; 6] = [';', '&', '?', '|', '"', '\''];
 
-/// Returns true if the word after this one of a command is a secret, as in `--password geheim`.
+/// Returns true if the word that follows `word` in a command is a secret, as in `--password
+/// geheim`.
 fn announces_secret(command: &str, word: &str) -> bool {
     let is_option = word.starts_with('-') && !word.contains('=');
     is_option && (names_secret(word) || password_option(command, word) == Some(word))

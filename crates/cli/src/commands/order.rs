@@ -13,7 +13,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::workload_file::{WorkloadFile, file_name};
 
-/// Returns the order of a workload file.
+/// Returns the parameters of a run of a workload file.
 pub(crate) fn order(
     file: &WorkloadFile,
     path: &Path,
@@ -57,7 +57,7 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
 /// Checks that this process may use every requested processor; a processor beyond the number of
 /// threads would otherwise be ignored silently.
 fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
-    // If the system does not list them, binding a thread will fail instead.
+    // If the system does not list the processors, binding a thread will fail instead.
     let Ok(allowed) = engine::processors() else { return Ok(()) };
     match asked.iter().find(|cpu| !allowed.contains(cpu)) {
         None => Ok(()),
@@ -144,7 +144,7 @@ pub(crate) fn command(
 }
 
 /// Returns the command line of a record with the path of its file as it was given, for use in the
-/// folder in which the command was started. `None` if the command does not run a file of this name.
+/// folder in which the command was started; `None` if the command does not run a file of this name.
 pub(crate) fn with_path(command: &str, path: &str) -> Option<String> {
     let name = shell_word(&file_name(Path::new(path)));
     let options = command.strip_prefix("assay run ")?.strip_prefix(&name)?;
@@ -161,7 +161,7 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, command: LoadingComm
     }
 }
 
-/// Returns the complaint with everything that the database says, secrets included.
+/// Returns the complaint with the whole message of the database, secrets included.
 fn complaint_as_told(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {

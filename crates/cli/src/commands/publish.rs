@@ -31,10 +31,10 @@ const SUMS: &str = "SHA256SUMS";
 /// The folder of the files that were read before the runs.
 const INPUTS: &str = "files";
 
-/// The folder of the files, in the temporary one.
+/// The name of the bundle's folder within the temporary folder.
 const FOLDER: &str = "folder";
 
-/// The archive, in the temporary folder.
+/// The name of the archive within the temporary folder.
 const ARCHIVE: &str = "archive";
 
 pub(crate) fn publish(args: &PublishArgs) -> Result<Exit, Complaint> {
@@ -56,7 +56,7 @@ pub(crate) fn publish(args: &PublishArgs) -> Result<Exit, Complaint> {
 struct Order<'a> {
     /// The record.
     record: &'a Path,
-    /// Its name in the bundle.
+    /// Name of the record in the bundle.
     name: &'a str,
     /// The folder of the files within the archive; `None` without an archive.
     top: Option<String>,
@@ -64,7 +64,7 @@ struct Order<'a> {
     out: &'a Path,
 }
 
-/// Returns the name of the record in the bundle. No other file of the bundle has its ending.
+/// Returns the name of the record in the bundle. No other file of the bundle has the same ending.
 fn record_name(name: &str) -> Result<String, Complaint> {
     if !is_plain(name) {
         let sentence = format!("the name `{name}` has characters that lists of checksums lack");
@@ -110,10 +110,10 @@ fn write(order: &Order<'_>) -> Result<(), Complaint> {
     name_new(&archive, out).map_err(uncreated)
 }
 
-/// Gives a file its name. A file that exists is never replaced.
+/// Gives a file its final name. A file that exists is never replaced.
 fn name_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        // Some file systems have no such links.
+        // Some file systems have no hard links.
         Err(error)
             if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) =>
         {
@@ -123,7 +123,7 @@ fn name_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a file or a folder to a place where nothing is.
+/// Moves a file or a folder to a path that does not exist.
 fn move_new(from: &Path, to: &Path) -> io::Result<()> {
     match to.symlink_metadata() {
         Ok(_) => Err(ErrorKind::AlreadyExists.into()),
@@ -132,7 +132,7 @@ fn move_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Returns true if a record belongs to an experiment, and refuses one that has not ended. This is
-/// done before the copy, which holds up a writer.
+/// done before the copy, which blocks a writer.
 fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
     let shown = record.display();
     match Archive::open(record) {
@@ -158,7 +158,7 @@ fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
 struct Bundle<'a> {
     order: &'a Order<'a>,
     folder: PathBuf,
-    /// Paths of its files below the folder.
+    /// Paths of the bundle's files below the folder.
     files: Vec<String>,
 }
 
@@ -248,7 +248,7 @@ struct Content {
     inputs: Vec<InputFile>,
 }
 
-/// An answer in its forms.
+/// An answer in all of its formats.
 struct Forms {
     page: String,
     text: String,
@@ -259,7 +259,7 @@ fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let failed = |error: archive::RecordError| Complaint::of(&error);
     let mut run = answer::read(copy, None).map_err(failed)?;
     let inputs = run.inputs().map_err(failed)?;
-    // A reader has the record in the folder of its answer.
+    // A reader has the record in the folder of the answer.
     run.view.about.record = PathBuf::from(name);
     let page = Page::of(&run.view);
     let forms = Forms {
@@ -289,7 +289,7 @@ fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
 fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let recorded = RecordedExperiment::read(copy)?;
     let mut shown = experiment::view_of(&recorded, Path::new(name));
-    // The folder of its author is of no use to others.
+    // The author's folder is of no use to others.
     shown.command_with_path.clone_from(&shown.command);
     let forms = Forms {
         page: report::experiment_html(&shown),
@@ -317,7 +317,7 @@ fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
     Ok(Content { forms, view, runs, inputs })
 }
 
-/// Returns the name of a file whose path has a folder.
+/// Returns the name of a file without its folder; `None` if the path has no folder.
 fn name_without_folder(path: &str) -> Option<String> {
     let name = file_name(Path::new(path));
     (name != path).then_some(name)
@@ -414,7 +414,7 @@ mod tests {
             fs::remove_file(at("old")).unwrap();
             place(&at("new"), &at("old")).unwrap();
             assert_eq!(fs::read_to_string(at("old")).unwrap(), "new");
-            // They may be one file.
+            // Both names may belong to one file.
             fs::remove_file(at("old")).unwrap();
         }
     }

@@ -28,7 +28,7 @@ pub(crate) enum LoadingCommand {
 }
 
 impl LoadingCommand {
-    /// Returns the remedy for a table that `[setup]` would create, and that exists.
+    /// Returns the remedy for a table that `[setup]` would create, but that already exists.
     fn of_table(self) -> &'static str {
         match self {
             LoadingCommand::Run => {
@@ -43,7 +43,7 @@ impl LoadingCommand {
         }
     }
 
-    /// Returns the remedy for rows that a load would insert, and that exist.
+    /// Returns the remedy for rows that a load would insert, but that already exist.
     fn of_rows(self) -> &'static str {
         match self {
             LoadingCommand::Run | LoadingCommand::Load => {
@@ -59,8 +59,8 @@ impl LoadingCommand {
 pub(crate) const LEFT_ROWS: &str =
     "the interrupted experiment may have left rows: delete them first, as a [teardown] would";
 
-/// Returns the remedy for a statement that was not answered in time; `limit` is the key of the
-/// longest time.
+/// Returns the remedy for a statement that was not answered in time; `limit` is the key that limits
+/// its time.
 pub(crate) fn of_unanswered(limit: &str) -> String {
     format!(
         "end what blocks the statement, such as a lock of another session; if it only takes long, \
@@ -95,7 +95,7 @@ enum Missing {
     Table,
     /// A table or view that the statement would drop.
     Dropped,
-    /// A table before the dot of a column, which the statement does not read.
+    /// A table that qualifies a column, although the statement does not read that table.
     Qualifier,
     Column,
     Function,

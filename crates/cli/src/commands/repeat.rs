@@ -54,7 +54,8 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     };
     let mut second = executed.view(&run, &file)?;
     if second.sweep.as_ref().is_some_and(|sweep| sweep.best.is_none()) {
-        // Its answer is a curve, which is not judged as holding or not.
+        // The answer of such a sweep is a curve, which a repetition neither confirms nor
+        // contradicts.
         experiment::give(&second, &args.answer, TextForm::of(args.full))?;
         return Ok(executed.exit(&second, &args.answer));
     }
@@ -79,7 +80,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     })
 }
 
-/// Refuses a first experiment without an answer that could hold.
+/// Refuses a first experiment without an answer that a repetition could confirm.
 fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
     let record = &first.record;
     if first.is_answered() {
@@ -116,7 +117,7 @@ fn damaged(sentence: &str) -> Complaint {
 fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> {
     let first = FirstRun::read(record.path());
     let first = first.map_err(|error| record.complaint(Complaint::of(&error)))?;
-    // As above.
+    // An unpacked record takes no room while the machine is measured.
     drop(record);
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(&first.files, &run.file.file)?;
@@ -158,7 +159,7 @@ fn lacks_secret(name: &str) -> Complaint {
 }
 
 /// Returns the arguments of the first run, with the changes of the command line. Permissions must
-/// be given again: the record may come from a stranger.
+/// be given again, because the record may come from an untrusted source.
 fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
     let unreadable = || {
         Complaint::new(format!("the command of the record cannot be repeated: `{command}`"))
@@ -181,7 +182,7 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
     run.file.allow_files = args.allow_files;
     run.allow_commands = args.allow_commands;
     run.quiet = args.quiet;
-    // No command of a record has them, unless somebody has written it.
+    // Assay records no command with these options, but a forged record may contain them.
     (run.op_log, run.resume, run.serve, run.metrics) = (None, None, None, None);
     run.answer = args.answer.clone();
     run.out = args.out.clone();

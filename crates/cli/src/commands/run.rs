@@ -130,7 +130,7 @@ fn run_file(
     Ok(AnsweredRun { exit, record })
 }
 
-/// Prints the answer of a run that has ended, and the errors on the way.
+/// Prints the answer of a run that has ended, and the errors that occurred.
 ///
 /// For a target that was never reached, only the error is printed and the record is removed, as it
 /// holds nothing else. With `--json` the record is kept and the document printed.
@@ -142,7 +142,7 @@ pub(crate) fn conclude(
     if let Some(missing) = &done.missing_target {
         no_target(missing).print();
         if !missing.was_reached && !args.json {
-            // A record that cannot be removed only repeats the message.
+            // A record that cannot be removed only repeats the printed message.
             let _ = done.discard();
             return Ok(Exit::Unreachable);
         }

@@ -57,7 +57,7 @@ fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// Returns the warning about folders that cannot be read, of which the first is named.
+/// Returns the warning about folders that cannot be read, which names the first one.
 fn unread_folders(found: &Refreshed) -> Option<Complaint> {
     let folders = &found.rows[..found.unreadable_folders];
     let (first, others) = folders.split_first()?;

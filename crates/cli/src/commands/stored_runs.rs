@@ -59,7 +59,7 @@ pub(crate) fn view(path: &Path, record: String) -> Result<Option<StoredRunsView>
     }))
 }
 
-/// Returns a run with its part of the metrics of all runs.
+/// Returns a run with its own metrics, taken from the metrics of all runs.
 fn stored_run(row: &RunRow, figures: &[(u32, Figure)]) -> StoredRun {
     let own = figures.iter().filter(|(run, _)| *run == row.run);
     let metric = |(_, figure): &(u32, Figure)| StoredMetric {

@@ -5,21 +5,21 @@ use std::collections::VecDeque;
 /// Maximum number of lines that a page has.
 const MOST_LINES: usize = 8;
 
-/// The progress of an experiment: its latest lines, and how many runs were made.
+/// The progress of an experiment: its latest lines, and its current run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ExperimentProgress {
     /// Latest lines, the oldest first.
     lines: VecDeque<String>,
-    /// Number of the run that is made, from 1, and the maximum number of runs, if it is known.
+    /// Number of the current run, from 1, and the maximum number of runs, if it is known.
     runs: Option<(u32, u32)>,
     /// True while a run is measured.
     pub(super) is_running: bool,
 }
 
-/// The words of an experiment in a picture.
+/// The texts about an experiment in a snapshot of the display.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ExperimentWords {
-    /// Activity at this moment.
+    /// Current activity.
     pub(super) doing: String,
     /// Progress from 0 to 1, if it is known.
     pub(super) progress: Option<f64>,
@@ -37,7 +37,7 @@ impl ExperimentProgress {
         self.is_running = false;
     }
 
-    /// Returns the words about the experiment, with the phase and the progress of its run.
+    /// Returns the texts about the experiment, with the phase and the progress of its run.
     pub(super) fn words(&self, phase: &str, progress: Option<f64>) -> ExperimentWords {
         let latest = self.lines.back().cloned().unwrap_or_else(|| "starting".to_owned());
         let doing = match self.is_running {

@@ -44,7 +44,7 @@ pub(super) struct Series {
     pub(super) name: &'static str,
     /// The values; NaN in place of a missing one.
     pub(super) values: Vec<f64>,
-    /// The greatest of them, in words.
+    /// The largest of the values, formatted.
     pub(super) greatest: String,
 }
 
@@ -156,7 +156,7 @@ fn running(state: &State) -> (String, Option<f64>) {
         Some(duration) => {
             let spent = elapsed.min(duration);
             let mut text = format!("{word}, {} of {}", clock(spent), clock(duration));
-            // Virtual time says nothing about the time that a user waits.
+            // A user waits in real time, which cannot be derived from virtual time.
             if spent < duration && !state.is_virtual {
                 text.push_str(&format!(", {} left", clock(duration.saturating_sub(spent))));
             }

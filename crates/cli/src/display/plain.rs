@@ -48,7 +48,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Returns the new lines.
+    /// Returns the lines that have become due since the last call.
     fn next(&mut self, state: &State) -> Vec<String> {
         let mut lines = Vec::new();
         let phrase = PhaseLine::of(state);

@@ -19,7 +19,7 @@ pub(super) const GIVING_UP: &str = "ending the run: the running statement is giv
 /// The message after the second Ctrl-C.
 pub(super) const AT_ONCE: &str = "ending the run at once";
 
-/// The state shared by the run's threads and the painter.
+/// The state shared by the run's threads and the thread that paints the display.
 pub(super) struct Shared {
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
@@ -51,16 +51,16 @@ pub(super) struct State {
     pub(super) phase: Phase,
     /// Pipes without a writer, as the jobs name them.
     pub(super) awaited: Vec<String>,
-    /// True if a painter owns the last lines of the terminal and overwrites other output there.
+    /// True if the live view owns the last lines of the terminal and overwrites other output there.
     pub(super) is_painted: bool,
     pub(super) live: Option<LiveView>,
     /// The progress of the experiment that the run is part of, if there is one.
     pub(super) experiment: Option<ExperimentProgress>,
-    /// The requested end of the run, if the picture shows it.
+    /// The requested end of the run, if the live view shows it.
     pub(super) ending: Option<Interruption>,
     /// Failures that did not stop the run, printed at the end.
     pub(super) complaints: Vec<String>,
-    /// The secrets to remove from these messages.
+    /// The secrets to remove from the messages about failures.
     pub(super) secrets: Secrets,
     pub(super) finished: bool,
 }
@@ -175,7 +175,7 @@ impl State {
         }
     }
 
-    /// Adds a line about an experiment, which ends the run before it.
+    /// Adds a line about an experiment, and ends the previous run.
     pub(super) fn add_line(&mut self, line: String, runs: Option<(u32, u32)>) {
         if let Some(progress) = &mut self.experiment {
             progress.add_line(line, runs);
@@ -183,7 +183,8 @@ impl State {
         (self.phase, self.live) = (Phase::Starting, None);
     }
 
-    /// Records the way in which the run will end; returns the line to print if no picture shows it.
+    /// Records the way in which the run will end; returns the line to print if no live view shows
+    /// it.
     pub(super) fn say(&mut self, ending: Interruption) -> Option<&'static str> {
         let ending = match (ending, &self.phase) {
             (

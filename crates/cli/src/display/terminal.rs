@@ -1,7 +1,7 @@
 //! The live view: a few lines at the bottom of the terminal that are repainted.
 //!
-//! The cursor stays at the start of the line below the picture. Characters that the terminal echoes
-//! there, such as `^C`, move nothing and disappear with the next picture.
+//! The cursor stays at the start of the line below the live view. Characters that the terminal
+//! echoes there, such as `^C`, move nothing and disappear when the view is repainted.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -16,7 +16,7 @@ use super::picture::{COLUMNS, Picture, Row, SeriesRow};
 use super::state::Shared;
 use crate::stderr;
 
-/// Shortest interval between two pictures.
+/// Shortest interval between two repaints.
 const LEAST: Nanos = Nanos::from_millis(100);
 
 /// The widths of the number columns, with spacing, and of the progress bar, in characters.
@@ -27,10 +27,10 @@ const BAR: usize = 40;
 /// queued, p50, offered, errors. Achieved rate and p99 always stay.
 const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 
-/// The width of a job name, in characters, up to which number columns are dropped to fit it.
+/// The maximum width of a job name, in characters, for which number columns are dropped.
 const NAME: usize = 16;
 
-/// The maximum number of intervals in a sparkline, and the fewest that are worth one.
+/// The maximum number of intervals in a sparkline, and the minimum number for one to be drawn.
 const BARS: usize = 30;
 const FEWEST_BARS: usize = 6;
 
@@ -40,14 +40,14 @@ const PIPES: usize = 2;
 /// Maximum number of values of a series over time in a terminal.
 const MOST_VALUES: usize = 30;
 
-/// The size available to the picture, in characters.
+/// The size available to the live view, in characters.
 #[derive(Clone, Copy)]
 struct Size {
     height: usize,
     width: usize,
 }
 
-/// Starts the painter's thread. Without it the run continues without a display.
+/// Starts the thread that paints the live view. Without it the run continues without a display.
 pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name("display".to_owned());
     let started = thread.spawn(move || {
@@ -61,7 +61,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
                 series.add(&live);
             }
             if state.finished {
-                // The answer must not be mixed with the picture.
+                // The answer must not be mixed with the live view.
                 paint(painted, &[]);
                 return;
             }
@@ -85,7 +85,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
     started.ok()
 }
 
-/// Replaces the latest picture.
+/// Replaces the lines that were painted last.
 fn paint(painted: usize, lines: &[String]) {
     stderr::write(&frame(painted, lines));
 }

@@ -1,4 +1,4 @@
-//! Tests of servers from start to end.
+//! Tests that start, use and end private servers.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -63,7 +63,7 @@ fn restarted_server_has_its_data_and_other_settings() {
     }
 }
 
-/// Returns the processors of a process and of all its children and threads.
+/// Returns, for each thread of a process and of its children, the processors that it may run on.
 fn allowed_list(pid: u32) -> Vec<String> {
     let children = format!("/proc/{pid}/task/{pid}/children");
     let children = std::fs::read_to_string(children).unwrap_or_default();
@@ -109,7 +109,7 @@ fn a_frozen_server_answers_when_it_is_thawed() {
         let login = Login { password: server.password().expose(), extra: &[] };
         let mut asking = client(&server, login, "SELECT 5");
         let mut asking = asking.stdout(Stdio::piped()).spawn().unwrap();
-        // The client waits: the kernel has accepted its connection, but not the server.
+        // The client waits: the kernel has accepted its connection, but the frozen server has not.
         assert!(asking.try_wait().unwrap().is_none());
         server.thaw();
         assert_eq!(asking.wait_with_output().unwrap().stdout, b"5\n");
@@ -127,9 +127,9 @@ fn a_frozen_server_can_be_ended() {
     }
 }
 
-/// Starts and ends servers with a folder of this name for temporary files, and checks that each
-/// prints the `expected` text for that folder. Uses a separate process, because the folder applies
-/// to the whole process.
+/// Starts and ends a server of each URL with a new folder for temporary files whose name begins
+/// with `name`, and checks that each server prints the `expected` text for that folder. Uses a
+/// separate process, because the folder applies to the whole process.
 #[track_caller]
 fn check_servers_in(name: &str, urls: [&str; 2], expected: impl Fn(&Path) -> String) {
     let above = std::env::temp_dir().join(format!("{name} {}", std::process::id()));
@@ -151,7 +151,7 @@ fn server_starts_in_a_folder_with_spaces() {
     check_servers_in("assay spaces", urls, |above| above.display().to_string());
 }
 
-/// PostgreSQL writes its folder into a file with one fact per line, and would hang.
+/// PostgreSQL writes the path of its folder into a file with one fact per line, and would hang.
 #[test]
 fn server_does_not_start_in_a_folder_whose_name_has_two_lines() {
     let urls = ["testbed:mariadb", "testbed:postgres"];

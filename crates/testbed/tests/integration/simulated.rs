@@ -148,7 +148,7 @@ impl Host {
         self.address.rsplit_once(':').expect("an address").1
     }
 
-    /// Closes its input and waits until it has ended.
+    /// Closes the standard input of the process and waits until the process has ended.
     fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().expect("an end").success());

@@ -48,7 +48,7 @@ impl Host {
     }
 }
 
-/// Login of a client.
+/// The password and further settings with which a client logs in.
 #[derive(Clone, Copy)]
 pub(crate) struct Login<'a> {
     pub(crate) password: &'a str,
@@ -62,7 +62,7 @@ pub(crate) fn ask(server: &Server, login: Login<'_>, sql: &str) -> Result<String
     said(client(server, login, sql))
 }
 
-/// Returns the command of the database's own client over TCP, with a statement.
+/// Returns the command that runs a statement with the database's own client over TCP.
 pub(crate) fn client(server: &Server, login: Login<'_>, sql: &str) -> Command {
     let port = server.port().to_string();
     match server.kind() {
@@ -115,7 +115,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     panic!("never: {what}");
 }
 
-/// Returns a path as an argument.
+/// Returns a path as a command-line argument.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("a path of ASCII")
 }

@@ -1,4 +1,4 @@
-//! Tests of the folders that later servers start from.
+//! Tests of templates: data folders from which later servers start.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::Host;
 
-/// Starts a server that leaves or uses a template in the folder.
+/// Starts a server from the template in the folder, or creates the template there.
 fn start(url: &str, templates: &Path) -> Host {
     Host::start_with(url, &[("ASSAY_TESTBED_TEMPLATES", templates)])
 }

@@ -16,8 +16,8 @@ use crate::read::{Entry, File, Section, line_outside, section_name};
 use crate::sink::Sink;
 use crate::wording::{self, nearest};
 
-/// Returns the file with the lines of its sections replaced; reports sections that it does not have
-/// and values that cannot be written on one line.
+/// Returns the file with the overridden lines of its sections replaced. Reports overrides of
+/// sections that the file does not have, and values that cannot be written on one line.
 pub(super) fn apply<'a>(
     file: &'a File<'a>,
     overrides: &Overrides,
@@ -36,8 +36,8 @@ pub(super) fn apply<'a>(
     applied
 }
 
-/// Returns the overrides of keys above the first section. If a key has several, only the last one
-/// counts.
+/// Returns the overrides of keys above the first section. Of several overrides of a key, the last
+/// applies.
 pub(super) fn globals(overrides: &Overrides, sink: &mut Sink) -> Vec<Entry<'static>> {
     let mut entries: Vec<Entry<'static>> = Vec::new();
     for one in overrides.keys.iter().filter(|one| one.is_global()) {
@@ -60,8 +60,8 @@ fn replace<'a>(section: &mut Section<'a>, entry: Entry<'a>) {
     section.entries.insert(place, entry);
 }
 
-/// Returns true if `name` sets the key `wanted`. The other name of the key and its forms for a
-/// dialect do too; if `wanted` itself names a dialect, only the same name does.
+/// Returns true if a line called `name` sets the key `wanted`. If `wanted` has no dialect, the
+/// key's other name and its forms for a dialect set it too; otherwise only the identical name does.
 fn sets_same_key(name: &str, wanted: &str) -> bool {
     if dialect::split(wanted).1.is_some() {
         return name == wanted;

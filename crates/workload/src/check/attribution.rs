@@ -1,8 +1,8 @@
 //! Attribution of a mistake to the file or to a `--set` option.
 //!
-//! A value from `--set` replaces the file's value, and a wrong one shows up at the line that uses
-//! it. That line is not the cause: a mistake that the file does not have without the option is
-//! reported for the option.
+//! A value from `--set` replaces the file's value, and a wrong one is found at the line that uses
+//! the value. That line is not the cause: a mistake that the file does not have without the option
+//! is reported for the option.
 
 use base::{Diagnostic, Severity};
 
@@ -46,8 +46,8 @@ fn blame(causing_options: &str, diagnostic: Diagnostic) -> Diagnostic {
     }
 }
 
-/// Returns the options that cause an error: those whose parameters are named in its span, or all
-/// options if no parameter is named there.
+/// Returns the options that cause an error: the options whose parameters are named in the error's
+/// span, or all options if no parameter is named there.
 fn causing_options(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String {
     let span = diagnostic.span.unwrap_or_default();
     let place = text.get(span.start..span.end).unwrap_or_default();

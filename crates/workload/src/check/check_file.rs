@@ -22,7 +22,7 @@ use crate::wording;
 pub(super) struct Checked {
     pub(super) plan: Option<Plan>,
     pub(super) found: Vec<Diagnostic>,
-    /// The secrets of the plan, and true if a place that is shown also uses one of them.
+    /// The secrets of the plan, and true if one of them is also used in the shown part of a URL.
     pub(super) hidden: (Hidden, bool),
 }
 
@@ -147,8 +147,8 @@ impl<'f> Checker<'f> {
 
     /// Reports jobs whose name is the name of a part of another job.
     ///
-    /// It is an error if the other job has this part, because records could not tell the two apart.
-    /// If it has not, it is a warning: metrics and conditions of the other job then include the
+    /// If the other job has this part, the name is an error, because records could not tell the two
+    /// apart. Otherwise it is a warning: metrics and conditions of the other job then include the
     /// requests of this one.
     fn report_names_of_parts(&mut self, plan: &Plan) {
         for job in &plan.jobs {

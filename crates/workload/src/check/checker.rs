@@ -42,9 +42,9 @@ pub(super) struct Checker<'f> {
     pub(super) polygon_points: Points,
     /// The CSV files that supply values.
     pub(super) tables: Tables<'f>,
-    /// Uses of parameters, from which the secret ones are determined.
+    /// Uses of parameters, which determine the secret parameters.
     pub(super) secrets: ParameterUses,
-    /// The plan that will run, if this check makes the plan that is shown.
+    /// The plan that will run, if this check produces the plan that is shown without secrets.
     pub(super) live: Option<&'f Plan>,
 }
 
@@ -67,8 +67,9 @@ pub(super) struct JobScope<'j> {
 const MOST_PARTS: usize = 1_000_000;
 
 impl<'f> Checker<'f> {
-    /// Counts the parts of an expression; an error beyond the limit, reported only once. Fields of
-    /// records are allowed if `has_records` is true.
+    /// Adds the parts of an expression to the total of the file, and returns the expression. Fields
+    /// of records are allowed if `has_records` is true. Only the first expression beyond the limit
+    /// is reported.
     pub(super) fn counted(
         &mut self,
         compiled: Compiled,
@@ -93,8 +94,8 @@ impl<'f> Checker<'f> {
         Err(Refused(first.then(|| Box::new(place.error(message)))))
     }
 
-    /// Returns the scope of an expression that must be known before the run; `what` names it in
-    /// messages.
+    /// Returns the scope of an expression whose value must be known before the run; `what` names
+    /// the expression in messages.
     pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
         self.scope(&NO_VARIABLES, ExprContext::Fixed(what))
     }

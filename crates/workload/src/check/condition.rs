@@ -65,11 +65,11 @@ impl<'p> NamedSlo<'p> {
         Some(format!("{} can never hold: {why}", quoted(self.place.text())))
     }
 
-    /// Returns the name of the job or part that it judges: the one in parentheses, or the only job
-    /// of the plan.
+    /// Returns the name of the job or part that the condition judges: the one in parentheses, or
+    /// the only job of the plan.
     ///
     /// # Errors
-    /// There is no such job, or there are several and it names none.
+    /// There is no such job, or the condition names none and the plan has several.
     pub(crate) fn judged(&self, plan: &Plan) -> Result<String, Diagnostic> {
         let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
         Ok(jobs[judged(self, &jobs)?].name().to_owned())
@@ -271,7 +271,7 @@ fn unknown_metric(name: Excerpt<'_>) -> Diagnostic {
     if text.is_empty() {
         return name.error("the condition does not say what is judged").help(HELP);
     }
-    // Metrics that experiments compare.
+    // Experiments compare these metrics, but a condition cannot use them.
     if matches!(text.split('.').next(), Some("rows" | "cpu" | "size")) {
         return name.error(format!("{} cannot be a condition", quoted(text))).help(HELP);
     }

@@ -1,4 +1,4 @@
-//! The file that requests are made of: `query-args-file` or `query-log-file`.
+//! The file that supplies a job's requests or their values: `query-args-file` or `query-log-file`.
 
 use std::io::ErrorKind;
 
@@ -11,7 +11,7 @@ use crate::read::Entry;
 use crate::wording::quoted;
 
 impl<'f> Checker<'f> {
-    /// Checks the file that a job's requests are made of, if there is one.
+    /// Checks the file that supplies a job's requests or their values, if there is one.
     pub(super) fn feed(
         &mut self,
         fields: &Fields<'f>,

@@ -59,7 +59,7 @@ impl<'f> Fields<'f> {
     }
 }
 
-/// The lines of a section, and the facts by which their keys are found.
+/// The lines of a section, with the context in which their keys are looked up.
 pub(super) struct SectionLines<'f, 't> {
     /// The file of the section.
     pub(super) file: &'f File<'f>,
@@ -74,7 +74,8 @@ pub(super) struct SectionLines<'f, 't> {
 }
 
 impl<'f> Checker<'f> {
-    /// Returns the known keys of a section of the main target, as [`fields_in`](Self::fields_in).
+    /// Returns the known keys of a section in the dialect of the main target; otherwise like
+    /// [`fields_in`](Self::fields_in).
     pub(super) fn fields(
         &mut self,
         entries: &'f [Entry<'f>],

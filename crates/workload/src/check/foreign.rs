@@ -24,7 +24,7 @@ impl<'f> Checker<'f> {
         self.text_named(entry, name)
     }
 
-    /// Reads the file with this name, which is a part of a key's value.
+    /// Reads the file with a name that is a part of a key's value.
     pub(super) fn text_named(
         &mut self,
         entry: &'f Entry<'f>,
@@ -52,7 +52,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Returns the statements of a script in `dialect`, each made by `make`, with the line of each.
+    /// Returns the statements of a script in `dialect`, each converted by `make`, with their lines.
     /// Errors are reported at their lines in the script.
     pub(super) fn statements_of(
         &mut self,

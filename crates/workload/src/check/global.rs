@@ -36,7 +36,7 @@ struct Lines<'f> {
 }
 
 impl<'f> Lines<'f> {
-    /// Returns the line of this key that counts, if any.
+    /// Returns the line that sets this key, if any; an overriding line takes precedence.
     fn one(&self, key: &str) -> Option<&'f Entry<'f>> {
         self.overriding.one(key).or_else(|| self.written.one(key))
     }
@@ -74,7 +74,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reads a key in the file and in the overrides, and returns the value that counts.
+    /// Reads a key in the file and in the overrides, and returns the value that takes effect.
     fn either<T>(
         &mut self,
         lines: &Lines<'f>,

@@ -79,7 +79,7 @@ impl<'f> Checker<'f> {
         job
     }
 
-    /// Checks a section as a part of a mix. It has the pacing of the mix.
+    /// Checks a section as a part of a mix. The part has the pacing of the mix.
     pub(super) fn part(
         &mut self,
         section: &'f Section<'f>,
@@ -248,7 +248,8 @@ impl<'f> Checker<'f> {
     fn on_outage(&mut self, fields: &Fields<'f>, reconnect: Reconnect) -> OnOutage {
         let entry = match reconnect {
             Reconnect::No => fields.one("outage"),
-            // In every model, a request whose connection is refused fails or waits.
+            // With a new connection per transaction, a refused connection fails or waits in every
+            // model.
             Reconnect::PerTransaction => None,
         };
         let arrives = fields.any(&["rate", "every"]).next().is_some();
@@ -375,7 +376,7 @@ impl<'f> Checker<'f> {
         (start, stop)
     }
 
-    /// Warns if the first of even or recorded arrivals is after the end of the job.
+    /// Warns if the first of uniform or recorded arrivals is after the end of the job.
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
         let first = job.arrivals().and_then(|(schedule, _)| schedule.first());
         let end = job.stop.or(duration).filter(|end| job.start < *end);
@@ -434,7 +435,7 @@ impl<'f> Checker<'f> {
             .map(|(piece, binds)| match piece {
                 Piece::Text(text) => text.len() as u64,
                 Piece::Value(expr) if binds => expr.0.longest(&lets),
-                // A literal is made from the text, and each byte may need an escape.
+                // A literal contains the text, and each byte may need an escape.
                 Piece::Value(expr) => {
                     let longest = expr.0.longest(&lets);
                     LONGEST_NUMBER + longest.saturating_mul(1 + LONGEST_ESCAPE)

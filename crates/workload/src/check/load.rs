@@ -42,7 +42,7 @@ impl<'f> Checker<'f> {
         self.load_of_fields(&fields, section, table)
     }
 
-    /// Returns the number of points for polygons.
+    /// Returns the number of loaded points, by which polygons are sized.
     pub(super) fn count_polygon_points(&self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
         let mut found = Points::NoTable;
         for (kind, section) in sections {
@@ -56,8 +56,8 @@ impl<'f> Checker<'f> {
         found
     }
 
-    /// Returns the number of rows of a table; `None` if it is wrong, which is reported where the
-    /// table is checked.
+    /// Returns the number of rows of a table; `None` if the number is invalid, which is reported
+    /// when the table is checked.
     fn rows(&self, section: &'f Section<'f>) -> Option<u64> {
         let (file, dialect, owner) = (self.file, self.dialect, SectionKind::Load);
         let entries = section.entries.as_slice();
@@ -180,7 +180,7 @@ fn has_points(section: &Section<'_>) -> bool {
 /// messages.
 ///
 /// # Errors
-/// A duration.
+/// The value is a duration.
 pub(super) fn bindable(
     compiled: Compiled,
     source: Excerpt<'_>,

@@ -11,7 +11,7 @@ use crate::keys;
 use crate::read::{Entry, Excerpt, Section, section_name};
 use crate::wording::{nearest, quoted};
 
-/// Returns the line that makes each request of a section a session.
+/// Returns the line that turns each request of a section into a session.
 fn session<'f>(fields: &Fields<'f>) -> Option<&'f Entry<'f>> {
     fields.one("session").filter(|entry| entry.value().text() == "yes")
 }
@@ -118,7 +118,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports a session in a mix whose requests are made by clients.
+    /// Reports a session in a mix whose requests are sent by clients.
     pub(super) fn no_session_of_a_client(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         let Some(entry) = session(fields) else { return };
         self.sink.error(|| {

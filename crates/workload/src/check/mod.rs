@@ -52,7 +52,7 @@ use crate::folder::Folder;
 use crate::plan::Plan;
 use crate::read::File;
 
-/// Returns the names of the secret parameters of a file, even of one with errors.
+/// Returns the names of the secret parameters of a file, even if the file has errors.
 pub(crate) fn secret_params(
     file: &File<'_>,
     overrides: &Overrides,

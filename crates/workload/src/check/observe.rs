@@ -70,7 +70,7 @@ fn parse_process(text: &str) -> Result<u32, ValueError> {
     }
 }
 
-/// Parses another machine; every error has an example of one, or the remedy.
+/// Parses the name of another machine. Every error includes an example or a remedy.
 fn parse_host(text: &str) -> Result<RemoteHost, ValueError> {
     RemoteHost::parse(text).map_err(ValueError::with_remedy)
 }

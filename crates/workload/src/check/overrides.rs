@@ -40,7 +40,7 @@ pub enum Rates {
     /// Poisson arrivals from 1/s on, a timetable below that.
     #[default]
     AsTraffic,
-    /// A timetable at any rate: one arrival every ⌊10⁹/rate⌋ ns, as dbbench's ticks.
+    /// A timetable at any rate: one arrival every ⌊10⁹/rate⌋ ns, like dbbench's ticks.
     AsDbbench,
 }
 
@@ -51,7 +51,7 @@ impl Overrides {
     /// The section of the parameters.
     pub const PARAMS: &str = "params";
 
-    /// Returns the same overrides with one more.
+    /// Returns the overrides with one more override.
     #[must_use]
     pub fn with(mut self, section: &str, key: &str, value: impl fmt::Display) -> Overrides {
         let (section, key, value) = (section.to_owned(), key.to_owned(), value.to_string());
@@ -59,26 +59,26 @@ impl Overrides {
         self
     }
 
-    /// Returns the same overrides with one more for a key above the first section.
+    /// Returns the overrides with one more override, of a key above the first section.
     #[must_use]
     pub fn with_global(self, key: &str, value: impl fmt::Display) -> Overrides {
         self.with(Overrides::GLOBAL, key, value)
     }
 
-    /// Returns the same overrides with one more for a parameter.
+    /// Returns the overrides with one more override, of a parameter.
     #[must_use]
     pub fn with_param(self, name: &str, value: impl fmt::Display) -> Overrides {
         self.with(Overrides::PARAMS, name, value)
     }
 
-    /// Returns the same overrides with further secret parameters.
+    /// Returns the overrides with further secret parameters.
     #[must_use]
     pub fn with_secrets(mut self, names: impl IntoIterator<Item = String>) -> Overrides {
         self.secrets.extend(names);
         self
     }
 
-    /// Returns the size of dbbench's connection pool, if it has one.
+    /// Returns the size of the connection pool of dbbench, if the overrides limit the pool.
     pub(crate) fn pool(&self) -> Option<u32> {
         let mut keys = self.keys.iter().filter(|_| self.rates == Rates::AsDbbench);
         let pool = keys.rfind(|one| one.is_global() && one.key == "max-connections")?;
@@ -90,7 +90,7 @@ impl Overrides {
         self.keys.iter().filter(|one| one.is_param())
     }
 
-    /// Returns the overrides other than overrides of jobs, loads and other sections.
+    /// Returns the overrides of parameters and of keys above the first section.
     pub(crate) fn of_whole_file(&self) -> Overrides {
         let is_one = |one: &&Override| one.is_global() || one.is_param();
         let keys = self.keys.iter().filter(is_one).cloned().collect();
@@ -105,18 +105,18 @@ impl Overrides {
 }
 
 impl Override {
-    /// Returns true if it overrides a key above the first section.
+    /// Returns true if the key is above the first section.
     pub(crate) fn is_global(&self) -> bool {
         self.section == Overrides::GLOBAL
     }
 
-    /// Returns true if it overrides a parameter.
+    /// Returns true if the key is a parameter.
     pub(crate) fn is_param(&self) -> bool {
         self.section == Overrides::PARAMS
     }
 
-    /// Formats it for a message about its value: `--set rows=5`, `--duration`, `rate(read)`. Values
-    /// of keys are left out, because the value of a `url` may hold a password.
+    /// Formats the override for a message about its value: `--set rows=5`, `--duration`,
+    /// `rate(read)`. Values of keys are left out, because the value of a `url` may hold a password.
     pub(crate) fn option(&self) -> String {
         let Override { section, key, value } = self;
         quoted(&match (self.is_global(), self.is_param()) {

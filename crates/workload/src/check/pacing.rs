@@ -68,7 +68,7 @@ impl<'f> Checker<'f> {
     /// Returns the clients or workers of a job; expressions may need them before the pacing is
     /// known.
     ///
-    /// For a part of a mix the number of clients is unknown: it belongs to the mix.
+    /// The number of clients is unknown for a part of a mix, because the mix determines it.
     pub(super) fn job_clients(&mut self, fields: &Fields<'f>, is_part: bool) -> JobClients {
         let workers = self.small_count(fields, "concurrency", (1, MOST_CONNECTIONS)).unwrap_or(1);
         let scheduled = ["rate", "every", "query-log-file"];
@@ -136,7 +136,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Warns of clients that would wait for each other in dbbench's pool: in Assay each of them has
+    /// Warns of clients that would wait for each other in dbbench's pool: in Assay each client has
     /// its own connection.
     fn clients_beyond_a_pool(&mut self, chosen: PacingLines<'f>, clients: u32) {
         let Some(pool) = self.overrides.pool().filter(|pool| clients > *pool) else { return };

@@ -1,4 +1,4 @@
-//! Uses of parameters, from which the secret ones are determined.
+//! Uses of parameters, which determine the secret parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(super) struct ParameterUse {
     pub(super) names: Vec<String>,
 }
 
-/// Uses of parameters, recorded while a file is checked, from which the secret ones are determined.
+/// Uses of parameters, recorded while a file is checked, which determine the secret parameters.
 #[derive(Debug, Default)]
 pub(super) struct ParameterUses {
     /// The names that the value of each parameter refers to.
@@ -28,12 +28,12 @@ pub(super) struct ParameterUses {
 }
 
 impl ParameterUses {
-    /// Creates uses in which these parameters were used in a password.
+    /// Creates a list of uses in which the parameters `names` were used in a password.
     pub(super) fn with_secrets(names: &BTreeSet<String>) -> ParameterUses {
         ParameterUses { found: names.clone(), ..ParameterUses::default() }
     }
 
-    /// Records a parameter.
+    /// Records a parameter with its text and the names that its value refers to.
     pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
         // After `-p`, a number is a port.
         let uses_one = |(at, _): (usize, &str)| follows_secret_word(&text[..at], "0");
@@ -44,7 +44,7 @@ impl ParameterUses {
         self.written.insert(name.to_owned(), text.to_owned());
     }
 
-    /// Records the parameters whose values reach a password of a text.
+    /// Records the parameters whose values are a part of a password in a text.
     pub(super) fn text(&mut self, text: &str, uses: &[ParameterUse]) {
         if uses.is_empty() {
             return;
@@ -62,7 +62,7 @@ impl ParameterUses {
         }
     }
 
-    /// Records the parameters of a `url`. In a malformed one, any of them may be the password.
+    /// Records the parameters of a `url`. If the URL is malformed, any of them may be the password.
     pub(super) fn url(&mut self, url: &str, uses: &[ParameterUse], is_readable: bool) {
         let password = password_of(url);
         for one in uses {
@@ -80,8 +80,8 @@ impl ParameterUses {
         self.found.intersection(&self.shown).map(String::as_str)
     }
 
-    /// Returns the secret parameters: the parameters that were found, the parameters inside them,
-    /// and the parameters that contain any of these.
+    /// Returns the secret parameters: those that were used in a password, the parameters that they
+    /// refer to, and the parameters that refer to any of these.
     pub(super) fn params(&self) -> BTreeSet<&str> {
         let known = |name: &String| self.params.get_key_value(name).map(|(name, _)| name.as_str());
         let mut secret: BTreeSet<&str> = self.found.iter().filter_map(known).collect();
@@ -118,9 +118,9 @@ fn password_of(url: &str) -> Option<Range<usize>> {
     Some(start + login.find(':')? + 1..start + login.len())
 }
 
-/// Returns true if a value begins before the end of the password and ends after it, with an `@`
-/// from the file itself to follow. Such a value has an `@` of its own: the rest of the password
-/// would be parsed as the host, which is shown.
+/// Returns true if the value of a parameter begins before the end of the password and ends after
+/// it, and an `@` that the file itself contains follows. Such a value contains an `@`: the part of
+/// the password after it would be parsed as the host, which is shown.
 pub(super) fn reaches_beyond_password(url: &str, uses: &[ParameterUse]) -> bool {
     let Some(password) = password_of(url) else { return false };
     let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));

@@ -121,7 +121,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Resolves parameters through the parameters that they refer to.
+/// A resolver of parameters, through the parameters that they refer to.
 struct Resolver<'r, 'f> {
     checker: &'r mut Checker<'f>,
     raw: &'r [UnresolvedParam<'f>],
@@ -263,10 +263,10 @@ fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Cons
     }
 }
 
-/// Parses a number or a duration; any other text stays a text.
+/// Parses a number or a duration; returns any other text unchanged.
 ///
 /// # Errors
-/// A number that is too large, as it is not meant as a text. The message is the second half of a
+/// The number is too large: it was not meant as a text. The message is the second half of a
 /// sentence that begins with the number.
 fn read(text: &str) -> Result<Constant, String> {
     let (negative, magnitude) = match text.strip_prefix('-') {

@@ -3,9 +3,9 @@
 //! A parameter is a secret if its text becomes a part of a password: of the password of a URL
 //! anywhere in the file, or of text after [a word or an option for a
 //! password](base::follows_secret_word) in a statement or a command. It is also a secret if its own
-//! text [sets a password](base::holds_password). A parameter that a secret contains is a secret
-//! too, and so is one that contains a secret. The file is then checked again with [`HIDDEN`] as the
-//! value of each: the plan that is shown is the result of this second check, in which the values
+//! text [sets a password](base::holds_password). A parameter is a secret, too, if a secret refers
+//! to it or if it refers to a secret. The file is then checked again with [`HIDDEN`] as the value
+//! of each secret: the plan that is shown is the result of this second check, in which the values
 //! never appear. A secret that changes anything but statements is an error.
 
 use std::collections::BTreeSet;
@@ -23,8 +23,8 @@ use crate::value::Constant;
 use crate::wording::{self, enumeration, quoted};
 
 impl<'f> Checker<'f> {
-    /// Returns the secret values: as written, as used, and as a database writes a literal with
-    /// backslashes.
+    /// Returns the secret values in each of their forms: as written in the file, as used, and with
+    /// doubled backslashes, as a database writes a literal.
     fn secret_values(&self, names: &BTreeSet<&str>) -> Vec<Secret> {
         let mut values = Vec::new();
         for name in names {
@@ -50,7 +50,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns the plan together with the version of it that is shown, if it has secrets.
+/// Returns the plan and, if it has secrets, the version of it that is shown.
 ///
 /// # Errors
 /// A secret is used where it would be shown.
@@ -96,7 +96,8 @@ fn rest_of(plan: &Plan) -> Plan {
     rest
 }
 
-/// Returns the error for a secret that would be shown, at the first line that may use it.
+/// Returns the error for a secret that would be shown. It is at the first line that may use the
+/// secret.
 fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let names: Vec<String> = hidden.params.iter().map(|name| quoted(name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -123,8 +124,8 @@ fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
         .help("use another parameter there; the value of this one is hidden wherever it is printed")
 }
 
-/// Removes secrets from diagnostics: those in lines with a secret lose their span, and the values
-/// are removed from all of them.
+/// Removes secrets from diagnostics: diagnostics about lines that set a secret lose their span, and
+/// the secret values are removed from all diagnostics.
 pub(super) fn clean(file: &File<'_>, hidden: &Hidden, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if hidden.params.is_empty() {
         return found;

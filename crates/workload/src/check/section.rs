@@ -17,7 +17,8 @@ const RESERVED: &[&str] =
     &["setup", "teardown", "params", "load", "threshold", "target", "observe", "question"];
 
 impl<'f> Checker<'f> {
-    /// Returns the sections with their kinds, in file order; of duplicate names, only the first.
+    /// Returns the sections with their kinds, in file order. Of sections with the same name, only
+    /// the first is included.
     pub(super) fn classify(&mut self) -> Vec<(Kind<'f>, &'f Section<'f>)> {
         let mut first: HashMap<&'f str, &'f Section<'f>> = HashMap::new();
         let mut kinds = Vec::new();

@@ -53,7 +53,7 @@ impl<'b> Binding<'b> {
     }
 }
 
-/// Words that precede the name of an object, which cannot be a value.
+/// Words before the name of an object; a bound value cannot be such a name.
 const BEFORE_NAMES: &[&str] = &[
     "table", "into", "from", "join", "update", "exists", "index", "view", "truncate", "database",
     "schema",
@@ -70,7 +70,7 @@ struct StatementBuilder {
     rewritten: bool,
     /// Size of its texts and of the marks for its values, in bytes.
     length: usize,
-    /// The `${…}` that were replaced in it, for finding secrets.
+    /// The `${…}` that were replaced in the statement, for finding secrets.
     uses: Vec<ParameterUse>,
 }
 
@@ -133,7 +133,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Returns the pieces of a statement; if errors were reported, those that could be made.
+    /// Returns the pieces of a statement. A value with an error, which is reported, is replaced by
+    /// `?` or by its source text.
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
         let scan = self.scan(source, binding, ValuePositions::Written);
         self.scan_problems(source, &scan);
@@ -431,7 +432,7 @@ fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>
     }
 }
 
-/// Removes white space at both ends, and texts that consist of nothing else.
+/// Removes white space at both ends, and texts that consist of white space only.
 fn trim(pieces: &mut Vec<Piece>) {
     if let Some(Piece::Text(text)) = pieces.first_mut() {
         *text = text.trim_start().to_owned();
@@ -462,7 +463,7 @@ fn semicolon(source: Excerpt<'_>, at: usize) -> Diagnostic {
     let text = source.text();
     let after = text[at + 1..].trim();
     let error = source.part(at..at + 1).error("found a `;` in a statement");
-    // A statement around the runs of an arm has a key of its own, by which messages name it.
+    // A statement around the runs of an arm is named by its own key.
     let key = error.option.as_deref().unwrap_or("`query`").to_owned();
     if after.is_empty() {
         return error.help(format!("remove it: each {key} is one statement"));

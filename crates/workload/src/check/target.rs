@@ -64,7 +64,8 @@ impl<'f> Checker<'f> {
                         .help("write for example `url = sqlite:copy.db`")
                 });
             }
-            // A target whose error has been reported keeps its index, and its jobs still find it.
+            // A target whose error has been reported keeps its index, so its jobs can still refer
+            // to it.
             let target = url.and_then(|entry| self.url(entry)).unwrap_or(Target {
                 kind: TargetKind::Sqlite,
                 endpoint: Endpoint::Temporary,

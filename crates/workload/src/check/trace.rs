@@ -138,7 +138,10 @@ impl Trace {
         Trace { columns: Some(columns), ..Trace::default() }
     }
 
-    /// Parses a line; an error has the part of the line that it is about.
+    /// Parses a line.
+    ///
+    /// # Errors
+    /// Returns the faulty part of the line, with its fault.
     fn line<'p>(&mut self, line: Excerpt<'p>) -> Result<(), (Excerpt<'p>, Fault)> {
         let (time, rate) = match line.split_once(b',') {
             Some((time, rate)) => (time, Some(rate)),
@@ -230,8 +233,8 @@ fn level(text: &str) -> Result<Level, Fault> {
     level.and_then(Level::from_billionths).ok_or(Fault::TooHigh)
 }
 
-/// Converts a number to billionths. Programs may write more digits than 64 bits hold; the result is
-/// then the number of the nearest double. `None` if it is too large.
+/// Converts a number to billionths; `None` if it is too large. Programs may write more digits than
+/// 64 bits hold: such a number is rounded to the nearest double first.
 fn billionths(text: &str, parsed: Result<Decimal, UnitError>) -> Result<Option<u64>, Fault> {
     match parsed {
         Ok(number) => Ok(in_billionths(number)),
@@ -293,7 +296,7 @@ fn no_name(argument: Excerpt<'_>) -> Diagnostic {
         .help("write `trace(arrivals.csv)`, or `trace(\"my arrivals.csv\")`")
 }
 
-/// Counts the bytes that are written.
+/// A writer that counts the bytes written to it.
 struct ByteCounter(usize);
 
 impl fmt::Write for ByteCounter {

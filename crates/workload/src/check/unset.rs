@@ -68,8 +68,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Returns true if the value of a key passes the test; a malformed value is reported where it
-    /// is used.
+    /// Returns true if `is_such` holds for the value of a key; a malformed value is reported where
+    /// it is used.
     fn reads_as(&self, entry: &'f Entry<'f>, is_such: impl Fn(&str) -> bool) -> bool {
         let scope = self.fixed_scope("a value");
         resolve(entry.value(), scope).is_ok_and(|resolved| is_such(resolved.excerpt().text()))

@@ -37,7 +37,7 @@ impl ValueError {
         ValueError { reason: reason.into(), remedy: Remedy::Example }
     }
 
-    /// Creates an error whose reason has the remedy.
+    /// Creates an error whose reason includes the remedy.
     pub(super) fn with_remedy(reason: impl Into<String>) -> ValueError {
         ValueError { reason: reason.into(), remedy: Remedy::Included }
     }
@@ -91,7 +91,7 @@ impl Resolved<'_> {
 /// Replaces each `${…}` in a value by the text of its constant.
 ///
 /// # Errors
-/// The first error in one of them.
+/// The first error in a `${…}`.
 pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resolved<'p>, Refused> {
     resolve_noting(source, scope, &mut Vec::new())
 }

@@ -17,7 +17,7 @@ use crate::wording::{nearest, quoted};
 /// Compiles an expression of `source` in a scope.
 ///
 /// # Errors
-/// Returns the first mistake in it.
+/// Returns the first mistake in the expression.
 pub(crate) fn compile(
     ast: &Ast,
     source: Excerpt<'_>,
@@ -202,7 +202,7 @@ impl<'c> Compiler<'c> {
         Ok(Compiled::Dynamic(Node::Generate(generate), kind))
     }
 
-    /// Compiles an argument, with its name or weight on the other side of a colon.
+    /// Compiles an argument, with its name before a colon or its weight after a colon.
     fn argument(
         &mut self,
         spec: &Spec,

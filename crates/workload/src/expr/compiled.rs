@@ -41,7 +41,7 @@ impl Compiled {
         }
     }
 
-    /// Returns the constant, if it is one.
+    /// Returns the constant; `None` for a dynamic expression.
     pub(crate) fn constant(&self) -> Option<&Constant> {
         match self {
             Compiled::Constant(constant) => Some(constant),

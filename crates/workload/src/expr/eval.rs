@@ -18,7 +18,7 @@ pub(crate) struct EvalContext<'m> {
     pub(crate) started: WallTime,
     /// Values of the variables evaluated so far.
     pub(crate) variables: &'m [Datum],
-    /// Texts of the variables; `None` if they are in the output too.
+    /// Texts of the variables; `None` if the output already contains them.
     pub(crate) texts: Option<&'m Values>,
     /// Record of a file that the request takes.
     pub(crate) record: Option<Record<'m>>,

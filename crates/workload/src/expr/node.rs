@@ -142,8 +142,8 @@ pub(crate) enum Family {
     Sequence(i64),
     /// Each number up to a limit once.
     Permute(Permute),
-    /// Letters and digits: as many as the first expression, or a number between the two
-    /// expressions.
+    /// Letters and digits. Their number is the first expression or, if there is a second one, a
+    /// number between the two.
     Text(Node, Option<Node>),
     /// This text with a digit for each `#`.
     Digits(Arc<str>),
@@ -213,7 +213,7 @@ impl Family {
         }
     }
 
-    /// Returns true if all text that it adds to its arguments is ASCII.
+    /// Returns true if all text that the generator adds to its arguments is ASCII.
     pub(crate) fn adds_only_ascii(&self) -> bool {
         match self {
             Family::Digits(pattern) => pattern.is_ascii(),
@@ -262,7 +262,7 @@ impl Constant {
 }
 
 impl Node {
-    /// Returns the highest number of a record's field that it uses; 0 if it uses none.
+    /// Returns the highest field number of a record that the expression uses; 0 if it uses none.
     pub(crate) fn most_fields(&self) -> usize {
         let mut most = match self {
             Node::Generate(generate) => match generate.family {
@@ -275,7 +275,7 @@ impl Node {
         most
     }
 
-    /// Returns true if its value is certain to be no text, or ASCII.
+    /// Returns true if the value is certain to be ASCII, or not a text.
     pub(crate) fn is_ascii(&self) -> bool {
         let mut is_ascii = match self {
             Node::Text(text) => text.is_ascii(),
@@ -291,7 +291,7 @@ impl Node {
         is_ascii
     }
 
-    /// Returns true if it uses a variable of `let`.
+    /// Returns true if the expression uses a variable of `let`.
     pub(crate) fn has_variables(&self) -> bool {
         let mut found = matches!(self, Node::Variable(_));
         self.children(&mut |child| found = found || child.has_variables());

@@ -1,6 +1,6 @@
 //! Ranges of integer expressions.
 //!
-//! A range is given only if it is certain: it is `None` unless each number in it can occur.
+//! A range is exact: each number in it can occur. If this is not certain, the range is `None`.
 
 use super::node::{Combination, Family, Node};
 use crate::generate::Uniform;

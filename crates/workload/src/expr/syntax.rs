@@ -1,7 +1,7 @@
 //! The parser of expressions.
 //!
 //! A recursive descent over the tokens, bounded in depth and size. It stops at the first mistake,
-//! because any further ones would be guesses.
+//! because further messages would be guesses.
 
 use std::ops::Range;
 
@@ -47,11 +47,11 @@ pub(crate) enum AstKind {
 /// An argument of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Argument {
-    /// Range of its name, if it has one: `s=0.99`.
+    /// Range of the argument's name, if it has one: `s=0.99`.
     pub(crate) name: Option<Range<usize>>,
     /// Its value, or the part before its colon.
     pub(crate) value: Ast,
-    /// The part after its colon, if it has one: `'new': 3`.
+    /// The part after the argument's colon, if it has one: `'new': 3`.
     pub(crate) after: Option<Ast>,
 }
 
@@ -70,7 +70,7 @@ impl Ast {
                 let spec = call::find(&text[name.clone()]);
                 let has_labels = spec.is_some_and(|spec| spec.rest == Variadic::Named);
                 for argument in arguments {
-                    // The part before such a colon names a part of the result.
+                    // Before the colon of such an argument is the name of a part of the result.
                     if !has_labels || argument.after.is_none() {
                         argument.value.names(text, visit);
                     }
@@ -202,8 +202,9 @@ impl<'p> Parser<'p> {
         self.node(AstKind::Combine(operator, Box::new((left, right))), range, depth)
     }
 
-    /// Creates a node within the limits. Values do not count towards the size, as the nodes that
-    /// contain them do; a call counts at least its arguments with defaults.
+    /// Creates a node within the limits. Values and names add nothing to the size, because the
+    /// nodes that contain them count them; a call counts at least four arguments, as it may have
+    /// defaults.
     fn node(&mut self, kind: AstKind, range: Range<usize>, depth: u32) -> Result<Ast, Diagnostic> {
         self.size += match &kind {
             AstKind::Constant(_) | AstKind::Name(_) => 0,
@@ -282,7 +283,7 @@ impl<'p> Parser<'p> {
         Ok(Ast { range, ..inner })
     }
 
-    /// Parses a `${…}` inside an expression, which is allowed as a parenthesis.
+    /// Parses a `${…}` inside an expression, which is allowed in place of parentheses.
     fn inner_brace(&mut self) -> Result<Ast, Diagnostic> {
         let open = self.take();
         let inner = self.expression(0)?;

@@ -34,13 +34,13 @@ impl Variables {
         }
     }
 
-    /// Declares a variable that will be defined, and the names that it uses. The first declaration
-    /// of a name counts.
+    /// Declares a variable that will be defined, and the names that it uses. Of several
+    /// declarations of a name, the first applies.
     pub(crate) fn announce(&mut self, name: &str, uses: Vec<String>) {
         self.ahead.entry(name.to_owned()).or_insert(uses);
     }
 
-    /// Extends names by all that they use, directly or through other variables.
+    /// Extends a list of names by all names that they use, directly or through other variables.
     pub(crate) fn expand(&self, names: &mut Vec<String>) {
         let mut place = 0;
         while let Some(uses) = names.get(place).map(|name| self.ahead.get(name)) {
@@ -75,8 +75,8 @@ impl Variables {
         self.places.contains_key(name)
     }
 
-    /// Returns the cycle of definitions from an undefined variable through those that it uses back
-    /// to itself, beginning with `next`.
+    /// Returns a cycle of definitions: from the undefined variable `name` to `next`, which it uses,
+    /// and through the variables that are used in turn back to `name`. Begins with `next`.
     pub(super) fn circle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
         // Each name with its user, to trace the path back from its end.
         let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);

@@ -4,7 +4,7 @@ use super::records::Records;
 
 /// The result of parsing a buffer.
 pub(super) enum Parsed {
-    /// A record was appended; its bytes and line ends.
+    /// A record of this length was appended.
     Record(Consumed),
     /// These bytes hold no record and are consumed.
     Nothing(Consumed),
@@ -56,7 +56,7 @@ struct Walk<'b> {
 }
 
 impl Walk<'_> {
-    /// Returns the length of the first record; `None` if it is incomplete.
+    /// Returns the length of the first record; `None` if the record is incomplete.
     fn length(&self) -> Result<Option<Consumed>, &'static str> {
         let mut at = 0;
         let mut lines = 0;
@@ -88,7 +88,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the end of a quoted field, after its closing quote; `None` if it is incomplete.
+    /// Returns the end of a quoted field, after its closing quote; `None` if the field is
+    /// incomplete.
     fn quoted(&self, from: usize, lines: &mut u64) -> Result<Option<usize>, &'static str> {
         let mut at = from;
         loop {
@@ -144,7 +145,8 @@ fn write(record: &[u8], delimiter: u8, out: &mut Records) -> Result<(), &'static
     }
 }
 
-/// Appends a field without its quotes, CRLF in it replaced by LF. Returns the text after it.
+/// Appends a field without its quotes and with each CRLF replaced by LF. Returns the text after the
+/// field.
 fn write_quoted<'r>(field: &'r str, out: &mut Records) -> &'r str {
     let mut rest = field;
     loop {

@@ -24,7 +24,7 @@ pub struct Summary {
     pub length: Nanos,
 }
 
-/// Reads a whole file and summarizes it. The statements of a log are in `language`.
+/// Reads a whole file and summarizes it. `language` is the dialect of a log's statements.
 ///
 /// # Errors
 /// Fails at the first line that is not a valid record.

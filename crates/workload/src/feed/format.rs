@@ -3,7 +3,7 @@
 /// The format of a file of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Fields between delimiters; a field that contains one is quoted.
+    /// Fields between delimiters; a field that contains a delimiter is quoted.
     Csv {
         /// Delimiter between two fields: one byte, neither a quote nor a line end.
         delimiter: u8,

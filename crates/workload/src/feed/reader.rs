@@ -48,7 +48,7 @@ impl std::error::Error for Fault {}
 /// The state of a reader after it has filled blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadResult {
-    /// The buffer is empty: the next call reads from the file and may wait for it.
+    /// The buffer has no complete record: the next call reads from the file and may wait for it.
     NeedsReading,
     /// The block is full, and more records follow.
     Full,
@@ -64,7 +64,8 @@ pub(super) type IsMultiStatement = fn(&str, Dialect) -> bool;
 pub struct Reader<R> {
     from: R,
     format: Format,
-    /// Dialect of a log's statements, and the test for more than one, if these are checked.
+    /// Dialect of a log's statements, and the test for a text of several statements; `None` if
+    /// statements are not checked.
     pub(super) statements: Option<(Dialect, IsMultiStatement)>,
     buffer: Vec<u8>,
     /// The unparsed part of the buffer.
@@ -112,10 +113,10 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Appends groups to blocks, choosing the block of each by `of(number)`, until that block is
-    /// full or the buffer has no complete record.
+    /// Appends groups to blocks until a block is full or the buffer has no complete record;
+    /// `of(number)` selects the block of each group.
     ///
-    /// If all blocks are empty, reads first, which may wait.
+    /// If all blocks are empty, reads from the file, which may wait.
     ///
     /// # Errors
     /// Fails at the first line that is not a valid record.
@@ -156,7 +157,7 @@ impl<R: Read> Reader<R> {
         self.group.records()
     }
 
-    /// Parses one record of the buffer; returns false if it has no complete one.
+    /// Parses one record of the buffer; returns false if the buffer has no complete record.
     fn take(&mut self) -> Result<bool, Fault> {
         if !self.has_begun && !self.begin() {
             return Ok(false);
@@ -204,7 +205,7 @@ impl<R: Read> Reader<R> {
         Fault::Broken { line: self.line, why: why.into() }
     }
 
-    /// Ends a record and checks that it has as many fields as the first.
+    /// Ends a record and checks that it has as many fields as the first record.
     fn check_width(&mut self) -> Result<(), Fault> {
         let fields = self.group.end_record();
         let width = *self.width.get_or_insert(fields);
@@ -232,7 +233,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Records the time at which a line of a log is due. A line with an earlier time than the line
-    /// above is due together with it.
+    /// above is due at the same time as that line.
     fn note_time(&mut self, micros: i64) {
         let first = *self.first_micros.get_or_insert(micros);
         let since = micros.saturating_sub(first);
@@ -243,7 +244,7 @@ impl<R: Read> Reader<R> {
         self.latest = self.latest.max(at);
     }
 
-    /// Reads the available bytes, and appends them to those that are not parsed yet.
+    /// Reads the available bytes, and appends them to the unparsed bytes.
     fn read(&mut self) -> Result<(), Fault> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;

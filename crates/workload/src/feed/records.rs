@@ -2,8 +2,8 @@
 
 use base::Nanos;
 
-/// Some records of a file. Reuse after [`reset`](Records::reset) allocates nothing once it has
-/// grown.
+/// Some records of a file. Reuse after [`reset`](Records::reset) allocates nothing once the buffers
+/// have grown.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     text: String,
@@ -11,7 +11,7 @@ pub struct Records {
     ends: Vec<u32>,
     /// Number of fields up to the end of each record.
     fields: Vec<u32>,
-    /// Number of each group in the file, from 0, and the time at which it is due.
+    /// Number of each group in the file, from 0, and the time at which the group is due.
     groups: Vec<(u64, Nanos)>,
     /// Number of records in a group.
     per_group: usize,

@@ -39,7 +39,7 @@ pub(crate) enum Column {
     Name(String),
 }
 
-/// The fields of one column, concatenated, the first line's included.
+/// The concatenated fields of one column, including the field of the first line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
     all: String,
@@ -122,7 +122,7 @@ impl<'f> Tables<'f> {
     /// Returns the columns of a file.
     ///
     /// # Errors
-    /// Returns a message and a help.
+    /// Returns a message and its help text.
     pub(crate) fn table(&self, name: &str) -> Result<Rc<Table>, (String, String)> {
         if let Some(table) = self.read.borrow().get(name) {
             return Ok(Rc::clone(table));

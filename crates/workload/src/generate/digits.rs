@@ -4,8 +4,8 @@ use base::{Draw, Values};
 
 use crate::value::Datum;
 
-/// The number of digits from one random word: 33 of its 64 bits. The probabilities of digits differ
-/// by at most one part in 10⁸.
+/// The number of digits taken from one random word; ten digits use 33 of its 64 bits. The
+/// probabilities of digits differ by at most one part in 10⁸.
 const PER_WORD: usize = 10;
 
 /// Returns the pattern filled with random digits.

@@ -14,7 +14,8 @@ pub(crate) struct Hotspot {
 }
 
 impl Hotspot {
-    /// Creates the distribution.
+    /// Creates the distribution over a range: the first `fraction` of its values get `share` of the
+    /// draws.
     pub(crate) fn new((lo, hi): (i64, i64), fraction: f64, share: f64) -> Hotspot {
         let beyond_first = hi.abs_diff(lo);
         let hot = libm::round(fraction * (beyond_first as f64 + 1.0)) as u64;

@@ -84,7 +84,7 @@ impl<E> Json<E> {
     }
 }
 
-/// Replaces everything after `scrap` by a text as a JSON string; the text may itself lie after
+/// Replaces everything after `scrap` by a JSON string of a text, which may itself lie after
 /// `scrap`.
 fn quote(out: &mut Values, scrap: usize, text: Range<usize>) {
     replace(out, scrap, |out| {
@@ -118,7 +118,7 @@ fn bare(out: &mut Values, scrap: usize, datum: Datum) {
     });
 }
 
-/// Calls `write` to append, then removes the part from `scrap` to the former end.
+/// Calls `write` to append to the text, then removes the part from `scrap` to the previous end.
 fn replace(out: &mut Values, scrap: usize, write: impl FnOnce(&mut String)) {
     out.text(|out| {
         let end = out.len();

@@ -15,7 +15,7 @@ pub(crate) struct Latest {
 }
 
 impl Latest {
-    /// Creates the distribution.
+    /// Creates the distribution, given the range of the keys that exist at the beginning.
     pub(crate) fn new((lo, hi): (i64, i64)) -> Latest {
         Latest { lo, hi, ages: Zipf::new(lo, hi, EXPONENT) }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Nurand {
 }
 
 impl Nurand {
-    /// Creates the distribution.
+    /// Creates the distribution over a range. The seed and `a` determine the constant C.
     pub(crate) fn new(a: i64, (lo, hi): (i64, i64), seed: Seed) -> Nurand {
         let mut draw = Stream::new(seed, "nurand", &format!("C of {a}")).draw(0);
         let constant = draw.below(a.unsigned_abs() + 1);
@@ -33,7 +33,7 @@ impl Nurand {
     pub(crate) fn draw(&self, draw: &mut Draw) -> i64 {
         let (lo, hi) = self.second.ends();
         let both = self.first.draw(draw) | self.second.draw(draw);
-        // Both are non-negative, and the sum is below 2⁶⁴.
+        // Both draws are non-negative, and the sum is below 2⁶⁴.
         let offset = (both.unsigned_abs() + self.constant) % (hi.abs_diff(lo) + 1);
         lo.saturating_add_unsigned(offset)
     }

@@ -6,10 +6,10 @@ const ROUNDS: usize = 6;
 
 /// A keyed bijection of 0 to n-1 without a table.
 ///
-/// A Feistel network over the smallest power of two that holds n, applied until the result is below
-/// n (cycle walking; Black, Rogaway: "Ciphers with arbitrary finite domains", CT-RSA 2002). The
-/// power is below 2n, and a walk has fewer than two steps on average; it ends because a bijection
-/// returns to its starting point.
+/// A Feistel network over the smallest power of two, at least 4, that holds n, applied until the
+/// result is below n (cycle walking; Black, Rogaway: "Ciphers with arbitrary finite domains",
+/// CT-RSA 2002). For n above 2, the power is below 2n, and a walk has fewer than two steps on
+/// average; it ends because a bijection returns to its starting point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Permute {
     n: u64,
@@ -25,7 +25,7 @@ impl Permute {
         (1, i64::try_from(self.n).unwrap_or(i64::MAX))
     }
 
-    /// Creates the permutation of 1 to n of a stream.
+    /// Creates the permutation of 1 to n that a random stream determines.
     pub(crate) fn new(n: u64, stream: Stream) -> Permute {
         let bits = (64 - n.saturating_sub(1).leading_zeros()).max(2);
         let right_bits = bits.div_ceil(2);
@@ -105,15 +105,15 @@ mod tests {
         let same = (0..n).filter(|i| one.at(*i) == other.at(*i)).count();
         let rising = (1..n).filter(|i| one.at(*i) > one.at(*i - 1)).count() as f64;
         // A random permutation has about one fixed point, and half of its steps rise; the standard
-        // deviation of their number is √(n/12).
+        // deviation of the number of rising steps is √(n/12).
         assert!(fixed < 8 && same < 8, "{fixed} {same}");
         assert!((rising - n as f64 / 2.0).abs() < 5.0 * (n as f64 / 12.0).sqrt(), "{rising}");
     }
 
     #[test]
     fn each_position_reaches_each_place() {
-        // The first value of permutations of 12 numbers over 12,000 seeds: each occurs about 1,000
-        // times.
+        // The first value of permutations of 12 numbers, over 12,000 seeds: each number occurs
+        // about 1,000 times.
         let mut counts = [0_u32; 12];
         for seed in 0..12_000 {
             counts[permutation(12, seed).at(0) as usize - 1] += 1;

@@ -1,10 +1,10 @@
 //! `polygon(hits=80)`: an area of the earth that contains a given number of a table's points.
 //!
-//! A regular polygon with n corners and the circumradius R is n isosceles triangles with the legs R
-//! and the angle γ = 2π/n between them. The spherical excess E of one, which is its area, follows
-//! from tan(E/2) = t² sin γ / (1 + t² cos γ) with t = tan(R/2) (Todhunter: "Spherical
-//! trigonometry", article 103). Solved for the radius this is t² = sin(E/2) / sin(γ - E/2), which
-//! loses no precision for small polygons.
+//! A regular polygon with n corners and the circumradius R consists of n isosceles triangles with
+//! the legs R and the angle γ = 2π/n between them. The spherical excess E of a triangle, which is
+//! its area, follows from tan(E/2) = t² sin γ / (1 + t² cos γ) with t = tan(R/2) (Todhunter:
+//! "Spherical trigonometry", article 103). Solved for t² this gives t² = sin(E/2) / sin(γ - E/2),
+//! which loses no precision for small polygons.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 
@@ -16,7 +16,8 @@ use crate::value::Datum;
 const CORNERS: usize = 8;
 
 /// The largest number of draws of a position. A polygon of a thousandth of the sphere needs more
-/// than one draw in one case of thirty, and one of nearly half of it would need thousands.
+/// than one draw in one case of thirty; a polygon of nearly half of the sphere would need thousands
+/// of draws.
 const DRAWS: u32 = 64;
 
 /// The largest size of a polygon's text, in bytes.
@@ -34,7 +35,7 @@ const ANGLES: [(f64, f64); CORNERS] = [
     (FRAC_1_SQRT_2, -FRAC_1_SQRT_2),
 ];
 
-/// The number of points in the tables of a file, the default by which a polygon is sized.
+/// The number of points in the tables of a file: the default for the size of a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Points {
     /// No table has points.
@@ -62,7 +63,7 @@ impl Polygon {
         Polygon { hits, points, sine, cosine }
     }
 
-    /// Returns the number of points that it contains, and the total number of points.
+    /// Returns the number of points that the polygon contains, and the total number of points.
     pub(crate) fn arguments(&self) -> (f64, u64) {
         (self.hits, self.points)
     }
@@ -110,8 +111,8 @@ impl Polygon {
     }
 }
 
-/// Returns true if no edge crosses the 180th meridian. A polygon around a pole has edges at all
-/// longitudes, and crosses it as well.
+/// Returns true if no edge crosses the 180th meridian. The edges of a polygon around a pole have
+/// all longitudes, so one of them crosses the meridian.
 fn in_one_piece(corners: &[SpherePoint; CORNERS]) -> bool {
     let next = corners.iter().cycle().skip(1);
     corners
@@ -120,7 +121,7 @@ fn in_one_piece(corners: &[SpherePoint; CORNERS]) -> bool {
         .all(|(one, other)| (one.longitude - other.longitude).abs() < 180 * DEGREE)
 }
 
-/// Returns the circumradius of a polygon that is this fraction of the sphere, in radians.
+/// Returns the circumradius of a polygon that covers a fraction of the sphere, in radians.
 pub(crate) fn radius(fraction: f64) -> f64 {
     let half_excess = 4.0 * PI * fraction / CORNERS as f64 / 2.0;
     let angle = TAU / CORNERS as f64;
@@ -170,9 +171,9 @@ mod tests {
             };
             let counts: Vec<f64> = polygons.iter().map(count).collect();
             let mean = counts.iter().sum::<f64>() / counts.len() as f64;
-            // Both the points of the table and the polygons vary. All polygons have the same area:
-            // their positions add no variance. A point is covered by at most 1/0.8 of the usual
-            // number of polygons, because less than a fifth of them are drawn again.
+            // The points of the table vary, and so do the polygons. All polygons have the same
+            // area, so their positions add no variance. A point is covered by at most 1/0.8 of the
+            // usual number of polygons, because less than a fifth of the polygons are drawn again.
             let share = hits / 20_000.0;
             let variance = hits / counts.len() as f64 + hits * share * (1.0 / 0.8 - 1.0);
             assert!((mean - hits).abs() < 5.0 * variance.sqrt(), "{mean} instead of {hits}");

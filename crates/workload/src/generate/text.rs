@@ -10,7 +10,7 @@ pub(crate) const LONGEST_TEXT: i64 = 1_000_000;
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// All pairs of characters, from which one multiplication picks one.
+/// All pairs of characters; one multiplication selects a pair.
 static PAIRS: [[u8; 2]; 62 * 62] = pairs();
 
 const fn pairs() -> [[u8; 2]; 62 * 62] {
@@ -23,8 +23,8 @@ const fn pairs() -> [[u8; 2]; 62 * 62] {
     pairs
 }
 
-/// The number of characters from one random word: 48 of its 64 bits. The probabilities of
-/// characters differ by at most one part in 60,000.
+/// The number of characters taken from one random word; they use 48 of its 64 bits. The
+/// probabilities of characters differ by at most one part in 60,000.
 const PER_WORD: usize = 8;
 
 /// The number of characters that are appended at once.
@@ -56,8 +56,8 @@ fn append(length: usize, draw: &mut Draw, out: &mut String) {
 
 /// Fills pairs of characters from a random word.
 ///
-/// The word is a fraction of 2⁶⁴; each multiplication yields its next digit in the base of the
-/// number of pairs.
+/// The word is a fraction of 2⁶⁴; each multiplication by the number of pairs yields the index of
+/// the next pair.
 #[inline]
 fn fill(characters: &mut [u8], mut word: u64) {
     for pair in characters.chunks_exact_mut(2) {

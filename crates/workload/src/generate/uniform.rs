@@ -11,7 +11,7 @@ pub(crate) enum Uniform<E> {
     Ints(Ints),
     /// Durations in whole nanoseconds.
     Durations(Ints),
-    /// Doubles from the first to below the second.
+    /// Doubles from the first number, included, to the second, excluded.
     Reals(f64, f64),
     /// Bounds that differ from request to request, in either order.
     Computed(Box<(E, E)>),

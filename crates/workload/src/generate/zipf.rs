@@ -3,7 +3,7 @@
 use base::Draw;
 
 /// The largest number of rejections per draw. On average fewer than one in ten draws is rejected;
-/// the limit only makes termination obvious.
+/// the limit only guarantees termination.
 const REJECTIONS: u32 = 1_000;
 
 /// Zipf's distribution over the ranks 1 to n, by rejection-inversion.
@@ -34,7 +34,7 @@ impl Zipf {
     /// Creates the distribution over the values from `lo` to `hi`.
     pub(crate) fn new(lo: i64, hi: i64, s: f64) -> Zipf {
         let law = ZipfDensity::new(s);
-        // A range with all 2⁶⁴ values loses its last.
+        // A range of all 2⁶⁴ values loses its last value.
         let ranks = hi.abs_diff(lo).saturating_add(1);
         Zipf {
             lo,

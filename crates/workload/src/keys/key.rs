@@ -155,7 +155,7 @@ pub struct Key {
     pub name: &'static str,
     /// Its second name, if any.
     pub alias: Option<&'static str>,
-    /// Part of the file to which it belongs.
+    /// Part of the file to which the key belongs.
     pub place: KeyGroup,
     /// Form of its value.
     pub form: Form,
@@ -165,29 +165,29 @@ pub struct Key {
     pub doc: &'static str,
     /// An example line.
     pub example: &'static str,
-    /// True if it may occur more than once.
+    /// True if the key may occur more than once.
     pub repeatable: bool,
-    /// True if a line may set it for one database only: `query.mysql`.
+    /// True if a line may set the key for one database only: `query.mysql`.
     pub by_dialect: bool,
-    /// True if it makes its section a job.
+    /// True if the key makes its section a job.
     pub makes_job: bool,
-    /// True if it sets the pacing of its section: a section with such a key runs as a job, even if
-    /// it is also a part of a mix.
+    /// True if the key sets the pacing of its section: a section with such a key runs as a job,
+    /// even if it is also a part of a mix.
     pub sets_pacing: bool,
-    /// True if a section that runs only as a part of a mix may have it.
+    /// True if a section that runs only as a part of a mix may have the key.
     pub allowed_in_part: bool,
-    /// True if a job with a `mix` may have it.
+    /// True if a job with a `mix` may have the key.
     pub allowed_with_mix: bool,
-    /// True if a job with a `command` may have it.
+    /// True if a job with a `command` may have the key.
     pub allowed_with_command: bool,
-    /// True if a job with a `query-log-file` may have it.
+    /// True if a job with a `query-log-file` may have the key.
     pub allowed_with_log: bool,
-    /// True if its name is a pattern: the words in capitals stand for names of the user's, as in
-    /// `option.NAME`.
+    /// True if its name is a pattern, in which a word in capitals represents a name that the user
+    /// chooses, as in `option.NAME`.
     pub is_pattern: bool,
 }
 
-/// A key above the first section. The lines of these hold for every database.
+/// A key above the first section, whose lines apply to every database.
 pub(super) const GLOBAL: Key = Key {
     name: "",
     alias: None,
@@ -208,7 +208,7 @@ pub(super) const GLOBAL: Key = Key {
 };
 
 impl Key {
-    /// Returns its name, and its second name if it has one.
+    /// Returns the key's name, and its second name if it has one.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         [Some(self.name), self.alias].into_iter().flatten()
     }

@@ -11,7 +11,8 @@ pub use form::Form;
 pub use key::{Key, KeyGroup, SectionKind};
 pub use table::{ALL, SETUP_TIMEOUT, STALL_TIMEOUT};
 
-/// Returns true if the value of a key is literal to the end of the line: a `;` begins no comment.
+/// Returns true if the value of a key is literal to the end of the line: `;` does not begin a
+/// comment.
 pub(crate) fn is_literal(name: &str) -> bool {
     let base = name.split_once('.').map_or(name, |(base, _)| base);
     let has_literals = |form| matches!(form, Form::Statement | Form::Command);

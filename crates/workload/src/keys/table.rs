@@ -24,10 +24,10 @@ const SATURATE: Key = Key { place: KeyGroup::Saturate, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
 
-/// Name of the key of the longest wait for a statement before the jobs.
+/// Name of the key that sets the longest wait for a statement before the jobs.
 pub const SETUP_TIMEOUT: &str = "setup-timeout";
 
-/// Name of the key of the longest stall of a load, results file or teardown.
+/// Name of the key that sets the longest stall of a load, results file or teardown.
 pub const STALL_TIMEOUT: &str = "stall-timeout";
 
 /// Every key of this version.

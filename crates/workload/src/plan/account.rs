@@ -54,7 +54,7 @@ impl<'p> JobOrPart<'p> {
     }
 
     /// Returns the requests per second that the schedule offers between two instants after time
-    /// zero: as [`Job::offered_per_s`], and for a part of a mix its share.
+    /// zero, like [`Job::offered_per_s`]; for a part of a mix, its share of them.
     pub fn offered_per_s(self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let share = match self {
             JobOrPart::Job(_) => 1.0,

@@ -23,7 +23,7 @@ impl JobId {
 }
 
 impl PartId {
-    /// The first part of a job; its only one unless the job is a mix.
+    /// The first part of a job; the only part unless the job is a mix.
     pub const FIRST: PartId = PartId(0);
 
     /// Returns the index in [`Job::parts`](crate::Job::parts).
@@ -65,7 +65,7 @@ impl TargetId {
 /// An account of a plan: a unit whose requests are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
-    /// A job; its parts count in it too.
+    /// A job; the requests of its parts count as its own, too.
     Job(JobId),
     /// A part of a mix.
     Part(JobId, PartId),

@@ -29,16 +29,16 @@ pub struct Job {
     pub on_outage: OnOutage,
     /// The requests; for a mix, without statements and with the settings that hold for all parts.
     pub requests: Requests,
-    /// The sections that take turns in the requests of a mix; empty for any other job.
+    /// The sections that share the requests of a mix; empty for any other job.
     pub parts: Vec<Part>,
 }
 
-/// A section that takes part in a mix.
+/// A section that is a part of a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The names of the mix and of the section: `MIX/SECTION`.
     pub name: String,
-    /// Weight with which it is chosen, in proportion to the others.
+    /// Weight with which the part is chosen, in proportion to the other parts.
     pub weight: u32,
     /// Its requests.
     pub requests: Requests,
@@ -55,7 +55,7 @@ pub struct Requests {
     pub statements: Vec<Statement>,
     /// Order and grouping of the statements of a request.
     pub flow: Flow,
-    /// The file from which requests get their values, or their times and statements.
+    /// The file that supplies the values of the requests, or their times and statements.
     pub feed: Option<Feed>,
     /// True if the statements run inside one transaction.
     pub transaction: bool,
@@ -93,11 +93,12 @@ pub enum Flow {
         /// Length of the pauses.
         think: Option<Expr>,
     },
-    /// Statements run one after the other, independently: after an error the next one still runs.
+    /// Statements run one after the other, independently: after an error the next statement still
+    /// runs.
     Separately,
 }
 
-/// A file from which requests are made.
+/// A file that supplies requests or their values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
     /// Its name, as in the workload file.
@@ -113,8 +114,8 @@ pub struct Feed {
 /// A variable of `let`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Let {
-    /// Its name, by which its random numbers are addressed: adding or removing a variable does not
-    /// change the values of the others.
+    /// Its name, which identifies its random numbers: adding or removing a variable does not change
+    /// the values of the others.
     pub name: String,
     /// Its value.
     pub value: Expr,
@@ -196,19 +197,19 @@ impl Job {
         !self.parts.is_empty()
     }
 
-    /// Returns the requests of its parts, or its own if it is not a mix.
+    /// Returns the requests of the job's parts, or its own requests if it is not a mix.
     pub fn sections(&self) -> impl Iterator<Item = &Requests> {
         let own = Some(&self.requests).filter(|_| !self.is_mix());
         own.into_iter().chain(self.parts.iter().map(|part| &part.requests))
     }
 
-    /// Returns true if it ends after a fixed number of requests: its `count`, or the lines of a
-    /// file.
+    /// Returns true if the job ends after a fixed number of requests: its `count`, or the lines of
+    /// a file.
     pub fn has_fixed_request_count(&self) -> bool {
         self.count.is_some() || self.sections().any(|requests| requests.feed.is_some())
     }
 
-    /// Returns true if it ends before the schedule does: after its requests, or at its `stop`.
+    /// Returns true if the job ends before its schedule does: after its requests, or at its `stop`.
     pub fn ends_by_itself(&self) -> bool {
         self.has_fixed_request_count() || self.stop.is_some()
     }
@@ -301,7 +302,7 @@ impl Job {
 }
 
 impl Requests {
-    /// Returns the highest number of a record's field that its expressions use; 0 if they use none.
+    /// Returns the highest field number of a record that the expressions use; 0 if they use none.
     pub fn most_fields(&self) -> usize {
         let pieces = self.statements.iter().flat_map(|statement| &statement.pieces);
         let in_statements = pieces.filter_map(|piece| match piece {

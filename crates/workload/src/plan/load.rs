@@ -21,8 +21,8 @@ pub struct Load {
     pub method: LoadMethod,
     /// Treatment of rows whose key exists already.
     pub on_duplicate: OnDuplicate,
-    /// Time at which `create index` statements of `[setup]` on this table run: before or after it
-    /// is filled.
+    /// Time at which `create index` statements of `[setup]` on this table run: before or after the
+    /// table is filled.
     pub indexes: Indexes,
     /// Position of the section's header.
     pub span: Span,

@@ -80,8 +80,8 @@ impl Plan {
     /// Returns the plan that its printed text describes: without positions in the file and without
     /// secrets.
     ///
-    /// Two plans are the same workload if these are equal. Checking [`Plan::to_text`] gives an
-    /// equal plan.
+    /// Two plans describe the same workload if this function returns equal plans for them. Checking
+    /// [`Plan::to_text`] gives a plan that is equal to the returned one.
     pub fn as_printed(&self) -> Plan {
         let mut plan = self.shown().into_owned();
         let named = plan.targets.iter_mut().map(|named| &mut named.target);
@@ -139,7 +139,7 @@ impl Plan {
         self.accounts().nth(id.index()).map(|(account, _)| account.job())
     }
 
-    /// Returns the place of a job's account in the record.
+    /// Returns the account of a job in the record.
     pub fn account_of(&self, job: JobId) -> AccountId {
         let before = self.jobs[..job.index()].iter().map(|job| 1 + job.parts.len());
         AccountId(before.sum::<usize>() as u16)
@@ -232,7 +232,7 @@ impl Plan {
 
     /// Returns the plan for display, without the values of secret parameters.
     ///
-    /// Everything that is printed or recorded of a plan comes from this one; the run uses the
+    /// The returned plan is the source of everything that is printed or recorded; the run uses the
     /// original.
     pub fn shown(&self) -> Cow<'_, Plan> {
         let Some(hidden) = &self.hidden else { return Cow::Borrowed(self) };
@@ -256,8 +256,8 @@ impl Plan {
         Cow::Owned(shown)
     }
 
-    /// Returns the values of the secret parameters, to remove them from a server's texts, which may
-    /// quote statements that contain them.
+    /// Returns the values of the secret parameters, which are removed from a server's texts: these
+    /// may quote statements that contain the values.
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.hidden.iter().flat_map(|hidden| hidden.values.iter().cloned()))
     }

@@ -35,16 +35,16 @@ impl Observe {
 /// A machine reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteHost {
-    /// User name; `None` leaves it to ssh.
+    /// User name; `None` for the default of ssh.
     pub user: Option<String>,
     /// Host name or address.
     pub host: String,
-    /// Port of its ssh server; `None` leaves it to ssh.
+    /// Port of the machine's ssh server; `None` for the default of ssh.
     pub port: Option<u16>,
 }
 
 impl RemoteHost {
-    /// Parses `ssh://USER@HOST:PORT`, of which only the host is required.
+    /// Parses `ssh://USER@HOST:PORT`; only the host is required.
     ///
     /// # Errors
     /// Returns the problem, as the second half of a sentence that begins with the text.
@@ -61,7 +61,8 @@ impl RemoteHost {
         if user.is_some_and(|user| user.contains(':')) {
             return Err("has a password: ssh takes none from here; set up a key for it".to_owned());
         }
-        // Neither may look like an option to ssh, or like a second word to a shell.
+        // Neither the user nor the host may look like an option to ssh, or like a second word to a
+        // shell.
         let is_plain = |word: &str| {
             let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-:%".contains(c);
             !word.is_empty() && !word.starts_with('-') && word.chars().all(is_allowed)

@@ -5,7 +5,7 @@ use base::{Nanos, Rate};
 use crate::expr::Expr;
 use crate::shape::{Recorded, Shape};
 
-/// The model by which requests start, as `docs/models.md` describes it.
+/// The model that determines when requests start; `docs/models.md` describes the models.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pacing {
     /// Arrivals by schedule, as many connections as needed: queueing happens in the database.
@@ -51,22 +51,23 @@ pub enum Pacing {
 pub enum Schedule {
     /// A Poisson process: independent exponential gaps.
     Poisson(Rate),
-    /// Even gaps; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period after the start.
+    /// Equal gaps; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period after the start.
     Uniform(Rate),
-    /// Even gaps of exactly this length; the first arrival is one gap after the start.
+    /// Equal gaps of exactly this length; the first arrival is one gap after the start.
     Every(Nanos),
     /// A varying rate.
     Varying {
         /// The rate as a function of time.
         shape: Shape,
-        /// A Poisson process of that rate, or the n-th arrival at the time by which n are expected.
+        /// A Poisson process of the varying rate, or the n-th arrival at the time by which n
+        /// arrivals are expected.
         arrival: Arrival,
     },
     /// Recorded instants.
     Recorded(Recorded),
 }
 
-/// The spread of the arrivals of a rate.
+/// The distribution of the arrivals of a rate over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// At random, independently of one another.

@@ -3,7 +3,7 @@
 /// A condition that a job is judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slo {
-    /// As it was written: `p99 < 30ms`.
+    /// The condition as written: `p99 < 30ms`.
     pub text: String,
     /// The measured quantity.
     pub metric: Metric,
@@ -14,7 +14,7 @@ pub struct Slo {
 }
 
 impl Slo {
-    /// Returns true if a value, in the unit of the bound, is on the right side of it.
+    /// Returns true if a value, in the unit of the bound, is on the right side of the bound.
     pub fn is_met_by(&self, value: f64) -> bool {
         match self.side {
             Side::Below => value < self.bound,

@@ -44,8 +44,8 @@ impl Statement {
         self.pieces.iter().filter(is_value).count()
     }
 
-    /// Returns true if the text differs from request to request: something is spliced into it, or
-    /// the name of the file that it loads is a value.
+    /// Returns true if the text differs from request to request: a value is spliced into it, or a
+    /// value names the file that the statement loads.
     pub fn is_dynamic(&self) -> bool {
         self.spliced().next().is_some() || self.names_its_file_by_a_value()
     }
@@ -79,8 +79,8 @@ impl Statement {
         })
     }
 
-    /// Returns a sample of the text, with `0` for each quoted value; `None` if spliced texts decide
-    /// its meaning.
+    /// Returns a sample of the text, with `0` for each value; `None` if unquoted texts are spliced
+    /// in, because these could change its meaning.
     pub fn sample(&self) -> Option<String> {
         let sample = |piece: &Piece| match piece {
             Piece::Text(text) => Some(text.clone()),
@@ -97,7 +97,7 @@ impl Statement {
         text.split_whitespace().next().filter(|_| ends)
     }
 
-    /// Returns the words of its fixed parts, in literals too.
+    /// Returns the words of the statement's fixed parts, including the words of literals.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let texts = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(text) => Some(text),
@@ -109,7 +109,7 @@ impl Statement {
     /// Returns the text to prepare, with placeholders for the values.
     ///
     /// For a dynamic statement this is only its label, with `…` for spliced texts; its whole text
-    /// is among the values that [`Generator::fill`](crate::Generator::fill) makes.
+    /// is among the values that [`Generator::fill`](crate::Generator::fill) computes.
     pub fn text(&self, placeholders: Placeholders) -> String {
         let mut text = String::new();
         let mut bound = 0;

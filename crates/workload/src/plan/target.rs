@@ -7,7 +7,7 @@ use super::id::TargetId;
 /// A target other than the main one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTarget {
-    /// Name by which jobs refer to it.
+    /// Name by which jobs refer to the target.
     pub name: String,
     /// The target that its `url` names.
     pub target: Target,

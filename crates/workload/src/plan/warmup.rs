@@ -26,7 +26,7 @@ impl Warmup {
     /// The shortest run whose warm-up can be detected.
     pub const SHORTEST_RUN: Nanos = Nanos::from_secs(60);
 
-    /// Returns the length of the warm-up that is known before the run: zero for a detected one.
+    /// Returns the length of the warm-up that is known before the run: zero for a detected warm-up.
     pub fn known(self) -> Nanos {
         match self {
             Warmup::Lasts(length) => length,

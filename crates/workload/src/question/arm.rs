@@ -43,8 +43,8 @@ impl ArmDraft {
         ArmDraft { name, span, differences, spans, is_sound: true }
     }
 
-    /// Returns the overrides of the arm's runs: the given ones, and the overrides of the arm, which
-    /// take precedence.
+    /// Returns the overrides of the arm's runs: the `given` overrides, and the overrides of the
+    /// arm, which take precedence.
     pub(super) fn overrides(&self, given: &Overrides) -> Overrides {
         overrides(&self.differences, given)
     }

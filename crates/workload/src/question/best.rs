@@ -8,7 +8,7 @@ use super::metric::{self, Direction, RunMetric};
 use crate::read::Excerpt;
 use crate::wording::{nearest, quoted};
 
-/// The rule by which a point is the best, such as `lowest response.p99(read)`.
+/// The rule that selects the best point, such as `lowest response.p99(read)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BestRule {
     /// The better side: `highest` or `lowest`.
@@ -20,7 +20,7 @@ pub struct BestRule {
 const HELP: &str = "write for example `best = lowest response.p99(read)`";
 
 impl BestRule {
-    /// Returns true if no value can be better than this one.
+    /// Returns true if the rule selects the value of the metric that is better.
     fn is_of_better_side(&self) -> bool {
         self.metric.quantity.better() == self.better
     }

@@ -18,8 +18,8 @@ pub struct Bet {
     pub range: ChangeRange,
 }
 
-/// A range of changes as fractions, such as -0.05 .. -0.25: of the baseline, or in points of a
-/// share for metrics that are compared by difference.
+/// A range of changes, such as -0.05 .. -0.25: fractions of the baseline, or differences between
+/// shares for metrics that are compared by difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeRange {
     /// Change that is written first.

@@ -22,7 +22,7 @@ pub struct CapacityQuestion {
     pub trial: Nanos,
     /// Time for all trials together, without the hold.
     pub budget: Nanos,
-    /// Length of a final trial at the confirmed value; `None` for none.
+    /// Length of a final trial at the confirmed value; `None` for no such trial.
     pub hold: Option<Nanos>,
 }
 
@@ -68,11 +68,11 @@ impl CapacityQuestion {
     const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
 
     /// Minimum number of trials that a budget covers, without their warm-ups and drains, unless an
-    /// overload shows only in [longer ones](Self::shortest_telling_trial).
+    /// overload shows only in [longer trials](Self::shortest_telling_trial).
     const TRIALS_OF_BUDGET: u64 = 60;
 
-    /// Returns the default of [`trial`](Self::trial), which is longer if an overload shows only in
-    /// [longer ones](Self::shortest_telling_trial). A short budget has short trials, so it covers
+    /// Returns the default of [`trial`](Self::trial) for a budget, unless an overload shows only in
+    /// [longer trials](Self::shortest_telling_trial). A short budget gives short trials, to cover
     /// enough of them.
     pub fn default_trial(budget: Nanos) -> Nanos {
         let [shortest, longest] = Self::TRIALS;
@@ -80,12 +80,13 @@ impl CapacityQuestion {
         Nanos::from_millis(millis).clamp(shortest, longest)
     }
 
-    /// Ratio of the length of a trial to the bound of a response time at which the times exceed the
-    /// bound during an overload of 2 %: the queue then grows by a fiftieth of the trial.
+    /// Length of a trial, in multiples of the bound of a response time, from which an overload of 2
+    /// % makes the times exceed the bound: the queue then grows by a fiftieth of the trial.
     const OVERLOAD_SHOWS: f64 = 50.0;
 
-    /// Returns the shortest trial that shows that a rate exceeds the capacity by a few percent: by
-    /// the bounds of response times, or at the longest default length by the growth of the backlog.
+    /// Returns the length of the shortest trial in which a rate a few percent above the capacity is
+    /// detected: because response times exceed their bounds or, at the longest default length,
+    /// because the backlog grows.
     pub(super) fn shortest_telling_trial<'s>(slos: impl Iterator<Item = &'s Slo>) -> Nanos {
         let of_response =
             |slo: &&Slo| slo.side == Side::Below && matches!(slo.metric, Metric::Response(_));

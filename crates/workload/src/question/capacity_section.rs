@@ -71,7 +71,7 @@ pub(super) fn read<'f>(
     let budget = length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET);
     let trial = length(&fields, "trial", sink);
     let shortest_telling = match is_whole {
-        // Clients wait for each other instead of leaving a backlog.
+        // Clients of a closed job wait for answers instead of leaving a backlog.
         true => Nanos::ZERO,
         false => CapacityQuestion::shortest_telling_trial(slos.iter().map(|one| &one.slo)),
     };
@@ -122,7 +122,8 @@ impl CapacityDraft<'_> {
         })
     }
 
-    /// Returns the search in a workload with this plan; reports what does not fit together.
+    /// Returns the search in a workload with this plan; reports contradictions between search and
+    /// plan.
     pub(super) fn check(self, plan: &Plan, sink: &mut Sink) -> Option<CapacityQuestion> {
         let (load, place) = self.vary.as_ref()?;
         if let Err(error) = fits(load, *place, plan) {
@@ -169,7 +170,7 @@ impl CapacityDraft<'_> {
         Some(self.question(load, conditions, most))
     }
 
-    /// Warns of a trial in which an overload may not show.
+    /// Warns of a trial that may be too short to show an overload.
     fn warn_of_short_trial(&self, sink: &mut Sink) {
         let CapacityDraft { trial, shortest_telling: least, .. } = *self;
         let Some(place) = self.trial_place.filter(|_| trial < least) else { return };
@@ -183,8 +184,8 @@ impl CapacityDraft<'_> {
         });
     }
 
-    /// Reports jobs that start after the end of a trial, and keys of the varied job that end it
-    /// before the trial ends or change the meaning of its rate.
+    /// Reports jobs that start after the end of a trial, and keys of the varied job that end the
+    /// job before the trial ends or change the meaning of its rate.
     fn check_jobs(&self, load: &VariedLoad, plan: &Plan, sink: &mut Sink) {
         let trial = plan.warmup.known() + self.trial;
         for job in &plan.jobs {
@@ -363,7 +364,7 @@ pub(super) fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
     }
 }
 
-/// Checks that a larger value is a larger load, and a constant one.
+/// Checks that a larger value gives a larger load, and that the load is constant.
 pub(super) fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result<(), Diagnostic> {
     let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
     let Some(job) = plan.jobs.iter().find(|job| job.name() == load.job()) else {
@@ -404,7 +405,7 @@ fn too_high(place: Excerpt<'_>) -> Diagnostic {
 /// Parses a number of requests per second or of clients.
 ///
 /// # Errors
-/// A sentence: no number, not above 0, or a fraction of a client.
+/// The text is not a number, not above 0, or a fraction of a client. The message is a sentence.
 pub(super) fn load_number(text: &str, is_whole: bool) -> Result<f64, String> {
     let refused = match parse_decimal(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(number) if number.as_f64() <= 0.0 => "is not above 0".to_owned(),

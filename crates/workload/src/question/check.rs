@@ -70,8 +70,8 @@ impl Experiment {
 
     /// Returns the plan of a run of an arm; `seed` replaces the seed of the workload file.
     ///
-    /// The overrides and the folder are those with which the experiment was checked. `None` if the
-    /// workload's files have changed meanwhile and the plan is wrong.
+    /// `overrides` and `folder` are the same as in the check of the experiment. `None` if the
+    /// workload's files have changed meanwhile and the plan has errors.
     pub fn plan(
         &self,
         arm: &Arm,
@@ -101,7 +101,7 @@ struct Checker<'f> {
     sink: Sink,
 }
 
-/// The files from which the plans of the arms are made.
+/// The files from which the plans of the arms are derived.
 #[derive(Clone, Copy)]
 struct Planner<'p, 'f> {
     draft: &'p QuestionDraft<'f>,
@@ -193,7 +193,7 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// Reports arms that do not fit together, and statements around their runs.
+    /// Reports arms that cannot be compared, and warns of statements around their runs.
     fn report_arms(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
         self.reject_same(arms, &one_by_one(arms), "");
         self.reject_other_data(arms);
@@ -234,7 +234,8 @@ impl<'f> Checker<'f> {
         (self.sink.errors() == before).then_some((question, saturated))
     }
 
-    /// Returns the drafts of the arms; a sweep without arms has one, the workload as it is.
+    /// Returns the drafts of the arms; for a sweep without arms a single one, the workload as it
+    /// is.
     fn drafts(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -313,7 +314,7 @@ impl<'f> Checker<'f> {
         WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder)
     }
 
-    /// Returns the sweep with its arms at points; `None` if one of them is wrong.
+    /// Returns the sweep with its arms at points; `None` if there is an error in one of them.
     fn sweep(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -464,7 +465,7 @@ impl<'f> Checker<'f> {
                     one.option.is_some() && option(difference).as_deref() == one.option.as_deref();
                 is_cause.then(|| span.unwrap_or(draft.span))
             });
-            // The position of the cause names it.
+            // If the cause is known, the diagnostic points to it and needs no option.
             let option = one.option.clone().filter(|_| cause.is_none());
             let at = cause.unwrap_or(draft.span);
             let found = Diagnostic { option, ..(*one).clone() };
@@ -538,7 +539,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports an arm whose server cannot be restarted, if the servers of the others are restarted
+    /// Reports an arm whose server cannot be restarted, if the servers of other arms are restarted
     /// before each run.
     fn reject_servers_without_restart(&mut self, arms: &[Checked]) {
         let changes_setting = |checked: &&Checked| {
@@ -696,8 +697,8 @@ impl ComparedArm {
     }
 }
 
-/// Returns the places of runs that are the same as earlier ones, each after the first such. Values
-/// of passwords are not compared: a message would show them, and such an arm is refused anyway.
+/// Returns pairs of equal runs, as indices: the first of the equal runs, and a later one. Values of
+/// passwords are not compared: a message would show them, and such an arm is refused anyway.
 fn pairs_of_same(runs: &[&[Checked]]) -> Vec<(usize, usize)> {
     let compared: Vec<Vec<ComparedArm>> =
         runs.iter().map(|own| own.iter().map(ComparedArm::of).collect()).collect();
@@ -716,7 +717,7 @@ fn sets_a_password(arm: &Arm) -> bool {
     })
 }
 
-/// Returns true if two arms use one server and need different tables on it.
+/// Returns true if two arms use the same server and need different tables on it.
 fn needs_other_data(first: &Checked, other: &Checked) -> bool {
     let data = |checked: &Checked| {
         let plan = checked.arm.plan.as_printed();
@@ -725,7 +726,7 @@ fn needs_other_data(first: &Checked, other: &Checked) -> bool {
     server_of(other) == server_of(first) && data(other) != data(first)
 }
 
-/// Returns the target of an arm without its options: arms with an equal one share a server.
+/// Returns the target of an arm without its options. Arms for which it is equal share a server.
 fn server_of(checked: &Checked) -> Option<Target> {
     let target = checked.arm.plan.target.as_ref();
     target.map(|target| Target { options: Vec::new(), ..target.clone() })
@@ -746,7 +747,7 @@ fn texts(statements: &[FixedStatement]) -> Vec<String> {
     statements.iter().map(|one| one.text.clone()).collect()
 }
 
-/// Returns the option by which messages of the workload's check name a difference.
+/// Returns the option that represents a difference in messages of the workload's check.
 fn option(difference: &Difference) -> Option<String> {
     match difference {
         Difference::Param { name, value } => Some(quoted(&format!("--set {name}={value}"))),

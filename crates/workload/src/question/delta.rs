@@ -14,7 +14,7 @@ use crate::wording::quoted;
 pub struct Deltas {
     /// Size for all metrics that `of` does not name; `None` for the default of each quantity.
     pub all: Option<f64>,
-    /// Sizes of single metrics. A metric without a name stands for every job or table.
+    /// Sizes of single metrics. A metric without a name applies to every job or table.
     pub of: Vec<(RunMetric, f64)>,
 }
 

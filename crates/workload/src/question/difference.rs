@@ -6,7 +6,7 @@ use super::statement_key::StatementKey;
 use crate::check::Overrides;
 use crate::plan::Plan;
 
-/// Key of another target.
+/// Key that names another target.
 pub const URL_KEY: &str = "url";
 
 /// Prefix of the keys of options of the target's URL.
@@ -50,7 +50,7 @@ pub enum Difference {
         /// Its value, as written in a file.
         value: String,
     },
-    /// `nodes` of a sweep or a search: the number of hosts of the target's URL, from the first on.
+    /// `nodes` of a sweep or a search: the number of leading hosts of the target's URL.
     Nodes(String),
     /// `before`: an SQL statement before each run.
     Before(String),
@@ -62,19 +62,19 @@ pub enum Difference {
     AfterCommand(String),
 }
 
-/// Returns the overrides of an arm's runs: the given ones, and the overrides of the arm, which take
-/// precedence.
+/// Returns the overrides of an arm's runs: the `given` overrides, and the overrides of the arm,
+/// which take precedence.
 pub(super) fn overrides(differences: &[Difference], given: &Overrides) -> Overrides {
     differences.iter().fold(given.clone(), |all, one| one.applied_to(all))
 }
 
-/// Applies the differences that are not overrides to a plan that was checked with them.
+/// Applies the differences that are not overrides to a plan that was checked with the overrides.
 pub(super) fn adjust(differences: &[Difference], plan: &mut Plan) {
     differences.iter().for_each(|one| one.adjust(plan));
 }
 
 impl Difference {
-    /// Returns the key that sets it, as written in the file.
+    /// Returns the key that sets the difference, as written in the file.
     pub fn key(&self) -> String {
         match self {
             Difference::Option { name, .. } => format!("{OPTION_KEY}{name}"),
@@ -90,7 +90,7 @@ impl Difference {
         }
     }
 
-    /// Returns the value, as written in the file; a URL lacks its password.
+    /// Returns the value as written in the file, without the password of a URL.
     pub fn value(&self) -> String {
         match self {
             Difference::Option { value, .. }
@@ -106,8 +106,8 @@ impl Difference {
         }
     }
 
-    /// Returns a name for the thing that it changes. Statements and programs before and after a run
-    /// are one thing, because the later ones undo the earlier.
+    /// Returns a name for the thing that changes. All statements and programs before and after a
+    /// run are one thing, because the later ones undo the earlier.
     pub(super) fn subject(&self) -> String {
         match self {
             Difference::Before(_) | Difference::After(_) => "statements".to_owned(),
@@ -149,7 +149,8 @@ impl Difference {
     }
 }
 
-/// Leaves the first hosts of a URL; the check of the file has refused more than it has.
+/// Keeps only the first `count` hosts of a URL. The check of the file has refused a count above the
+/// number of hosts.
 fn keep_first_hosts(target: &mut Target, count: &str) {
     if let (Endpoint::Network { addresses, .. }, Ok(count)) = (&mut target.endpoint, count.parse())
     {

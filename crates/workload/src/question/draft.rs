@@ -16,7 +16,7 @@ use crate::wording::{nearest, quoted};
 /// Maximum number of bets.
 const MOST_BETS: usize = 20;
 
-/// Values of `restore` that are no statements.
+/// Values of `restore` that are not statements.
 const RESTORE_WORDS: [&str; 2] = ["none", "reload"];
 
 /// The keys of `[question]` that need no arm.
@@ -47,8 +47,7 @@ pub(super) enum WorkloadSource<'f> {
     Own,
 }
 
-/// Returns the workload that an experiment file has itself: the file without the sections of the
-/// experiment.
+/// Returns the workload inside an experiment file: the file without the sections of the experiment.
 pub(super) fn own_workload<'t>(file: &File<'t>) -> File<'t> {
     let mut file = file.clone();
     file.sections.retain(|section| !keys::is_of_experiment(&section.name));
@@ -56,8 +55,8 @@ pub(super) fn own_workload<'t>(file: &File<'t>) -> File<'t> {
 }
 
 impl WorkloadSource<'_> {
-    /// Returns the parsed workload of an experiment file, with the diagnostics of parsing that the
-    /// experiment file itself does not have.
+    /// Returns the parsed workload of an experiment file, with the diagnostics of parsing it that
+    /// are not diagnostics of the experiment file as well.
     pub(super) fn parsed<'t>(&'t self, file: &File<'t>) -> (File<'t>, Vec<Diagnostic>) {
         match self {
             WorkloadSource::File { text, .. } => parse(text),
@@ -65,7 +64,7 @@ impl WorkloadSource<'_> {
         }
     }
 
-    /// Returns the name of the workload file, if it is one of its own.
+    /// Returns the name of the workload file; `None` if the experiment file contains the workload.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
             WorkloadSource::File { name, .. } => Some(name.text()),
@@ -203,7 +202,7 @@ fn restore(fields: &Fields<'_>, sink: &mut Sink) -> Restore {
     }
 }
 
-/// Reports a word that is no statement, but nearly `none` or `reload`.
+/// Reports a word that is not a statement, but close to `none` or `reload`.
 fn reject_misspelt_restore(value: Excerpt<'_>, sink: &mut Sink) {
     let near = nearest(value.text(), RESTORE_WORDS);
     if let Some(near) = near.filter(|_| !value.text().contains(char::is_whitespace)) {

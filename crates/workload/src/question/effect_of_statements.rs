@@ -10,7 +10,7 @@ use crate::plan::FixedStatement;
 /// Words before a variable that a `set` changes for more than its session.
 pub(super) const SHARED: [&str; 3] = ["global", "persist", "persist_only"];
 
-/// Names of the function by which PostgreSQL sets a variable of a session.
+/// Names of the function that sets a variable of a session in PostgreSQL.
 const SET_CONFIG: [&str; 2] = ["set_config", "pg_catalog.set_config"];
 
 /// First words of statements whose effect lasts after their session.
@@ -19,8 +19,8 @@ const LASTING: [&str; 12] = [
     "truncate", "update",
 ];
 
-/// Returns true if statements change variables of their own session only. The jobs of a run have
-/// other sessions, and see nothing of it.
+/// Returns true if statements change variables of their own session only. The changes do not affect
+/// the jobs of a run, which have other sessions.
 pub(super) fn are_of_session(statements: &[FixedStatement], dialect: Dialect) -> bool {
     let is_one = |one: &FixedStatement| is_of_session(&tokens(&one.text, dialect));
     !statements.is_empty() && statements.iter().all(is_one)

@@ -22,7 +22,7 @@ pub struct Experiment {
     /// The question.
     pub ask: String,
     /// Name of the workload file, relative to the folder of the experiment file; `None` if the
-    /// workload is the other sections of the experiment file.
+    /// other sections of the experiment file are the workload.
     pub workload: Option<String>,
     /// Text of the file with the workload.
     pub source: String,
@@ -38,8 +38,8 @@ pub struct Experiment {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A sweep without arms has one, and so has a search: the
-    /// workload as it is.
+    /// The arms; the first is the baseline. A sweep without arms has a single one, as has a search:
+    /// the workload as it is.
     pub arms: Vec<Arm>,
     /// The values of a key at which each arm runs, if there is a sweep.
     pub sweep: Option<Sweep>,
@@ -69,7 +69,7 @@ pub struct Sweep {
 pub struct Arm {
     /// Its name.
     pub name: String,
-    /// The value that the sweep gives it, if it is at a point of one.
+    /// The value that the sweep gives to the varied key, if the arm is at a point of a sweep.
     pub point: Option<String>,
     /// The differences from the workload file, in the order of the experiment file. The last one is
     /// that of the point, if the arm is at a point of a sweep.
@@ -78,7 +78,7 @@ pub struct Arm {
     pub plan: Plan,
     /// Statements before each run that bring the data back to its state after the load.
     pub restore: Vec<FixedStatement>,
-    /// Statements before each run, after those that restore the data.
+    /// Statements before each run, after the statements that restore the data.
     pub before: Vec<FixedStatement>,
     /// Statements after each run.
     pub after: Vec<FixedStatement>,
@@ -107,9 +107,10 @@ pub enum Restore {
 /// The runs of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// One of each arm.
+    /// One run of each arm.
     Arms,
-    /// Two of the only arm, to measure how often the comparison finds a difference where none is.
+    /// Two runs of the only arm, to measure how often the comparison finds a difference although
+    /// there is none.
     Aa,
 }
 
@@ -153,7 +154,7 @@ impl Experiment {
     /// Name of the only arm of an experiment without `[arm NAME]`.
     pub const WORKLOAD: &str = "workload";
 
-    /// Returns the arms that the file has: none if the only one is the workload as it is.
+    /// Returns the arms of the file: none if the only arm is the workload as it is.
     pub fn file_arms(&self) -> &[Arm] {
         let has_none = self.sweep.is_some() && self.arms.len() == 1;
         if has_none || self.capacity.is_some() { &[] } else { &self.arms }
@@ -164,8 +165,8 @@ impl Experiment {
         self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.arm_points)
     }
 
-    /// Returns the values of the secret parameters of all arms, to remove them from the texts of
-    /// servers, as [`Plan::secrets`] does.
+    /// Returns the values of the secret parameters of all arms, which are removed from the texts of
+    /// servers, like the values of [`Plan::secrets`].
     pub fn secrets(&self) -> Secrets {
         Secrets::of_all(self.arm_points().iter().map(|arm| arm.plan.secrets()))
     }
@@ -179,8 +180,8 @@ impl Experiment {
 }
 
 impl fmt::Display for Arm {
-    /// Writes the arm's name, and the point of a sweep if it has one: `tls at rate(read) = 500`. In
-    /// a sweep without arms, the point alone is the name.
+    /// Writes the arm's name and, for an arm at a point of a sweep, the point: `tls at rate(read) =
+    /// 500`. In a sweep without arms, the point alone is the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.at_point(&self.name))
     }
@@ -211,13 +212,13 @@ impl Arm {
         Arm { differences, ..self.clone() }
     }
 
-    /// Returns true if it uses the main target: in its runs, or in the statements around them.
+    /// Returns true if the arm uses the main target: in its runs, or in the statements around them.
     pub fn uses_main(&self) -> bool {
         let mut around = [&self.restore, &self.before, &self.after].into_iter();
         self.plan.uses(JobTarget::Main) || around.any(|statements| !statements.is_empty())
     }
 
-    /// Returns true if its server is simulated.
+    /// Returns true if the arm's server is simulated.
     pub fn is_simulated(&self) -> bool {
         self.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
     }
@@ -231,8 +232,8 @@ impl Arm {
         }
     }
 
-    /// Returns true if it differs from the workload file only in statements around its runs, and
-    /// has statements before them.
+    /// Returns true if the arm differs from the workload file only in statements around its runs,
+    /// and has statements before them.
     pub fn has_only_statements(&self) -> bool {
         let is_statement =
             |one: &Difference| matches!(one, Difference::Before(_) | Difference::After(_));
@@ -244,8 +245,8 @@ impl Arm {
         ServerSettings::of(&self.before, self.plan.dialect(JobTarget::Main))
     }
 
-    /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the
-    /// line of its point alone.
+    /// Returns the arm as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or
+    /// the line of its point alone.
     pub fn heading(&self) -> String {
         self.at_point(&format!("[arm {}]", self.name))
     }

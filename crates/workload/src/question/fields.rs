@@ -53,8 +53,8 @@ impl<'f> Fields<'f> {
         self.values(name).next()
     }
 
-    /// Returns the place of a key's value among the words that the table of keys lists; reports
-    /// another word.
+    /// Returns the index of a key's value among the words that the table of keys lists; reports any
+    /// other word.
     pub(super) fn choice(&self, owner: SectionKind, name: &str, sink: &mut Sink) -> Option<usize> {
         let value = self.one(name)?;
         let Form::Choice(words) = keys::find(owner, name)?.form else { return None };

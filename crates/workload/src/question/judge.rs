@@ -25,7 +25,7 @@ pub(super) struct ArmRuns<'a> {
 }
 
 /// Reports metrics of jobs and tables that the workload does not have, and the throughput of jobs
-/// whose rate is given. The throughput of a saturated job is no error, because an overloaded arm
+/// whose rate is given. The throughput of a saturated job is allowed, because an overloaded arm
 /// falls short of the given rate. The first arm is the baseline.
 pub(super) fn metrics(
     all: &[Judged<'_, '_>],
@@ -47,8 +47,8 @@ pub(super) fn metrics(
     }
 }
 
-/// Reports arms whose throughput cannot be compared with the baseline's because it is only a rate.
-/// Without a bet, the throughput of each job of the baseline that has no rate is compared.
+/// Reports arms whose throughput cannot be compared with the baseline's because a rate determines
+/// it. Without a bet, the throughput of each job of the baseline that has no rate is compared.
 pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
     let Some((baseline, others)) = arms.split_first() else { return };
     for arm in others {
@@ -92,7 +92,7 @@ pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: 
 }
 
 /// Reports sizes of `delta` for jobs and tables that the workload does not have, and a second size
-/// for one metric: neither would have an effect.
+/// for the same metric: such sizes would have no effect.
 pub(super) fn deltas(list: Excerpt<'_>, plan: &Plan, sink: &mut Sink) {
     let mut known: Vec<Option<RunMetric>> = Vec::new();
     for (metric, place) in delta::metrics(list) {
@@ -211,8 +211,8 @@ fn without(what: &str) -> &'static str {
     }
 }
 
-/// Returns true if a job may change data: it is a program, a statement begins with a word that does
-/// not stand for reading, or a part of it changes data.
+/// Returns true if a job may change data: it is a program, a statement begins with a word other
+/// than those of reading statements, or a part of a statement changes data.
 pub(super) fn writes(plan: &Plan) -> bool {
     const READING: [&str; 6] = ["select", "with", "table", "values", "show", "explain"];
     let reads = |statement: &Statement| {
@@ -227,8 +227,8 @@ fn is_among(word: &str, known: &[&str]) -> bool {
     known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Returns true if one of these words is in a statement that may consist of others, such as `with
-/// gone as (delete from …) select …`.
+/// Returns true if one of these words is in a statement that may contain other statements, such as
+/// `with gone as (delete from …) select …`.
 fn has_part(statement: &Statement, known: &[&str]) -> bool {
     let first = statement.first_word();
     let is_composed = first.is_some_and(|word| is_among(word, &["with", "explain"]));
@@ -255,7 +255,7 @@ fn is_numbered(expr: &Expr, requests: &Requests) -> bool {
 fn contains_numbered<'p>(node: &Node, variable: &dyn Fn(usize) -> Option<&'p Node>) -> bool {
     let is_one = match node {
         Node::Generate(call) => matches!(call.family, Family::Sequence(_) | Family::Permute(_)),
-        // Variables refer to earlier ones only, so this ends.
+        // Variables refer to earlier ones only, so the recursion ends.
         Node::Variable(place) => {
             variable(*place).is_some_and(|value| contains_numbered(value, variable))
         }

@@ -7,7 +7,7 @@ use base::Diagnostic;
 use crate::read::{Excerpt, LocatedText, section_name};
 use crate::wording::{nearest, quoted};
 
-/// A metric of a run, of one job or table where there are several.
+/// A metric of a run, for one job or table if there are several.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunMetric {
     /// The measured quantity.
@@ -67,7 +67,7 @@ pub enum CpuOwner {
     Generator,
     /// The database's processes on this machine, or of a testbed.
     Database,
-    /// The proxy or pooler between both.
+    /// The proxy or pooler between generator and database.
     Proxy,
 }
 
@@ -239,7 +239,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the direction in which it improves.
+    /// Returns the direction in which the quantity improves.
     pub fn better(self) -> Direction {
         match self {
             Quantity::Throughput | Quantity::Rows | Quantity::Load => Direction::Higher,
@@ -269,7 +269,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the kind of name that it takes in parentheses.
+    /// Returns the kind of name that the quantity takes in parentheses.
     pub fn subject(self) -> Subject {
         match self {
             Quantity::Throughput
@@ -298,8 +298,8 @@ impl Quantity {
         }
     }
 
-    /// Returns true if it is compared only where it is declared: the delay of the load generator
-    /// is no property of the database.
+    /// Returns true if the quantity is compared only if it is declared: the delay of the load
+    /// generator is not a property of the database.
     pub fn must_be_declared(self) -> bool {
         matches!(self, Quantity::SendLag(_))
     }

@@ -38,7 +38,7 @@ impl Folder for EmptyFiles {
 pub struct Outline {
     /// The question.
     pub ask: String,
-    /// Name of the workload file; `None` if the experiment file has the workload itself.
+    /// Name of the workload file; `None` if the workload is inside the experiment file.
     pub workload: Option<String>,
     /// The expected changes.
     pub bets: Vec<Bet>,
@@ -50,8 +50,8 @@ pub struct Outline {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A sweep without arms has one, and so has a search: the
-    /// workload as it is.
+    /// The arms; the first is the baseline. A sweep without arms has a single one, as has a search:
+    /// the workload as it is.
     pub arms: Vec<ArmOutline>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepOutline>,
@@ -75,13 +75,13 @@ pub struct ArmOutline {
 pub struct ArmPointOutline {
     /// Name of the arm.
     pub arm: String,
-    /// The value that the sweep gives it.
+    /// The value that the sweep gives to the varied key.
     pub point: Option<String>,
 }
 
 impl Outline {
-    /// Returns the runs of a round, in the order of [`Experiment::arm_points`]; an arm that is
-    /// compared with itself has two.
+    /// Returns the runs of a round, in the order of [`Experiment::arm_points`]; two runs for an arm
+    /// that is compared with itself.
     pub fn arm_points(&self) -> Vec<ArmPointOutline> {
         let names = self.compared().into_iter();
         let Some(sweep) = &self.sweep else {
@@ -100,7 +100,7 @@ impl Outline {
     /// Reads the outline of a printed experiment.
     ///
     /// # Errors
-    /// The reason why it is not the text of one, without errors and with arms to compare.
+    /// Returns the reason why the text is not a valid experiment with arms to compare.
     pub fn of_text(text: &str) -> Result<Outline, String> {
         let (file, of_file) = parse(text);
         let mut sink = Sink::default();
@@ -179,8 +179,8 @@ impl Outline {
         self.saturate.as_ref().map(|search| search.vary.job())
     }
 
-    /// Returns the names of the arms of the comparison; an arm that is compared with itself has two
-    /// names.
+    /// Returns the names of the arms of the comparison; two names for an arm that is compared with
+    /// itself.
     pub fn compared(&self) -> Vec<String> {
         let names = self.arms.iter().map(|arm| arm.name.clone());
         match self.design {
@@ -203,7 +203,7 @@ impl Experiment {
             differences: arm.differences.iter().map(|one| (one.key(), one.value())).collect(),
         };
         let arms = match &self.capacity {
-            // Its difference is the first value of the search.
+            // The difference of the only arm is the first value of the search.
             Some(_) => {
                 vec![ArmOutline { name: Experiment::WORKLOAD.to_owned(), differences: Vec::new() }]
             }

@@ -78,8 +78,8 @@ pub(super) fn unsigned(share: f64) -> String {
     format!("{}%", in_percent(share))
 }
 
-/// Returns a fraction in percent, without the rounding error of the multiplication: nine digits are
-/// more than anyone writes.
+/// Returns a fraction in percent, rounded to nine decimals to remove the rounding error of the
+/// multiplication; nine decimals are more than anyone writes.
 fn in_percent(fraction: f64) -> f64 {
     (fraction * 100.0 * 1e9).round() / 1e9
 }

@@ -38,8 +38,8 @@ const OF_CONNECTION: [&str; 32] = [
     "writable_schema",
 ];
 
-/// Pragmas that a file keeps for later connections. Of `journal_mode` it keeps only whether there
-/// is a write-ahead log.
+/// Pragmas that a file keeps for later connections. The value of `journal_mode` is not kept, except
+/// for the existence of a write-ahead log.
 const OF_FILE: [&str; 7] = [
     "application_id",
     "auto_vacuum",
@@ -72,7 +72,7 @@ pub(super) fn setting_of_file(statement: &[Token<'_>]) -> Option<(&'static str, 
 }
 
 impl Pragma<'_, '_> {
-    /// Splits a statement; `None` if it is no pragma.
+    /// Splits a statement; `None` if it is not a pragma.
     fn of<'t, 's>(statement: &'t [Token<'s>]) -> Option<Pragma<'t, 's>> {
         let (_, rest) = statement.split_first().filter(|(first, _)| first.is_word("pragma"))?;
         let is_end = |token: &Token<'_>| token.is_symbol("=") || token.is_symbol("(");

@@ -9,7 +9,7 @@ use super::statement_key::StatementKey;
 impl Experiment {
     /// Returns the experiment as the text of an experiment file, with every default written out.
     /// Checking it again gives an equal experiment, apart from the passwords of URLs, which are
-    /// left out. The workload that the experiment file has itself is left out, too.
+    /// left out. A workload inside the experiment file is left out, too.
     pub fn to_text(&self) -> String {
         let mut out = String::from("[question]\n");
         key(&mut out, "ask", &self.ask);
@@ -59,7 +59,7 @@ impl Experiment {
     }
 
     /// Returns the text of [`to_text`](Self::to_text). If the experiment file contains its
-    /// workload, the plan of the first arm comes before it.
+    /// workload, the plan of the first arm precedes this text.
     pub fn to_whole_text(&self) -> String {
         match (&self.workload, self.arms.first()) {
             (None, Some(arm)) => format!("{}\n{}", arm.plan.to_text(), self.to_text()),

@@ -19,9 +19,9 @@ pub(super) struct Range<'p> {
 /// A value of a range.
 #[derive(Clone, Debug)]
 pub(super) struct RangeValue<'p> {
-    /// Its text, as a file has it.
+    /// Its text, as written in a file.
     pub(super) text: String,
-    /// The item of the range that has given it.
+    /// The item of the range that produced the value.
     pub(super) place: Excerpt<'p>,
 }
 
@@ -59,7 +59,7 @@ enum Step {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// A number, also one per second.
+    /// A number without a unit, or per second.
     Number,
     /// Seconds.
     Duration,
@@ -91,8 +91,8 @@ impl<'p> Range<'p> {
         }
     }
 
-    /// Returns the greatest number of values that it can have; values that rounding makes equal are
-    /// counted each.
+    /// Returns the greatest number of values that the range can have; values that are equal after
+    /// rounding are counted separately.
     pub(super) fn count(&self) -> u64 {
         self.parts.iter().fold(0, |all: u64, part| all.saturating_add(part.values.count()))
     }
@@ -120,8 +120,8 @@ impl<'p> Range<'p> {
     }
 }
 
-/// Returns a value as a number: one without unit, a rate per second, or seconds; `None` if it is a
-/// word or an expression.
+/// Returns a value as a number: a number without a unit, a rate per second, or seconds; `None` for
+/// a word or an expression.
 pub fn numeric_value(text: &str) -> Option<f64> {
     amount(text).map(|amount| amount.billionths as f64 / BILLION as f64)
 }
@@ -211,7 +211,7 @@ fn parse_step(item: Excerpt<'_>, unit: Unit, from: u128) -> Result<Step, Box<Dia
     }
 }
 
-/// Parses a number, one with `/s`, or a duration.
+/// Parses a number, a number with `/s`, or a duration.
 fn amount(text: &str) -> Option<Amount> {
     let number = text.strip_suffix("/s").unwrap_or(text);
     if let Some(billionths) = parse_decimal(number).ok().and_then(billionths) {
@@ -248,16 +248,16 @@ impl Progression {
         match self.step {
             Step::Add(size) => u64::try_from((self.to - self.from) / size)
                 .map_or(u64::MAX, |n| n.saturating_add(1)),
-            // A factor near 1 needs many steps, which are not taken to count them.
+            // A factor near 1 needs many steps, so their number is computed without taking them.
             Step::Times(factor) => {
                 let ratio = (self.to as f64 / self.from as f64).ln();
-                // Rounding may hide the last value, and an excess of one does not matter.
+                // Rounding may hide the last value; an excess of one value does not matter.
                 (ratio / (factor as f64 / BILLION as f64).ln() + 1e-9) as u64 + 1
             }
         }
     }
 
-    /// Returns the texts of its values, without repetitions by rounding.
+    /// Returns the texts of the values, without values that rounding makes equal.
     fn texts(&self) -> Vec<String> {
         let is_whole = |value: u128| self.unit == Unit::Number && value.is_multiple_of(BILLION);
         let rounds = is_whole(self.from) && is_whole(self.to);

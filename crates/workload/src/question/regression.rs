@@ -30,7 +30,7 @@ impl RegressionLimit {
     /// Parses a list of limits between commas.
     ///
     /// # Errors
-    /// Everything that is wrong with each limit. Positions are offsets into `text`.
+    /// All errors of all limits. Positions are offsets into `text`.
     pub fn parse_list(text: &str) -> Result<Vec<RegressionLimit>, Vec<Diagnostic>> {
         let located = LocatedText::whole(text, 0);
         let excerpt = located.excerpt();

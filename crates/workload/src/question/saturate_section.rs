@@ -18,7 +18,7 @@ use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
 
-/// Default values of a rate, in requests per second: the first one, doubled ten times.
+/// First default value of a rate, in requests per second; the other values double it ten times.
 const FIRST_RATE: f64 = 100.0;
 
 /// Largest default number of clients, if the connections suffice.
@@ -70,7 +70,7 @@ pub(super) fn read<'f>(
     SaturateDraft { vary, values, until, span: section.span }
 }
 
-/// Returns a result; reports an error.
+/// Returns the value of a result; reports its error.
 fn kept<T>(result: Result<T, Diagnostic>, sink: &mut Sink) -> Option<T> {
     result.map_err(|error| sink.error(|| error)).ok()
 }
@@ -87,7 +87,7 @@ impl<'f> SaturateDraft<'f> {
         self.vary.as_ref().map(|(load, _)| load.clone())
     }
 
-    /// Returns the key that varies, if the workload has it; reports one that it lacks.
+    /// Returns the key that varies, if the workload has it; reports a key that the workload lacks.
     pub(super) fn vary(&self, workload: &File<'_>, sink: &mut Sink) -> Option<Vary> {
         let (_, place) = self.vary.as_ref()?;
         kept(Vary::parse(*place, workload).map_err(|error| *error), sink)
@@ -136,7 +136,7 @@ impl<'f> SaturateDraft<'f> {
     }
 }
 
-/// Returns the values where the file names none: doubling ones.
+/// Returns the default values, each twice the one before, for a file that names none.
 fn defaults(vary: &VariedLoad, most_clients: f64) -> Vec<f64> {
     match vary {
         VariedLoad::Rate { .. } => doubling(FIRST_RATE).take(RATES).collect(),

@@ -1,4 +1,4 @@
-//! The sections of an experiment file, and which of them fit together.
+//! The sections of an experiment file, and their valid combinations.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ impl<'f> Sections<'f> {
         !self.others.is_empty() || !self.file.globals.is_empty()
     }
 
-    /// Reports parts that are missing in `question`, or do not fit together.
+    /// Reports parts that are missing in `question`, or that cannot be combined.
     pub(super) fn check(
         &self,
         question: &Section<'_>,
@@ -139,7 +139,7 @@ impl<'f> Sections<'f> {
         }
     }
 
-    /// Reports keys and sections of a workload in a file that names another one.
+    /// Reports keys and sections of a workload in a file that names another workload.
     fn reject_own_workload(&self, sink: &mut Sink) {
         for entry in &self.file.globals {
             sink.error(|| {
@@ -250,7 +250,7 @@ impl<'f> Sections<'f> {
     }
 }
 
-/// Reports a section that cannot be combined with another one.
+/// Reports a section that cannot be combined with another section.
 fn reject_beside(section: &Section<'_>, other: &str, sink: &mut Sink) {
     sink.error(|| {
         let message = format!("[{}] cannot be combined with [{other}]", bare(&section.name));

@@ -88,7 +88,8 @@ fn settings_of(statement: &str, dialect: Dialect) -> Option<Vec<ServerSetting>> 
     Some(found?.into_iter().map(named).collect())
 }
 
-/// Returns true for `select pg_reload_conf()`, by which `alter system` takes effect.
+/// Returns true for `select pg_reload_conf()`, which puts the changes of `alter system` into
+/// effect.
 fn is_reload(statement: &[Token<'_>]) -> bool {
     let [select, function, open, close] = statement else { return false };
     select.is_word("select")
@@ -118,9 +119,9 @@ fn of_alter(statement: &str, all: &[Token<'_>]) -> Option<(String, SettingValue)
     Some((plain_name(&name.content())?, SettingValue::Constant(text)))
 }
 
-/// Returns the settings of `set global NAME = VALUE, …`; `None` if a value is no constant, or
-/// something else is set. The servers do not agree on the scope of an assignment that follows one
-/// with a scope and has none itself.
+/// Returns the settings of `set global NAME = VALUE, …`; `None` if a value is not a constant, or
+/// something else is set. An assignment without a scope after one with a scope counts as something
+/// else, because the servers do not agree on its scope.
 fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValue)>> {
     let [set, rest @ ..] = all else { return None };
     if !set.is_word("set") || runs_code(rest) {
@@ -147,7 +148,7 @@ fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValu
     (!found.is_empty()).then_some(found)
 }
 
-/// Returns the value of an assignment; `None` if it is no constant.
+/// Returns the value of an assignment; `None` if it is not a constant.
 fn assigned(statement: &str, value: &[Token<'_>]) -> Option<SettingValue> {
     let value = match value {
         [equals, value @ ..] if equals.is_symbol("=") => value,
@@ -172,7 +173,7 @@ fn is_arithmetic(token: &Token<'_>) -> bool {
     }
 }
 
-/// Returns a name in lower case, which a query can hold without quotes; `None` for any other text.
+/// Returns, in lower case, a name that needs no quotes in a query; `None` for any other text.
 fn plain_name(text: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     (!text.is_empty() && text.chars().all(is_plain)).then(|| text.to_ascii_lowercase())

@@ -20,7 +20,7 @@ pub(super) struct Token<'s> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A keyword, a name, also one with dots, or a number.
+    /// A keyword, a number, or a name, which may contain dots.
     Word,
     /// A text between double quotes or backquotes.
     Name,
@@ -96,7 +96,8 @@ fn token(first: char, text: &str) -> (TokenKind, usize) {
     }
 }
 
-/// Returns the length of a quoted text at the beginning of a text; two quotes in it stand for one.
+/// Returns the length of a quoted text at the beginning of a text; a doubled quote in it is one
+/// quote.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut end = 1;
     while let Some(at) = text[end..].find(quote) {

@@ -15,7 +15,7 @@ use crate::read::{Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::quoted;
 
-/// Default number of repeats: the fewest with an interval that is of use.
+/// Default number of repeats: the smallest number that gives a useful interval.
 const REPEATS: u32 = 3;
 
 /// Maximum number of repeats.
@@ -38,7 +38,7 @@ pub struct SweepOutline {
 }
 
 impl SweepOutline {
-    /// Returns key and job if it varies a pacing key, such as `concurrency(read)`.
+    /// Returns the key and the job if the sweep varies a pacing key, such as `concurrency(read)`.
     pub fn pacing_key(&self) -> Option<(&str, &str)> {
         self.vary.strip_suffix(')')?.split_once('(')
     }
@@ -106,7 +106,7 @@ fn repeats(value: Excerpt<'_>, sink: &mut Sink) -> u32 {
 }
 
 impl<'f> SweepDraft<'f> {
-    /// Returns its outline, which needs no workload; `None` if it has no values.
+    /// Returns the outline of the sweep, which needs no workload; `None` if there are no values.
     pub(super) fn outline(self) -> Option<SweepOutline> {
         let (what, range) = self.vary.split_once(b':')?;
         let values = Range::parse(range).and_then(|range| range.values()).ok()?;
@@ -155,7 +155,7 @@ fn too_many(place: Excerpt<'_>, arm_points: u64, repeats: u32, run: Option<Nanos
     place.error(message).help(help)
 }
 
-/// Returns the time of runs, in the largest unit that it holds at least twice.
+/// Returns the duration of runs, in the largest unit in which it is at least 2.
 fn duration_text(runs: u64, run: Nanos) -> String {
     let seconds = runs as f64 * run.as_secs_f64();
     let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0)];
@@ -165,7 +165,7 @@ fn duration_text(runs: u64, run: Nanos) -> String {
     }
 }
 
-/// Reports an arm that sets the key that a section, given by its name, varies.
+/// Reports an arm that sets the key that the section called `section` varies.
 pub(super) fn reject_fixed(section: &str, vary: &Vary, arm: &Arm, span: Span, sink: &mut Sink) {
     if let Some(difference) = arm.differences.iter().find(|one| vary.is_set_by(one)) {
         sink.error(|| {

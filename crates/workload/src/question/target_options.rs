@@ -1,5 +1,5 @@
-//! Options of URLs in a form in which equal values have equal texts: `1ms` and `1000us`, `0.1` and
-//! `0.10`.
+//! Options of URLs in a normal form: equal values, such as `1ms` and `1000us` or `0.1` and `0.10`,
+//! have equal texts.
 
 use base::units::{parse_decimal, parse_duration};
 use base::{Nanos, Target};
@@ -16,10 +16,10 @@ const TEXTS: [&str; 8] = [
     "tls-key",
 ];
 
-/// Prefixes of settings of a server and of a pooler, which alone know the meaning of a value.
+/// Prefixes of settings whose values only the server or the pooler can interpret.
 const SETTINGS: [&str; 2] = ["server.", "via."];
 
-/// Returns a target that is equal to another one's if both URLs mean the same.
+/// Returns a target in normal form. Two such targets are equal if their URLs have the same meaning.
 pub(super) fn normalized(target: &Target) -> Target {
     let mut target = target.clone();
     for (name, value) in &mut target.options {
@@ -33,8 +33,8 @@ pub(super) fn normalized(target: &Target) -> Target {
     target
 }
 
-/// Returns the text of a duration or a number without its unit or multiplier; any other text as it
-/// is.
+/// Returns the normal form of a text: a number without its multiplier, a duration in nanoseconds,
+/// any other text unchanged.
 fn normal_value(text: &str) -> String {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),

@@ -31,7 +31,7 @@ pub enum Vary {
     Option(String),
     /// `server.NAME`: a setting of a `testbed:` server.
     Server(String),
-    /// `nodes`: the number of hosts of the target's URL, from the first on.
+    /// `nodes`: the number of leading hosts of the target's URL.
     Nodes,
 }
 
@@ -121,7 +121,7 @@ impl Vary {
         }
     }
 
-    /// Returns true if a difference sets the same thing, under whichever of its names or in a URL.
+    /// Returns true if a difference sets what is varied, by any of its names or in a URL.
     pub(super) fn is_set_by(&self, difference: &Difference) -> bool {
         match (self, difference) {
             (Vary::Key { section, key }, Difference::Key { section: other, key: by, .. }) => {
@@ -141,7 +141,7 @@ impl Vary {
         }
     }
 
-    /// Reports a value that the target cannot have: more nodes than it has hosts.
+    /// Reports a value that the target cannot have: more nodes than the target has hosts.
     pub(super) fn refuse_value(
         &self,
         value: &str,
@@ -170,19 +170,19 @@ impl Vary {
 }
 
 impl fmt::Display for Vary {
-    /// Writes it as a file does.
+    /// Formats the varied key as written in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.difference("").key())
     }
 }
 
-/// Returns true if two names mean the same setting: servers take `-` for `_`.
+/// Returns true if two names mean the same setting: servers treat `-` like `_`.
 fn is_same_setting(one: &str, other: &str) -> bool {
     let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
     plain(one) == plain(other)
 }
 
-/// Returns the error about a thing that nothing varies.
+/// Returns the error about a text that names nothing that can be varied.
 fn unknown(what: Excerpt<'_>, workload: &File<'_>) -> Diagnostic {
     let text = what.text();
     let error = what.error(format!("{} cannot be varied", quoted(text)));

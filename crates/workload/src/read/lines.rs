@@ -25,7 +25,7 @@ struct PhysicalLine<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Creates an iterator over the lines of a text, after its byte order mark if it has one.
+    /// Creates an iterator over the lines of a text, without the byte order mark at its beginning.
     pub(super) fn new(source: &'a str) -> Lines<'a> {
         let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
         Lines { source, at }

@@ -1,9 +1,9 @@
 //! The positions in the file of each byte of a value.
 //!
 //! A value is not always a contiguous part of the file: `\` joins lines, `${…}` is replaced by its
-//! value, and `--set` gives values from outside. A [`LocatedText`] is a text that keeps the origin
-//! of its bytes; an [`Excerpt`] is a part of one. The carets of all diagnostics are located through
-//! them.
+//! value, and `--set` gives values from outside. A [`LocatedText`] is a text with the origin of
+//! each of its bytes; an [`Excerpt`] is a part of such a text. They give the positions of the
+//! carets in all diagnostics.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -165,7 +165,7 @@ impl<'p> Excerpt<'p> {
         &self.located.text[self.start..self.end]
     }
 
-    /// Returns its position in the file, if it has one.
+    /// Returns the position of the excerpt in the file, if it is in the file.
     pub(crate) fn span(self) -> Option<Span> {
         let first = self.located.locate(self.start)?;
         if self.start == self.end {
@@ -175,7 +175,7 @@ impl<'p> Excerpt<'p> {
         Some(Span::new(first.start, last.end.max(first.start)))
     }
 
-    /// Returns a part of it, by offsets into its text.
+    /// Returns a part of the excerpt, by offsets into its text.
     pub(crate) fn part(self, range: Range<usize>) -> Excerpt<'p> {
         Excerpt {
             located: self.located,
@@ -184,7 +184,7 @@ impl<'p> Excerpt<'p> {
         }
     }
 
-    /// Returns its range in its text.
+    /// Returns its range in the [`LocatedText`].
     pub(crate) fn place(self) -> Range<usize> {
         self.start..self.end
     }
@@ -217,7 +217,7 @@ impl<'p> Excerpt<'p> {
         Diagnostic { option: self.option(), ..wording::warning(self.span(), message) }
     }
 
-    /// Returns the option from which the text came; `None` if it did not come from one.
+    /// Returns the option from which the text came; `None` for a text from another source.
     fn option(self) -> Option<Box<str>> {
         match &self.located.origin {
             Origin::Outside(option) => option.as_deref().map(Box::from),
@@ -253,8 +253,8 @@ fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut depth = 0_usize;
-    // After one failed search for a closing quote there is no other; repeating it would be
-    // quadratic.
+    // If one search for a closing quote fails, all further ones would fail, too; repeating the
+    // search would be quadratic.
     let mut unclosed = false;
     std::iter::from_fn(move || {
         while let Some(&byte) = bytes.get(at) {

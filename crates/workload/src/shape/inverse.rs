@@ -51,7 +51,7 @@ impl Inverse {
     }
 
     /// Returns the first instant after the job's start by which `arrivals` are expected, rounded
-    /// down; `None` if there are never as many. `arrivals` must not decrease from call to call.
+    /// down; `None` if so many are never expected. `arrivals` must not decrease from call to call.
     #[inline]
     pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
         let at = match &mut self.place {

@@ -4,8 +4,8 @@ use base::Nanos;
 
 use super::level::{Expected, Level};
 
-/// The largest number of rounds of the search for an instant of a sine. Each at least halves the
-/// interval that contains it, and a period has fewer than 2⁶⁴ nanoseconds.
+/// The largest number of rounds of the search for an instant of a sine. Each round at least halves
+/// the interval that contains the instant, and a period has fewer than 2⁶⁴ nanoseconds.
 const ROUNDS: u32 = 64;
 
 /// The difference of two successive rounds at which the search ends, in nanoseconds.
@@ -42,7 +42,8 @@ impl SinePosition {
     }
 
     #[inline]
-    /// Returns the instant by which `arrivals` are expected. They must not decrease.
+    /// Returns the instant by which `arrivals` are expected. `arrivals` must not decrease from call
+    /// to call.
     pub(super) fn at(&mut self, arrivals: Expected) -> Nanos {
         let passed = arrivals.0 - self.all * self.number;
         let inside = if passed < self.all {

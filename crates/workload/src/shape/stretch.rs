@@ -4,7 +4,7 @@ use base::Nanos;
 
 use super::level::{Expected, Level};
 
-/// A constant or linear part of a rate. A linear one has an end.
+/// A constant or linear part of a rate. A linear part has an end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateSegment {
     /// Beginning, since the job's start.
@@ -24,18 +24,18 @@ impl RateSegment {
         RateSegment { start, length, from: level, to: level }
     }
 
-    /// Returns its end, since the job's start.
+    /// Returns the end of the part, since the job's start.
     pub(super) fn end(&self) -> Nanos {
         self.start + self.length
     }
 
-    /// Returns the rate at an instant within it, in arrivals per second.
+    /// Returns the rate at an instant within the part, in arrivals per second.
     pub(super) fn rate_at(&self, t: Nanos) -> f64 {
         let part = t.saturating_sub(self.start).0 as f64 / self.length.0.max(1) as f64;
         self.from.as_f64() + part * (self.to.as_f64() - self.from.as_f64())
     }
 
-    /// Returns the arrivals expected from its beginning to an instant within it.
+    /// Returns the arrivals expected from the beginning of the part to an instant within it.
     pub(super) fn expected(&self, t: Nanos) -> Expected {
         let passed = t.saturating_sub(self.start);
         let (from, to) = (u128::from(self.from.0), u128::from(self.to.0));
@@ -56,14 +56,14 @@ impl RateSegment {
         Expected(rectangle + triangle as u128)
     }
 
-    /// Returns the arrivals expected in all of it.
+    /// Returns the arrivals expected in the whole part.
     pub(super) fn all(&self) -> Expected {
         let twice = u128::from(self.from.0) + u128::from(self.to.0);
         Expected(twice * u128::from(self.length.0) / 2)
     }
 
-    /// Returns the time after its beginning by which `arrivals` are expected, which are at most
-    /// [`RateSegment::all`].
+    /// Returns the time after the beginning of the part by which `arrivals` are expected; these are
+    /// at most [`RateSegment::all`].
     #[inline]
     pub(super) fn reaches(&self, arrivals: Expected) -> Nanos {
         if arrivals.0 == 0 {

@@ -9,11 +9,11 @@ pub enum Piece {
     Text(String),
     /// A bound parameter.
     Value(Expr),
-    /// In a command: a value spliced in as one word of the shell, quoted if needed. (A constant one
-    /// is a [`Piece::Text`].)
+    /// In a command: a value spliced in as one word of the shell, quoted if needed. (A constant
+    /// value is a [`Piece::Text`].)
     Quoted(Expr),
     /// Text computed for each request and spliced in unquoted: `${raw(…)}` of a value that is not
-    /// constant. (A constant one is a [`Piece::Text`].)
+    /// constant. (A constant value is a [`Piece::Text`].)
     Splice(Expr),
 }
 

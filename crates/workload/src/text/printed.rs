@@ -22,8 +22,8 @@ pub(crate) enum PrintedSyntax {
 }
 
 impl PrintedSyntax {
-    /// Returns true if a statement printed in this syntax scans into the pieces that it was made
-    /// of.
+    /// Returns true if a statement printed in this syntax scans into the pieces from which it was
+    /// printed.
     pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
         let located = LocatedText::outside(text);
         let marks = ValuePositions::Written;

@@ -106,7 +106,7 @@ impl ValuePositions<'_> {
         matches!(self.sign(bytes, at), DollarKind::Value)
     }
 
-    /// Returns true if `$${` stands for `${` at this offset.
+    /// Returns true if an escape `$${` is at this offset.
     pub(crate) fn has_dollar(self, bytes: &[u8], at: usize) -> bool {
         matches!(self.sign(bytes, at), DollarKind::Dollar)
     }
@@ -148,8 +148,8 @@ pub(crate) fn is_sound(
         && !scan.fragments.iter().any(misplaced)
 }
 
-/// Returns true if a scanned text has the same pieces as the statement that it was printed from,
-/// with each value at its position.
+/// Returns true if a scanned text has the same pieces as the statement that was printed as this
+/// text, with each value at its position.
 pub(crate) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
     if !scan.semicolons.is_empty() || scan.open.is_some() || scan.too_many {
         return false;
@@ -191,11 +191,11 @@ pub(crate) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
 pub(crate) struct ScriptPart<'p> {
     /// The statement, with the comments before it.
     pub(crate) text: Excerpt<'p>,
-    /// Offset of the first byte after those comments.
+    /// Offset of the first byte after the comments at the beginning.
     pub(crate) code: usize,
 }
 
-/// Returns the statements of a script: the texts between `;`, without those that are only comments.
+/// Returns the statements of a script: the texts between `;`, except texts of comments only.
 pub(crate) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
     let reading = Reading { dialect, placeholders: false, marks: ValuePositions::Written };
     let ends = scan(source, reading).semicolons;

@@ -1,14 +1,14 @@
 //! A scanner that splits a shell command into text, quoted parts and `${…}`.
 //!
-//! It knows just enough of the shell's syntax to tell whether a value that is spliced in as a word
-//! of its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment. (POSIX.1-2024, Shell
-//! Command Language, 2.2 and 2.3.) The shell checks everything else.
+//! It knows just enough of the shell's syntax to tell whether a spliced-in value forms a word of
+//! its own: `'…'`, `"…"`, `\`, and `#` at the beginning of a comment. (POSIX.1-2024, Shell Command
+//! Language, 2.2 and 2.3.) The shell checks everything else.
 
 use super::scan::{Fragment, MOST_BRACED, Scan, SyntaxContext, ValuePositions};
 use crate::expr::parse_braced;
 use crate::read::Excerpt;
 
-/// Splits a command into its parts. It reports no `;`.
+/// Splits a command into its parts. No `;` is reported.
 pub(crate) fn scan(source: Excerpt<'_>, marks: ValuePositions<'_>) -> Scan {
     let mut scanner = Scanner {
         source,
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         before.count() % 2 == 1
     }
 
-    /// Consumes the next byte, together with the one after it if that is escaped.
+    /// Consumes the next byte, together with the byte after it if that byte is escaped.
     fn step(&mut self) {
         let at = self.at;
         let byte = self.bytes[at];
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::read::LocatedText;
 
-    /// Compares the command with marks around each `${…}` and its context.
+    /// Scans a command, and compares the text in which each `${…}` is marked with its context.
     fn check(text: &str, expected: &str) {
         let located = LocatedText::whole(text, 0);
         let scan = scan(located.excerpt(), ValuePositions::Written);

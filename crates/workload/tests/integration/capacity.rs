@@ -1,4 +1,4 @@
-//! Capacity searches in experiment files, and workloads that an experiment file has itself.
+//! Capacity searches in experiment files, and workloads inside experiment files.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The files in `corpus`, which are also the seeds of the fuzzer: good ones make a plan, bad ones
-//! give an error.
+//! The files in `corpus`, which are also the seeds of the fuzzer: valid files give a plan, invalid
+//! files an error.
 
 use base::Severity;
 use workload::Overrides;

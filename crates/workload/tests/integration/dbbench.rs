@@ -1,9 +1,9 @@
 //! Compatibility with the files of dbbench, with one row per rule of its language.
 //!
 //! Every file is our own. A row has the behaviour of dbbench and the behaviour of Assay: the plan,
-//! or the error. Both `assay run` and `assay dbbench` must behave so, unless the row is about
-//! rates. Behaviour that only a run shows (records of args files, results, replays) is tested in
-//! the tests of the program.
+//! or the error. Both `assay run` and `assay dbbench` must behave as the row says, unless it is
+//! about rates. Behaviour that only a run shows (records of args files, results, replays) is tested
+//! in the tests of the program.
 
 use std::collections::BTreeMap;
 
@@ -99,8 +99,8 @@ fn check(rules: &[Rule]) {
             assert_eq!(said.is_empty(), says.is_empty(), "{text}\n{said}");
             assert!(said.contains(says), "{text}\n{said}");
         }
-        // A file that dbbench accepts and Assay rejects is either wrong or documented on the page
-        // about it.
+        // If dbbench accepts a file that Assay rejects, the file is wrong, or the page about
+        // dbbench documents the difference.
         assert!(*taken || !says.is_empty(), "{text}");
     }
 }
@@ -288,7 +288,7 @@ fn setup_and_teardown() {
     ]);
     let plan = plan("[setup]\nquery=a\nquery-file=two.sql\nquery=b\n[a]\nquery=select 1\n");
     let setup: Vec<&str> = plan.setup.iter().map(|statement| statement.text.as_str()).collect();
-    // Dbbench keeps the lines of each key in order, but orders the two keys at random.
+    // Dbbench keeps the order of the lines of each key, but orders the two keys at random.
     assert_eq!(setup, ["a", "select 1", "select 2", "b"]);
 }
 
@@ -337,9 +337,9 @@ fn statements_of_dbbench_jobs() {
     ]);
     // Dbbench sends the comment after the last `;` as a statement, which the server refuses.
     assert_eq!(sent("[a]\nquery-file=remark.sql\n"), ["select 1"]);
-    // It also sends the byte order mark of a file.
+    // Dbbench also sends the byte order mark of a file.
     assert_eq!(sent("[a]\nquery-file=mark.sql\n"), ["select 1"]);
-    // It also sends the line break before a statement of a file.
+    // Dbbench also sends the line break before a statement of a file.
     let twice = "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n";
     assert_eq!(sent(twice), ["select 1", "select 2"]);
     let mixed = "[a]\nquery=select 0\nquery-file=one.sql\nmulti-query-mode=multi-connection\n";
@@ -447,7 +447,7 @@ fn numbers() {
 #[test]
 fn one_model_at_a_time() {
     check(&[
-        // In Assay that is a queue with this number of workers.
+        // In Assay these keys give a queue with this number of workers.
         taken(Rejects, "[a]\nquery=a\nrate=5\nqueue-depth=3\n"),
         refused(Rejects, "[a]\nquery-log-file=q\nrate=5\n", "cannot be set together"),
         refused(Rejects, "[a]\nquery-log-file=q\nqueue-depth=5\n", "cannot be set together"),

@@ -10,7 +10,7 @@ use workload::{Overrides, Pacing, keys};
 
 use crate::render;
 
-/// A workload with a job that is bet on, and another with arrivals.
+/// A workload with a job on which bets are made, and another job with arrivals.
 pub(crate) const READ: &str = "\
 url = postgres://db/shop
 duration = 10s

@@ -416,7 +416,7 @@ error: `sequence() / 0` divides by zero
     );
 }
 
-/// A divisor that is zero in some requests only is found by the request, whose value is then NULL.
+/// A divisor that is zero only in some requests is detected during the run: the value is then NULL.
 #[test]
 fn divisor_of_unknown_range_is_accepted() {
     check(

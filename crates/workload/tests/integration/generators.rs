@@ -101,7 +101,7 @@ error: `client()` can be zero
     );
 }
 
-/// Compares the polygons of a file with the same file that has the number of points written out.
+/// Compares the polygons of a file with those of the same file with an explicit number of points.
 fn sized_for(tables: &str, points: u64) {
     let file = |call: &str| {
         format!("[job]\nquery = select ${{polygon({call})}}\n{tables}[params]\nscale = 30k\n")

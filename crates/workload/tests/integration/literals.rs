@@ -54,7 +54,7 @@ fn check(expr: &str) {
     assert_eq!(answer(&sent), bound(&query), "{expr}: {sent}");
 }
 
-/// Returns true if a file with this value makes a plan.
+/// Returns true if a file with this value gives a plan.
 fn is_sound(expr: &str) -> bool {
     let file = format!("[job]\nquery = select ${{{expr}}}\n");
     workload::plan(&file, &Overrides::default()).0.is_some()

@@ -1,4 +1,4 @@
-//! Jobs that are made of other sections, of files, and of sessions.
+//! Jobs whose requests come from other sections, from files, or from sessions.
 
 use base::{AccountId, Placeholders, Value, Values, WallTime};
 use workload::feed::{Format, Group, Reader, Records};
@@ -87,7 +87,7 @@ fn parts_have_statements_and_names_of_their_own() {
 }
 
 /// Metrics and the conditions of a capacity search refer to jobs by name, and would take this job
-/// for a part. It is only a warning, because records of earlier versions have such plans.
+/// for a part. The name is only warned of, because records of earlier versions have such plans.
 #[test]
 fn job_named_like_a_part_of_a_plain_job_is_warned_of() {
     check(
@@ -136,7 +136,7 @@ error: `reconnect` belongs to the mix [a]
     );
 }
 
-/// A key for one database is ignored elsewhere, also where it makes a section a mix, gives it a
+/// A key for one database is ignored for others, even if it makes a section a mix, gives it a
 /// pacing of its own, or belongs to its mix.
 #[test]
 fn keys_for_one_database_make_mixes_and_their_parts() {

@@ -7,7 +7,7 @@ use workload::{NoFiles, Overrides};
 
 use crate::{files, plan_with, render};
 
-/// Prints the plan of a file, parses it as a record does, and compares the two.
+/// Prints the plan of a file, parses the text as a record does, and compares the two plans.
 fn check(url: &str, text: &str) {
     let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
     let plan = plan_with(&overrides, text);
@@ -31,7 +31,7 @@ fn statement_with_a_dollar_brace_behind_a_backslash_prints_back() {
     check("mysql://h/d", "[a]\nquery = select '\\$${raw(\"{x}\")}', ${1}\n");
 }
 
-/// The script was one statement if the backslash hid the `${`, and two if it did not.
+/// The script would be one statement if the backslash hid the `${`; otherwise it is two statements.
 #[test]
 fn backslash_in_a_literal_does_not_hide_a_dollar_brace() {
     let overrides = Overrides { target: Target::parse("sqlite:").ok(), ..Overrides::default() };

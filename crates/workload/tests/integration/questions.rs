@@ -1,5 +1,5 @@
-//! Mutation tests of experiment files: none causes a panic, and each mistake has a place and a
-//! remedy.
+//! Mutation tests of experiment files: none causes a panic, and each mistake is reported with a
+//! place and a remedy.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
         for number in 0..MUTANTS {
             let mut draw = Stream::new(Seed(place as u64), "mutation", "question").draw(number);
             let mut mutant = text.as_bytes().to_vec();
-            // The first is the file itself.
+            // The first mutant is the file itself.
             for _ in 0..number.min(1 + draw.below(3)) {
                 mutate(&mut mutant, &mut draw);
             }

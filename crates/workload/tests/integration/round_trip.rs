@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// Returns the files that the generated ones name.
+/// Returns the files that the generated workloads name.
 fn files() -> BTreeMap<String, Vec<u8>> {
     let files = [
         ("words.csv", "word,n\r\n\"a;b\",1\n$${x},2\n"),

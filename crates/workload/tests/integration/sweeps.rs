@@ -22,7 +22,8 @@ fn sweep(lines: &str) -> Experiment {
     experiment.unwrap_or_else(|| panic!("{}", render(&text, &found)))
 }
 
-/// Returns arm and point of each arm at a point with the clients of [read].
+/// Returns, for each arm at a point, the names of the arm and the point, and the number of clients
+/// of [read].
 fn arm_points(experiment: &Experiment) -> Vec<(&str, &str, u32)> {
     fn arm_point(arm_point: &Arm) -> (&str, &str, u32) {
         let Pacing::Closed { clients, .. } = arm_point.plan.jobs[0].pacing else {
@@ -105,8 +106,8 @@ fn nodes_are_the_first_hosts_of_the_url() {
     assert_eq!(all.collect::<Vec<_>>(), ["db1", "db1 db2", "db1 db2 db3"]);
 }
 
-/// A job is named by the text between the first parenthesis and its partner. Blanks around the
-/// name do not count, nor their number between its words.
+/// A job is named by the text between the first parenthesis and its partner. Blanks around the name
+/// and the number of blanks between its words do not matter.
 #[test]
 fn job_has_one_name_in_every_section() {
     for (header, mention) in [
@@ -419,7 +420,7 @@ fn keys_that_contradict_a_sweep_are_refused() {
         "there is one arm, which is compared with nothing",
         "write its lines into the workload file: a sweep needs no arm",
     );
-    // Under its other name it is the same key.
+    // A key is the same under its other name.
     refused(
         &format!("[arm a]\n[arm b]\nqueue-depth(read) = 8\n{vary}"),
         "[arm b]",

@@ -38,8 +38,8 @@ fn a_job_may_have_any_name() {
     assert_eq!(slos(input), [["p99 < 30ms"]]);
 }
 
-/// A section that is a part of two mixes makes two jobs, each with its own conditions; the
-/// section's conditions apply to both.
+/// A section that is a part of two mixes is judged as two jobs, each with its own conditions; the
+/// section's conditions apply to both jobs.
 #[test]
 fn a_part_of_a_mix_is_judged_by_its_own_name() {
     let input = "[m]\nmix = a, b\nrate = 5\n[n]\nmix = a\nrate = 3\n\

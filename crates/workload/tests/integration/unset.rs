@@ -1,4 +1,4 @@
-//! Values that dbbench treats as "not set" are treated so here, with a warning.
+//! Values that dbbench treats as "not set" count as not set here, too, with a warning.
 
 use base::{Nanos, Severity};
 use workload::{Overrides, Pacing, Plan};

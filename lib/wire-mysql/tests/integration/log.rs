@@ -14,7 +14,8 @@ pub(crate) struct Log {
     pub(crate) kinds: Vec<ColumnKind>,
     /// Number of columns of the current result.
     pub(crate) columns: u64,
-    /// Length of the longest incomplete row that it has room for, in bytes; `None` for any length.
+    /// Length of the longest incomplete row that the sink has room for, in bytes; `None` for any
+    /// length.
     pub(crate) room: Option<usize>,
 }
 

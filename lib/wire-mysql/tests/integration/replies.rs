@@ -430,7 +430,8 @@ fn packet_behind_the_last_reply_is_an_error() {
         let error = read(new(), &kinds, &bytes, &mut Log::default()).expect_err("unasked");
         assert_eq!((error.kind, error.offset), (ErrorKind::Order, ok.len()), "{error}");
     }
-    // A server that ends the session may send this at any time; it is read with the next reply.
+    // A server that ends the session may send this error at any time; it is read with the next
+    // reply.
     let mut last_words = Vec::new();
     packet(&mut last_words, 0, |out| refusal(4031).encode(out));
     for words in [&last_words[..], &last_words[..4], &last_words[..2]] {
@@ -486,7 +487,7 @@ fn malformed_replies_are_errors_at_their_place() {
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Value));
 }
 
-/// As go-mysql-server writes it; MySQL and MariaDB write its length before it.
+/// The form that go-mysql-server writes; MySQL and MariaDB write the length before the information.
 #[test]
 fn info_without_its_length_is_the_rest_of_the_packet() {
     let agreed = Negotiated::of(Capabilities(0), Capabilities(0));

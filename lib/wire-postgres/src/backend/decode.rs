@@ -31,7 +31,7 @@ pub enum Message<'a> {
     CopyInResponse(CopyResponse<'a>),
     /// The server will send data.
     CopyOutResponse(CopyResponse<'a>),
-    /// Both will send data (replication).
+    /// Client and server will send data (replication).
     CopyBothResponse(CopyResponse<'a>),
     /// A row.
     DataRow(Row<'a>),
@@ -115,8 +115,8 @@ pub struct ParameterStatus<'a> {
 /// The server's answer to an unsupported protocol version. Message NegotiateProtocolVersion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Negotiation<'a> {
-    /// Newest version that the server supports: servers send the whole version (196608 for 3.0);
-    /// according to the manual it is the minor part alone.
+    /// Newest version that the server supports. Servers send the whole version (196608 for 3.0);
+    /// according to the manual, this is the minor part alone.
     pub newest: u32,
     /// Names of protocol options that the server does not support.
     pub unknown_options: List<'a, OptionName<'a>>,
@@ -199,8 +199,8 @@ pub(crate) fn decode_body(tag: u8, body: &[u8], offset: usize) -> Result<Message
         both::COPY_DATA => return Ok(Message::CopyData(body)),
         tag::DATA_ROW => Message::DataRow(row(&mut cursor)?),
         // The tag is everything except the last byte. Searching each tag for an earlier zero byte
-        // would cost more than the rest of decoding; the known length keeps the reader in step even
-        // with one.
+        // would cost more than the rest of decoding. If there is one, the known length keeps the
+        // reader in step.
         tag::COMMAND_COMPLETE => {
             let context = "CommandComplete, tag";
             return match body {

@@ -198,7 +198,7 @@ pub fn flush(out: &mut Vec<u8>) {
 }
 
 /// Appends Sync: ends a series of messages; the reply is ReadyForQuery. After an error the server
-/// skips everything up to it.
+/// skips everything up to the Sync.
 #[inline]
 pub fn sync(out: &mut Vec<u8>) {
     bare(out, tag::SYNC);

@@ -109,7 +109,7 @@ impl Sink for Log {
     }
 }
 
-/// Reads bytes in pieces which end at `ends`, as a connection does that keeps unconsumed bytes.
+/// Reads bytes in pieces that end at `ends`, like a connection that keeps unconsumed bytes.
 pub(crate) fn read_in_pieces(
     replies: &mut Replies,
     bytes: &[u8],
@@ -268,8 +268,8 @@ fn column(name: &[u8]) -> Column<'_> {
     }
 }
 
-/// Encodes messages of a server given by their letters: those without content, and typical ones of
-/// the others. `E` is an error, `e` one that ends the session.
+/// Encodes messages of a server given by their letters, with typical contents if they have any. `E`
+/// is an error, `e` an error that ends the session.
 fn server(letters: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rows = 0;
@@ -438,8 +438,8 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
     }
 }
 
-/// Returns the kind of the error in a reply, which must be the same at once and byte by byte;
-/// `None` if it is valid.
+/// Returns the kind of the error in a reply; `None` if the reply is valid. Checks that the result
+/// is the same if the reply arrives whole and if it arrives byte by byte.
 fn fault_of_rows(cycle: Cycle, bytes: &[u8], wants_data: bool) -> Option<ErrorKind> {
     let every: Vec<usize> = (0..bytes.len()).collect();
     let [first, second] = [&[][..], &every].map(|ends| {

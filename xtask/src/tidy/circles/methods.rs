@@ -38,7 +38,7 @@ impl ImplBlock {
         blocks
     }
 
-    /// Reads the block whose head begins at an index. Returns the index after it as well.
+    /// Reads the block whose head begins at an index. Also returns the index after the block.
     fn read(tokens: &[Token], begin: usize) -> (ImplBlock, usize) {
         let length = tokens[begin..].iter().position(|token| *token == Token::Sign('{'));
         let open = length.map_or(tokens.len(), |length| begin + length);
@@ -77,7 +77,7 @@ fn without_generics(tokens: &[Token]) -> Vec<&Token> {
     for token in tokens {
         match token {
             Token::Sign('<') => depth += 1,
-            // The end of an arrow closes nothing.
+            // The `>` of an arrow closes no bracket.
             Token::Sign('>') if last != Some(&Token::Sign('-')) => depth = depth.saturating_sub(1),
             _ if depth == 0 => outside.push(token),
             _ => {}

@@ -29,7 +29,7 @@ impl<'f> Module<'f> {
     }
 }
 
-/// The files that define a method of a type of this name in this module.
+/// The files that define each method, by the module and the name of its type, and its own name.
 type Methods<'f> = BTreeMap<(Names, String, String), BTreeSet<&'f str>>;
 
 /// The end of a path: a module, and the name of an item in it unless the path is the module's own.
@@ -45,7 +45,7 @@ impl<'f> Modules<'f> {
         Modules { modules: files.iter().map(module).collect() }
     }
 
-    /// Returns the other files of the crate whose items each file uses.
+    /// Returns, for each file, the other files of the crate whose items it uses.
     pub(super) fn uses(&self) -> BTreeMap<String, BTreeSet<String>> {
         let methods = self.methods();
         let of = |(path, module): (&Names, &Module<'_>)| {
@@ -81,15 +81,16 @@ impl<'f> Modules<'f> {
         methods
     }
 
-    /// Returns the files with the methods of their own types that the blocks of a module call.
+    /// Returns the files that define the methods of their own types that the `impl` blocks of a
+    /// module call.
     fn called(&self, path: &Names, module: &Module<'_>, methods: &Methods<'f>) -> Vec<&'f str> {
         let mut files = Vec::new();
         for block in &module.blocks {
             let Some((home, of)) = self.type_of(path, block) else { continue };
             for method in &block.calls {
                 let key = (home.clone(), of.clone(), method.clone());
-                // A name that several files define, each for other parameters of the type, belongs
-                // to the file itself, if that is one of them.
+                // A method that several files define, each for other parameters of the type, is
+                // attributed to the calling file if it is one of them.
                 let defined = methods.get(&key).filter(|files| !files.contains(module.file));
                 files.extend(defined.into_iter().flatten());
             }

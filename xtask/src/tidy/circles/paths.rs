@@ -9,7 +9,7 @@ pub(super) type Names = Vec<String>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Import {
     pub(super) path: Names,
-    /// Name under which the file knows it.
+    /// Name by which the file refers to the path.
     pub(super) alias: String,
     /// True for `pub use` of any visibility.
     pub(super) is_public: bool,
@@ -21,7 +21,7 @@ pub(super) struct Paths {
     pub(super) imports: Vec<Import>,
     /// Paths within the code, of two names or more.
     pub(super) inline: Vec<Names>,
-    /// Single names within the code, by which imported items may be used.
+    /// Single names within the code, which may refer to imported items.
     pub(super) words: std::collections::BTreeSet<String>,
 }
 
@@ -43,7 +43,7 @@ impl Paths {
         paths
     }
 
-    /// Reads one branch of a `use` declaration. Returns the index after it.
+    /// Reads one branch of a `use` declaration. Returns the index after the branch.
     fn read_tree(&mut self, tokens: &[Token], at: usize, above: &[String], public: bool) -> usize {
         let mut path = above.to_vec();
         let mut at = at;
@@ -85,7 +85,7 @@ impl Paths {
         self.imports.push(Import { path, alias, is_public });
     }
 
-    /// Reads a path within the code. Returns the index after it.
+    /// Reads a path within the code. Returns the index after the path.
     fn read_inline(&mut self, tokens: &[Token], at: usize) -> usize {
         let mut names = Vec::new();
         let mut at = at;

@@ -1,4 +1,4 @@
-//! Planted circles, and uses that are none.
+//! Planted circles, and texts that are not uses.
 
 use super::*;
 

@@ -64,7 +64,7 @@ fn quoted(code: &str) -> Option<usize> {
     Some(prefix + 1 + if is_character { escaped(text, '\'') } else { 0 })
 }
 
-/// Returns the length up to and with the closing quote, before which `\` protects a character.
+/// Returns the length up to and including the closing quote; a `\` escapes the next character.
 fn escaped(text: &str, quote: char) -> usize {
     let mut is_protected = false;
     for (at, character) in text.char_indices() {

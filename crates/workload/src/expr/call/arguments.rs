@@ -18,7 +18,7 @@ pub(crate) struct Spec {
     pub(crate) parameters: &'static [Parameter],
     /// Further arguments after the parameters.
     pub(crate) rest: Variadic,
-    /// Contexts in which it is allowed.
+    /// Contexts in which the generator is allowed.
     pub(crate) stage: Stage,
     /// Checks the arguments and builds the generator.
     pub(crate) build: fn(&Arguments<'_>) -> Result<(Family, Type), Refused>,
@@ -116,11 +116,11 @@ pub(crate) struct CompiledArgument<'p> {
     pub(crate) place: Excerpt<'p>,
     /// Compiled value.
     pub(crate) value: Compiled,
-    /// Name or weight on the other side of its colon.
+    /// Name before the argument's colon, or weight after it.
     pub(crate) partner: Option<ColonPart<'p>>,
 }
 
-/// The part of an argument on the other side of its colon.
+/// The part of an argument that is not its value: a name before the colon, or a weight after it.
 #[derive(Clone, Debug)]
 pub(crate) enum ColonPart<'p> {
     /// A name before the value, and its position.
@@ -274,7 +274,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// Returns a constant number within bounds, or the default if the argument is missing; `what`
-    /// names it in the message.
+    /// names the number in the message.
     pub(crate) fn constant_between(
         &self,
         place: usize,

@@ -29,7 +29,7 @@ pub(super) static SPEC: Spec = Spec {
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     let (file, at) = (file(arguments)?, arguments.required(1)?);
     let column = column(arguments, at)?;
-    // Without files generators are not allowed.
+    // A scope without files allows no generators.
     let tables = arguments.scope.tables.ok_or(Refused(None))?;
     let mut csv = Csv { file, column, texts: Arc::default() };
     if tables.folder.is_unread() {

@@ -48,7 +48,8 @@ mod tests {
         let drawn = reals("exp(20)", n);
         let mean = drawn.iter().sum::<f64>() / n as f64;
         let square = drawn.iter().map(|value| value * value).sum::<f64>() / n as f64;
-        // Five standard errors: the standard deviation is 20, and 400·√20 for the square.
+        // Five standard errors: the standard deviation of the values is 20, and of their squares
+        // 400·√20.
         let error = 5.0 / (n as f64).sqrt();
         assert!((mean - 20.0).abs() < error * 20.0, "{mean}");
         assert!((square - 800.0).abs() < error * 400.0 * 20.0_f64.sqrt(), "{square}");

@@ -1,6 +1,6 @@
 //! Calls of generators.
 //!
-//! The file of each generator has its entry of the [table](ALL), the checks of its arguments and
+//! Each generator has a file with its entry in the [table](ALL), the checks of its arguments and
 //! its golden values. The values themselves are computed in [`generate`](crate::generate).
 
 mod arguments;

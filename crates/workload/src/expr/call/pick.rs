@@ -40,8 +40,8 @@ pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Ref
     Ok((values, kind))
 }
 
-/// Returns the common type of the values: the type of the first, or real if there is a real among
-/// numbers.
+/// Returns the common type of the values: real if all are numbers and one is real, otherwise the
+/// type of the first value.
 fn common_type(arguments: &Arguments<'_>) -> Result<Type, Refused> {
     let mut kinds = arguments.all().map(|given| given.value.kind());
     let numbers = kinds.clone().all(Type::is_number);

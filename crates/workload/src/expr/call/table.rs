@@ -37,7 +37,7 @@ pub(crate) static ALL: &[&Spec] = &[
 ];
 
 impl Family {
-    /// Returns its entry of the table.
+    /// Returns the entry of the generator in the table of generators.
     pub(crate) fn spec(&self) -> &'static Spec {
         match self {
             Family::Uniform(_) => &uniform::SPEC,

@@ -54,7 +54,7 @@ fn checked<'w>(weight: &'w Constant, place: Excerpt<'_>) -> Result<&'w Constant,
     Ok(weight)
 }
 
-/// Returns the cumulative sums of whole numbers with the proportions of the weights.
+/// Returns the cumulative sums of whole numbers that are proportional to the weights.
 fn ends(weights: &[&Constant]) -> Option<Vec<u64>> {
     let mut sum = 0_i64;
     let mut ends = Vec::new();
