@@ -18,16 +18,16 @@ use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
 use crate::output::say;
 
-/// A benchmark workload that makes a given number of requests.
+/// A benchmark workload that executes a given number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     /// One closed client against the null driver, in real time.
     ClosedNull,
-    /// An open loop whose arrivals are faster than they can be sent, against the null driver in
-    /// real time: the time measured is the cost of a scheduled request.
+    /// An open loop with more arrivals than can be sent, against the null driver in real time: the
+    /// measured time is the cost of a scheduled request.
     OpenNull,
-    /// Arrivals that are faster than they can be sent, into a queue with 16 workers, against the
-    /// null driver in real time.
+    /// A queue with 16 workers and more arrivals than can be sent, against the null driver in real
+    /// time.
     QueueNull,
     /// M/M/1 in virtual time.
     VirtualMm1,
@@ -58,8 +58,8 @@ pub(crate) struct Outcome {
 
 const JOB: AccountId = AccountId(0);
 
-/// The arrival rate of the open case and of the queue, per second: more than the engine can send,
-/// so it never sleeps and the elapsed time is all its own.
+/// The arrival rate of the open case and of the queue, per second: more than the engine can send.
+/// The engine then never sleeps, and the whole elapsed time is its own cost.
 const OVERDUE_PER_S: u64 = 10_000_000;
 
 /// The arrival rate of the virtual case, per second: a utilisation of 0.7.
@@ -128,7 +128,7 @@ fn plan(pacing: Pacing, requests: u64) -> Plan {
     plan
 }
 
-/// Starts a simulated server of this kind and returns it with its URL of this scheme.
+/// Starts a simulated server of a kind. Returns the server and its URL with the given scheme.
 fn simulated(kind: &str, scheme: &str) -> (SimulatedServer, Target) {
     let server = SimulatedServer::start("sim:null", kind).expect("a simulated server");
     let url = format!("{scheme}://bench@{}:{}/bench", server.host, server.port);

@@ -36,7 +36,7 @@ fn commit() -> Option<String> {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let head = git(&["rev-parse", "--short", "HEAD"])?;
-    // Published results do not change the program that the next measure runs.
+    // Ignore published results: they do not change the program that the next measure runs.
     let published =
         [":(exclude)bench/results", ":(exclude)docs/performance.md", ":(exclude)docs/limiter.md"];
     let status = [&["status", "--porcelain", "--", "."], &published[..]].concat();

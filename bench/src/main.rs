@@ -4,9 +4,11 @@
 //! the machine and the commit; the program `values` does the same for the generated values.
 //!
 //! * `bench gate CASE N` runs one case with a fixed number of requests, to count its instructions.
-//! * `bench gate merge-run N` moves a run N times into the record of an experiment, for the same.
+//! * `bench gate merge-run N` moves a run N times into the record of an experiment, for the same
+//!   purpose.
 //! * `bench host URL PROTOCOL PROCESSOR` is the simulated server of other cases and programs.
-//! * `memory`, `replay`, `check` and `input` measure memory, and `merge` the time of such a move.
+//! * `memory`, `replay`, `check` and `input` measure memory, and `merge` measures the time to move
+//!   a run into the record of an experiment.
 
 mod cases;
 mod merge;

@@ -17,8 +17,8 @@ use crate::output::say;
 /// Length of the run, in seconds.
 const SECONDS: u64 = 60;
 
-/// Number of series that a run on a private server has here: samples of a machine with two
-/// processors, of both sides' processes and of the server's own statistics.
+/// Number of series of a run on a private server: samples of a machine with two processors, of the
+/// processes of both sides, and of the server's own statistics.
 const SERIES: u32 = 200;
 
 /// Number of runs that are moved.
@@ -59,7 +59,7 @@ fn row(run: u32) -> RunRow {
     RunRow { round: (run - 1) / 2, position: (run - 1) % 2, ..RunRow::new(run, "arm") }
 }
 
-/// Records a run of three jobs in virtual time, with the observations of one in real time.
+/// Records a run of three jobs in virtual time, with observations as a run in real time has them.
 fn run_of_three_jobs(path: &Path) -> PathBuf {
     let job = |name: &str| format!("[{name}]\nquery = select 1\nquery = select 2\nrate = 300\n");
     let text = format!("duration = {SECONDS}s\n{}{}{}", job("a"), job("b"), job("c"));

@@ -1,5 +1,5 @@
 //! Interleaved rounds: every measure runs once per round, and medians and spread are printed at the
-//! end. A machine whose speed drifts then drifts for all measures alike.
+//! end. A drift of the machine's speed then affects all measures alike.
 
 use std::cell::RefCell;
 use std::fs;
@@ -139,8 +139,8 @@ fn closed_recorded() -> f64 {
     per_request(REQUESTS, |requests| cases::recorded(Case::ClosedNull, requests))
 }
 
-/// Measures the lane alone: rows that the op-log's writer cannot take are dropped and not waited
-/// for.
+/// Measures only the lane, which drops rows that the op-log's writer cannot take, instead of
+/// waiting for the writer.
 fn closed_logged() -> f64 {
     let logs = RefCell::new(Vec::new());
     let time = per_request(REQUESTS, |requests| {

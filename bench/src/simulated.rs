@@ -1,5 +1,5 @@
-//! A simulated server that speaks a database's protocol. It runs in a process of its own, which
-//! keeps its instructions and its time out of the client's.
+//! A simulated server that speaks a database's protocol. It runs in a process of its own: its
+//! instructions and its time do not count as the client's.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};

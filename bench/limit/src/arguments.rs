@@ -15,7 +15,7 @@ pub struct Known<'a> {
 /// An option of the command line, with its value.
 #[derive(Clone, Copy, Debug)]
 pub struct CliOption<'a> {
-    /// The option, with its dashes.
+    /// Name of the option, with its dashes.
     pub name: &'a str,
     /// Its value; empty for a flag.
     pub value: &'a str,

@@ -42,7 +42,7 @@ impl Link {
         Ok(Link::Tls(Box::new(StreamOwned::new(session, socket))))
     }
 
-    /// Appends the available bytes, at least one; waits for them if there are none yet.
+    /// Waits until at least one byte has arrived, and appends all bytes that have arrived.
     pub(crate) fn read_more(&mut self, bytes: &mut Vec<u8>) -> Result<(), Failure> {
         let mut piece = [0; 16_384];
         match self.read(&mut piece)? {
@@ -54,7 +54,7 @@ impl Link {
         }
     }
 
-    /// Converts it into a non-blocking connection without TLS.
+    /// Converts the link into a non-blocking connection without TLS.
     pub(crate) fn into_plain(self) -> Result<Plain, Failure> {
         match self {
             Link::Plain(socket) => {
@@ -65,7 +65,7 @@ impl Link {
         }
     }
 
-    /// Converts it into a non-blocking connection with TLS.
+    /// Converts the link into a non-blocking connection with TLS.
     pub(crate) fn into_tls(self) -> Result<Encrypted, Failure> {
         match self {
             Link::Tls(stream) => {

@@ -1,9 +1,10 @@
 //! A bare request loop: the lower bound of the cost of a database client.
 //!
-//! The loop runs many connections on one thread, with a request that is encoded once and gets a
-//! different id each time, and compares both ends of each reply. It does not time requests, knows
-//! one statement, and fails at the first unexpected reply. Everything beyond its cost is overhead
-//! of a load generator; `compare` puts both side by side.
+//! The loop runs many connections on one thread. It encodes the request once, replaces only the id
+//! for each execution, and compares only the beginning and the end of each reply. It does not time
+//! requests, supports one statement, and fails at the first unexpected reply. Everything beyond its
+//! cost is overhead of a load generator; `compare` reports the costs of the loop and of the load
+//! generators side by side.
 //!
 //! ```text
 //! limit postgres --port 5432 --user bench --database bench --connections 16 --seconds 15
@@ -54,8 +55,8 @@ fn measure(options: &Options) -> Result<String, Failure> {
     Ok(outcome.to_string())
 }
 
-/// Opens all connections, each with its own request, because a server may number prepared
-/// statements across connections.
+/// Opens all connections. Each has its own request, because the number of a prepared statement may
+/// differ between connections.
 fn lanes<W: Transport>(
     options: &Options,
     into_way: fn(Link) -> Result<W, Failure>,

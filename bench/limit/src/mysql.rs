@@ -12,8 +12,8 @@ use crate::options::{Options, Statement};
 use crate::request::{Id, MARK, Request};
 use limit::arguments::Failure;
 
-/// Number of trial executions: the first request carries the types of its values, and the first
-/// reply the column definitions that later ones omit.
+/// Number of trial executions. Only the first request carries the types of its values, and only the
+/// first reply carries the column definitions.
 const TRIES: usize = 3;
 
 /// Logs in, prepares the statement and learns the reply of the request.
@@ -29,7 +29,7 @@ pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
             (bytes, ReplyKind::Text, Id::Digits6)
         }
     };
-    // Learn from row 1: the row of the mark does not exist, and all rows are equally long.
+    // Learn the reply from row 1: no row has the id `MARK`, and all rows have the same length.
     let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
     let mut reply = Vec::new();
     for _ in 0..TRIES {
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Prepares the statement and sends the types of its values once. Returns the request with the
-    /// mark.
+    /// placeholder id.
     fn prepare(&mut self, query: &str) -> Result<Vec<u8>, Failure> {
         let mut out = Vec::new();
         Command::Prepare(format!("{query}?").as_bytes()).append(&mut out);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use limit::arguments::{CliOption, Failure, Known};
 
-/// A protocol.
+/// The database whose protocol is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Database {
     Postgres,
@@ -34,7 +34,7 @@ pub(crate) struct Options {
     pub(crate) tls: bool,
     /// The `select` statement up to the id.
     pub(crate) query: String,
-    /// Largest id; ids are drawn from 1.
+    /// Largest id; ids are drawn from 1 to this number.
     pub(crate) rows: u32,
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
             (bytes, Id::Digits6, Cycle::QUERY)
         }
     };
-    // Learn from row 1: the row of the mark does not exist, and all rows are equally long.
+    // Learn the reply from row 1: no row has the id `MARK`, and all rows have the same length.
     let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
     let (reply, rows) = exchange(&mut link, first.for_row(1), cycle)?;
     match rows {
@@ -71,7 +71,7 @@ fn login(link: &mut Link, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prepares the statement. Returns the request with the mark.
+/// Prepares the statement. Returns the request with the placeholder id.
 fn prepare(link: &mut Link, query: &str) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     frontend::parse(&mut out, "s1", format!("{query}$1"), [Oid::INT4])?;

@@ -14,8 +14,8 @@ pub(crate) enum Id {
     Digits6,
 }
 
-/// The placeholder id, by which the position of the id is found: its bytes occur nowhere else in a
-/// request.
+/// The placeholder id. Its bytes occur nowhere else in a request, and so mark the position of the
+/// id.
 pub(crate) const MARK: u32 = 987_654;
 
 /// A request that is sent repeatedly, each time with a different id.
@@ -30,8 +30,8 @@ pub(crate) struct Request {
 
 /// The pattern of a reply.
 ///
-/// All rows of the table are equally long, and so are all replies. The bytes between the two ends
-/// are not compared: an error has a different beginning, and an incomplete reply a different
+/// All rows of the table have the same length, and so have all replies. Only the first and the last
+/// bytes are compared: an error has a different beginning, and an incomplete reply a different
 /// length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reply {

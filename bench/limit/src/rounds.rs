@@ -141,7 +141,7 @@ impl<W: Transport> Lane<W> {
     }
 }
 
-/// Random ids, from the upper half of SplitMix64, multiplied into the range.
+/// Random ids: the upper half of each number of SplitMix64, scaled to the range by multiplication.
 struct Rows {
     state: u64,
     rows: u32,

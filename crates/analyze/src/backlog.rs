@@ -9,14 +9,14 @@
 //! Neighbouring blocks of a busy queue are correlated, so the first condition alone would often
 //! give false alarms.
 //!
-//! If a job has a varying rate, the number of open requests varies with it, even at a constant
-//! response time: by Little's law it is the rate times the response time. If the backlog grows
-//! together with the rate, only the growth beyond the growth of the rate counts.
+//! If a job has a varying rate, the number of open requests varies with the rate, even at a
+//! constant response time: by Little's law it is the rate times the response time. If the backlog
+//! grows together with the rate, only the growth beyond the growth of the rate counts.
 //!
-//! A window of a few seconds is too short for a trend. There, a load at a constant rate exceeds the
-//! capacity if far fewer requests end in each second than come due, beyond chance. About equally
-//! many must end in each second, as a server that is always busy answers them: after a stall, or at
-//! the start of a run with slow requests, the numbers differ.
+//! A window of a few seconds is too short for a trend. In such a window, a load at a constant rate
+//! exceeds the capacity if far fewer requests end in each second than come due, beyond chance, and
+//! if about equally many end in each second. A server that is always busy answers equally many;
+//! after a stall, or at the start of a run with slow requests, the numbers differ.
 
 use workload::{Arrival, Job, Schedule};
 
@@ -82,9 +82,10 @@ const SHORT_INTERVALS: usize = 2;
 /// Standard deviations of the number of arrivals beyond which a shortfall is not chance.
 const BEYOND_CHANCE: f64 = 10.0;
 
-/// Number of requests that end in an interval, relative to the largest such number, below which the
-/// server is not always busy. If each request takes an exponential time from the start of the run,
-/// it is less than 0.75 as long as [`OPEN_ALLOWED`] is exceeded from the first interval on.
+/// Ratio of the number of requests that end in an interval to the largest such number, below which
+/// the server is not always busy. If each request takes an exponential time from the start of the
+/// run, the ratio is less than 0.75 as long as [`OPEN_ALLOWED`] is exceeded from the first interval
+/// on.
 const STEADY: f64 = 0.75;
 
 /// Lower bound of a rate, as a fraction of the mean rate. When hardly any requests arrive, the
@@ -92,7 +93,7 @@ const STEADY: f64 = 0.75;
 const LOWEST_RATE: f64 = 0.1;
 
 /// Returns the trend of the backlog at the ends of the window's intervals; `None` if there are too
-/// few.
+/// few intervals.
 pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
     block_means(backlog).map(|means| line(&means))
 }
@@ -343,8 +344,8 @@ mod tests {
         assert_eq!(open_share(&intervals(4_000.0), 2, 21), None);
     }
 
-    /// A constant time of 1.5 s, exponential ones of 4 s, a target that hangs, one that ends, and a
-    /// stall of 1.2 s at the end of a second, from which the server has not recovered.
+    /// Constant times of 1.5 s, exponential times of 4 s, a target that hangs, a target that ends,
+    /// and a stall of 1.2 s at the end of a second, from which the server has not recovered.
     #[test]
     fn slow_requests_and_stalls_are_not_an_overload() {
         for ended in [

@@ -3,7 +3,7 @@
 /// A change of the mean from one part of a series to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LevelChange {
-    /// Index of the first part after the step.
+    /// Index of the first part after the change.
     pub(crate) index: usize,
     /// Change relative to the mean before it.
     pub(crate) by: f64,

@@ -13,7 +13,7 @@ pub struct Check {
     pub value: Option<f64>,
     /// Number that `value` was compared with.
     pub limit: Option<f64>,
-    /// Unit of both.
+    /// Unit of `value` and `limit`.
     pub unit: Unit,
     /// Facts behind the judgement.
     pub finding: Finding,
@@ -111,7 +111,7 @@ impl Domain {
 /// The unit of a judged number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// No unit, as there is no number.
+    /// No unit, because there is no number.
     None,
     /// Seconds.
     Seconds,
@@ -146,7 +146,7 @@ pub enum Unit {
 /// Judgement of a check, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// The check could not be made here.
+    /// The check was not possible here.
     NotPossible,
     /// Nothing is wrong.
     Pass,
@@ -244,7 +244,7 @@ impl CheckKind {
 }
 
 impl CheckKind {
-    /// Returns the part of a benchmark that it judges.
+    /// Returns the part of a benchmark that the check judges.
     pub fn belongs(self) -> Domain {
         match self {
             CheckKind::Complete
@@ -335,7 +335,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// Adds the finding.
+    /// Adds the status and the finding.
     pub(crate) fn found(self, status: Status, finding: Finding) -> Check {
         let Judged { kind, unit, value, limit } = self;
         Check { kind, status, value: Some(value), limit: Some(limit), unit, finding }
@@ -348,7 +348,7 @@ impl CheckKind {
         Judged { kind: self, unit, value, limit }
     }
 
-    /// Returns a check that cannot be made, with the reason.
+    /// Returns a check that is not possible, with the reason.
     pub(crate) fn not_possible(self, obstacle: impl Into<Obstacle>) -> Check {
         Check {
             kind: self,
@@ -367,10 +367,10 @@ impl Check {
         self.kind.name()
     }
 
-    /// Returns the part of a benchmark that failed, if it objects. A run that an error, a full
-    /// queue or a lost target ended is incomplete because of the database. The servers whose
-    /// number a sweep varies are parts of the instrument: a run without one of them says nothing
-    /// about their number.
+    /// Returns the part of a benchmark that failed, if the check objects. A run that ended because
+    /// of an error, a full queue or a lost target is incomplete because of the database. The
+    /// servers whose number a sweep varies are parts of the instrument: a run without one of them
+    /// says nothing about their number.
     pub fn domain(&self) -> Domain {
         match &self.finding {
             Finding::Complete(Completeness::Ended { end, .. }) => match end {
@@ -391,7 +391,7 @@ impl Check {
     }
 }
 
-/// All checks and their overall meaning.
+/// All checks of a run, from which its verdict follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Every check, whatever its finding.

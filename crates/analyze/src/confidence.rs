@@ -62,15 +62,15 @@ const RESEMBLANCE: f64 = 0.2;
 const WIDENED: f64 = 5.0;
 
 /// Minimum distance of two figures that differ, in half-widths of the interval of their difference.
-/// Equal figures lie so far apart once in five hundred comparisons, which is rare enough for a
-/// table of some twenty. Their intervals then do not overlap, as that takes no more than √2.
+/// Equal figures lie this far apart once in five hundred comparisons, which is rare enough for a
+/// table of some twenty. The intervals of the two figures then do not overlap: a distance of √2
+/// always suffices for that.
 const APART: f64 = 1.6;
 
 /// Ratio of two throughputs that are distinguished without widening intervals.
 const MULTIPLE: f64 = 2.0;
 
-/// Smallest relative difference of two figures that differ: histograms keep three digits, and so do
-/// texts.
+/// Smallest relative difference of two figures that differ: histograms and texts have three digits.
 const LEAST_DIFFERENCE: f64 = 0.01;
 
 /// Returns the sum of the amounts over the sum of the bases, with its interval; `None` if the bases
@@ -90,11 +90,11 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
 /// batches cover the same times.
 ///
 /// The fraction of the times above the quantile is a mean, and its batches have a half-width. The
-/// interval reaches from the quantile that lies this much below to the one that lies this much
-/// above. Quantiles of single batches would be biased, and quantiles of the requests' order
-/// statistics (Le Boudec, "Performance Evaluation of Computer and Communication Systems",
-/// chapter 2) assume independent requests. There is no interval with fewer effective samples than
-/// [`fewest_samples`], or if its ends would lie beyond the smallest or the largest time.
+/// ends of the interval are the quantiles whose fractions are lower and higher by this half-width.
+/// Quantiles of single batches would be biased, and quantiles of the requests' order statistics (Le
+/// Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) assume
+/// independent requests. There is no interval with fewer effective samples than [`fewest_samples`],
+/// or if its ends would lie beyond the smallest or the largest time.
 pub(crate) fn quantile(
     times: &Histogram<u64>,
     fraction: f64,
@@ -129,8 +129,9 @@ pub(crate) struct Exceedances<'a> {
 }
 
 /// Returns the minimum number of independent times for which the largest time lies above a quantile
-/// with a probability of 97.5 %. With fewer there is no credible upper end. 6 for the median, 72
-/// for p95, 368 for p99, 3,688 for p99.9 (Hahn and Meeker, "Statistical Intervals", chapter 5).
+/// with a probability of 97.5 %. With fewer there is no credible upper end. The minimum is 6 for
+/// the median, 72 for p95, 368 for p99, and 3,688 for p99.9 (Hahn and Meeker, "Statistical
+/// Intervals", chapter 5).
 pub fn fewest_samples(fraction: f64) -> u64 {
     (0.025f64.ln() / fraction.ln()).ceil() as u64
 }
@@ -150,8 +151,8 @@ impl Estimate {
         self.bounds.filter(|bounds| !bounds.is_optimistic)
     }
 
-    /// Returns true if another estimate differs by more than chance: both have intervals and lie
-    /// [`APART`], where an optimistic interval is widened by [`WIDENED`].
+    /// Returns true if another estimate differs by more than chance: both have intervals, and their
+    /// distance is at least [`APART`]. Optimistic intervals are widened by [`WIDENED`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
@@ -163,8 +164,8 @@ impl Estimate {
     }
 
     /// Returns true if one estimate is at least [`MULTIPLE`] times the other, by the ends of their
-    /// intervals that are closest. Optimistic intervals are not widened. Only for throughput, which
-    /// no queue changes by so much.
+    /// intervals that are closest. Optimistic intervals are not widened. Only for throughput,
+    /// because no queue changes a throughput by such a factor.
     pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let bounds = less.bounds.zip(more.bounds);
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!(ratio(&few).unwrap().bounds.unwrap().low, 0.0);
     }
 
-    /// Batches that come in equal pairs are worth half as many.
+    /// Batches that come in equal pairs count as half as many.
     #[test]
     fn correlated_batches_are_joined() {
         let stream = Stream::new(Seed(3), "test", "pairs");

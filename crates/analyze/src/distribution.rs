@@ -7,7 +7,7 @@ use record::{BucketCount, bucket_counts};
 /// never from averages of quantiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
-    /// Number of times. The other numbers mean nothing if this is 0.
+    /// Number of times. The other numbers are meaningless if this is 0.
     pub count: u64,
     /// Arithmetic mean.
     pub mean_ns: f64,
@@ -19,7 +19,7 @@ pub struct Distribution {
     pub max_ns: u64,
 }
 
-/// A quantile that reports give.
+/// A quantile that reports show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantile {
     /// Name in JSON.

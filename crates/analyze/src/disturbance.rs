@@ -11,7 +11,7 @@ use crate::responses::Responses;
 pub enum Cause {
     /// A job.
     Job(AccountId),
-    /// Background work of the database, by the database's name for it.
+    /// Background work of the database, with the name that the database gives it.
     Background(String),
 }
 
@@ -51,7 +51,7 @@ pub enum PhaseName {
 }
 
 impl Phase {
-    /// Adds a step after those that it has.
+    /// Appends a step.
     pub(crate) fn push(&mut self, step: usize) {
         match self.steps.last_mut() {
             Some(last) if last.end == step => last.end = step + 1,
@@ -59,7 +59,7 @@ impl Phase {
         }
     }
 
-    /// Returns true if a step belongs to it.
+    /// Returns true if a step belongs to the phase.
     pub(crate) fn contains(&self, step: usize) -> bool {
         let place = self.steps.partition_point(|steps| steps.end <= step);
         self.steps.get(place).is_some_and(|steps| steps.contains(&step))

@@ -2,7 +2,7 @@
 //! and the figure of another job that changed with it.
 //!
 //! Effects are derived from [`SideEffects`]. A figure has changed if it differs between two phases
-//! by the measure that is used there, and by a fifth or more.
+//! by the measure that the side effects use, and by a fifth or more.
 
 use crate::confidence::Estimate;
 use crate::disturbance::PhaseName;
@@ -27,9 +27,9 @@ pub struct Effect {
     pub job: String,
     /// Figure that changed.
     pub figure: Figure,
-    /// Value before.
+    /// Value before the change.
     pub from: f64,
-    /// Value after.
+    /// Value after the change.
     pub to: f64,
     /// Time of the change, in seconds after time zero: the first start or the last end.
     pub at_s: f64,
@@ -59,8 +59,8 @@ pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
 }
 
 /// Returns true if a different cause explains the change between two levels as well. If two jobs
-/// may be the cause, it is unknown which one it was. Background work is no rival of a job, which
-/// may have made it necessary.
+/// may be the cause, it is unknown which one it was. Background work is no rival of a job, because
+/// the job may have caused the background work.
 fn is_rival(other: &Effect, effect: &Effect) -> bool {
     let is_other = other.cause != effect.cause || other.is_background != effect.is_background;
     other.job == effect.job && is_other && (effect.is_background || !other.is_background)

@@ -34,7 +34,7 @@ impl EmptySuccess {
     }
 }
 
-/// Finds the meaningless success of a job or part, if it is one.
+/// Returns the reason why the success of a job or part is meaningless, if it is.
 pub(crate) fn empty_success(evidence: &Evidence, account: AccountId) -> Option<EmptySuccess> {
     let either = evidence.plan.account(account);
     let counted = &evidence.jobs[account.index()];
@@ -58,8 +58,8 @@ fn finds_nothing(requests: &Requests, counted: &JobEvidence) -> bool {
         && requests.statements.iter().any(asks_for_rows)
 }
 
-/// First words of statements that return or change rows. `insert` counts as a statement that may do
-/// neither, because of `on conflict do nothing`.
+/// First words of statements that return or change rows. An `insert` with `on conflict do nothing`
+/// may do neither.
 const ASKING: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 

@@ -23,9 +23,9 @@ use crate::warmup::WarmupEnd;
 pub struct Evidence {
     /// Plan of the run.
     pub plan: Plan,
-    /// The reason why the record's own plan could not be used, if it could not: it is unreadable,
-    /// or its jobs differ from the jobs of the record. Then `plan` is made from the jobs of the
-    /// record.
+    /// The reason why the record's own plan could not be used: it is unreadable, or its jobs differ
+    /// from the jobs of the record. `plan` is then built from the jobs of the record. `None` if the
+    /// plan of the record is used.
     pub unread_plan: Option<String>,
     /// True if time was simulated.
     pub is_virtual: bool,
@@ -74,8 +74,8 @@ pub struct JobEvidence {
     pub probes: Vec<(Range<usize>, Distribution)>,
     /// Response times in at most [`ROWS`] parts of a few probes each, from their merged histograms.
     pub course: Vec<(Range<usize>, Distribution)>,
-    /// Response times in parts of equal length, as many as [`Steps::parts`] makes, to find changes
-    /// of a steady state.
+    /// Response times in parts of equal length, as many as [`Steps::parts`] returns, to find
+    /// changes of a steady state.
     pub parts: Vec<(Range<usize>, Distribution)>,
     /// Errors of the window: class, code and number.
     pub failures: Vec<(Class, Code, u64)>,

@@ -1,8 +1,8 @@
 //! Findings of the checks: facts and numbers, without words.
 //!
-//! [`Finding`] has a variant for each check; a check that cannot be made has an [`Obstacle`]. The
-//! sentences are made in `report`. Shares are fractions, 0 to 1; jobs and threads go by their
-//! names.
+//! [`Finding`] has a variant for each check; a check that is not possible has an [`Obstacle`]. The
+//! sentences are written in `report`. Shares are fractions, 0 to 1; jobs and threads are identified
+//! by their names.
 
 use base::{Class, Nanos};
 use record::EventError;
@@ -17,7 +17,7 @@ pub use crate::obstacle::{
 /// The finding of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
-    /// The check could not be made.
+    /// The check was not possible.
     NotPossible(Obstacle),
     /// End of the run and state of its record.
     Complete(Completeness),
@@ -50,7 +50,7 @@ pub enum Finding {
     },
     /// Processors used by other programs.
     OtherPrograms(OtherPrograms),
-    /// Load as a fraction of the most that the load generator can make.
+    /// Load as a fraction of the highest load that the load generator can produce.
     Ceiling(CeilingUse),
     /// Service time of an empty statement.
     Floor(Floor),
@@ -279,7 +279,7 @@ pub enum Stalls {
 pub struct ProcessorWait {
     /// Name of the thread.
     pub thread: String,
-    /// Fraction of the window in which it waited.
+    /// Fraction of the window in which the thread waited.
     pub share: f64,
     /// True if a database is on the same machine; `None` if that is unknown.
     pub has_database_here: Option<bool>,
@@ -307,7 +307,7 @@ pub enum Headroom {
     DelaysRequests,
 }
 
-/// Load as a fraction of the most that the load generator can make.
+/// Load as a fraction of the highest load that the load generator can produce.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CeilingUse {
     /// Statements per second of the jobs whose route is calibrated.
@@ -402,14 +402,14 @@ pub enum Backlog {
     },
 }
 
-/// Result of looking for the end of the warm-up.
+/// Result of the search for the end of the warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WarmUp {
     /// The run ended too early.
     TooShort,
     /// No job had a constant load.
     NoSteadyJob,
-    /// There is no steady state, as the offered load exceeds the capacity.
+    /// There is no steady state, because the offered load exceeds the capacity.
     Overloaded,
     /// There was no steady state.
     NeverSteady {
@@ -505,8 +505,8 @@ pub enum Outages {
         /// Text of the first event of an outage.
         text: Option<String>,
     },
-    /// A server was lost in a sweep over the number of servers: a part of the run was made on
-    /// fewer of them, or with its connections spread otherwise.
+    /// A server was lost in a sweep over the number of servers: a part of the run used fewer
+    /// servers, or a different distribution of its connections.
     FewerServers {
         /// Duration of all outages together; 0 if connections were lost and none was refused.
         length: Nanos,
@@ -599,7 +599,7 @@ pub enum Cycles {
 /// Significance of the cycles in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// Hardly anything was written that a checkpoint writes back.
+    /// The server wrote hardly any data that a checkpoint must write back.
     NothingToWrite,
     /// Too few cycles for one to be representative.
     FewCycles,

@@ -18,9 +18,9 @@ use crate::slo::{Judgement, Measured, judge};
 pub struct JobSummary {
     /// Name of the job.
     pub name: String,
-    /// Word for its model.
+    /// Name of its model.
     pub model: &'static str,
-    /// Word for its arrival process; `None` for a closed job.
+    /// Name of its arrival process; `None` for a closed job.
     pub arrival: Option<&'static str>,
     /// Requests per second that its schedule offers, the average if the rate varies; `None` for a
     /// closed job.
@@ -84,7 +84,7 @@ pub struct ErrorSummary {
     pub code: Code,
     /// Number of errors in the window.
     pub count: u64,
-    /// Text of the first one in the run; `None` if no event of the record has it.
+    /// Text of the first of these errors in the run; `None` if no event of the record has it.
     pub text: Option<String>,
 }
 
@@ -119,9 +119,9 @@ pub struct NodeSummary {
 pub struct Probe {
     /// Start, in seconds since time zero.
     pub start_s: f64,
-    /// Completions whose end lies in it, per second.
+    /// Completions whose end lies in this part, per second.
     pub throughput_per_s: f64,
-    /// Response time of the requests whose intended start lies in it.
+    /// Response time of the requests whose intended start lies in this part.
     pub response: Distribution,
 }
 
@@ -221,7 +221,8 @@ fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSum
         Reconnect::No => false,
         Reconnect::PerTransaction => true,
     };
-    // For a request that is one statement, sent once, they would repeat its service time.
+    // If a request is one statement that is sent once, they would repeat the request's service
+    // time.
     if requests.statements.len() < 2
         && !requests.transaction
         && requests.retry.is_none()

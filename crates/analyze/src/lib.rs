@@ -9,8 +9,8 @@
 //! runs of a sweep, [`capacity`] and [`saturate`] search for a load, and [`history`] finds changes
 //! over many records.
 //!
-//! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
-//! and numbers, and `report` words them.
+//! No sentence about a run is written here: checks, limiters and observations are typed
+//! [`finding`]s and numbers, and `report` turns them into sentences.
 
 mod backlog;
 pub mod capacity;

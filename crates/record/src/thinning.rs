@@ -1,11 +1,12 @@
 //! Thinning of the samples of long runs.
 //!
-//! In the first two hours of a run every sample is kept. Later samples of a series are merged: one
-//! row stands for the samples of a [bin](SampleBins), with their least and largest value.
+//! In the first two hours of a run every sample becomes a row. Later samples of a series are
+//! merged: one row represents the samples of a [bin](SampleBins), with their least and largest
+//! value.
 //!
-//! The rows have the same mean of a gauge, weighted by the time since the previous reading, and the
-//! same growth of a counter, resets included, as the samples. The memory of an open bin does not
-//! depend on its number of samples.
+//! The rows of a gauge have the same mean as its samples, weighted by the time since the previous
+//! reading. The rows of a counter have the same growth as its samples, resets included. The memory
+//! of an open bin does not depend on its number of samples.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +14,13 @@ use base::Nanos;
 
 use crate::sample_kind::SampleKind;
 
-/// The time since the beginning in which every sample is kept.
+/// Time from the beginning of a run in which no samples are merged.
 pub const EVERY_SAMPLE: Nanos = Nanos::from_secs(7_200);
 
-/// Bins of a run with a planned end: a week has bins of ten minutes.
+/// Maximum number of bins of a run with a planned end; the bins of a week have ten minutes.
 const MOST_BINS: u64 = 1_008;
 
-/// Bins are whole minutes long.
+/// Unit of the lengths of bins.
 const MINUTE: Nanos = Nanos::from_secs(60);
 
 /// Length of the bins of a run without a planned end.
@@ -27,16 +28,16 @@ const LENGTH_WITHOUT_END: Nanos = Nanos::from_secs(600);
 
 /// The division of the time after [`EVERY_SAMPLE`] into bins.
 ///
-/// A bin ends at a whole multiple of its length, which belongs to it. No bin extends across the
-/// beginning of the window or the planned end of the run, so samples of the window are not merged
-/// with others.
+/// A bin ends at a whole multiple of the bin length, and includes that instant. No bin extends
+/// across the beginning of the window or the planned end of the run, so samples of the window are
+/// not merged with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleBins {
     length: Nanos,
     cuts: [Nanos; 2],
 }
 
-/// A bin of a run.
+/// A bin of a run, identified by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SampleBin {
     number: u64,
@@ -58,7 +59,7 @@ impl SampleBins {
         self.length
     }
 
-    /// Returns the bin of a sample at an instant; `None` if every sample is kept there.
+    /// Returns the bin of a sample at an instant; `None` if samples of that time are not merged.
     pub fn of(self, at: Nanos) -> Option<SampleBin> {
         (at > EVERY_SAMPLE).then(|| SampleBin {
             number: at.0.div_ceil(self.length.0),
@@ -67,7 +68,7 @@ impl SampleBins {
     }
 }
 
-/// The extremes of the samples for which one row stands.
+/// The extremes of the samples that one row represents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRange {
     /// Instant of the row.
@@ -81,14 +82,15 @@ pub struct SampleRange {
     pub most: f64,
 }
 
-/// A row of a series, which stands for one sample or for all since the row before.
+/// A row of a series, which represents one sample, or all samples since the previous row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThinnedRow {
     /// Instant of the last sample.
     pub at: Nanos,
-    /// Mean of a gauge; last value of a counter or label; longest one.
+    /// Mean of a gauge; last value of a counter, label or drifting value; largest value of a series
+    /// of longest times.
     pub value: f64,
-    /// The extremes, if the row stands for samples that differ.
+    /// The extremes, if the row represents samples that differ.
     pub range: Option<SampleRange>,
 }
 
@@ -103,7 +105,7 @@ pub struct Thinning {
 }
 
 impl Thinning {
-    /// Begins with no series.
+    /// Creates a thinning without series.
     pub fn new(bins: SampleBins) -> Thinning {
         Thinning { bins, series: BTreeMap::new() }
     }
@@ -139,7 +141,7 @@ impl Thinning {
 #[derive(Clone, Debug)]
 struct SeriesThinning {
     kind: SampleKind,
-    /// The last sample that is in a row or in the merged part of the bin.
+    /// The last sample that became a row, or that the open bin has merged.
     before: Option<Sample>,
     open: Option<OpenBin>,
 }
@@ -193,10 +195,10 @@ impl SeriesThinning {
 /// The merged samples of a bin.
 #[derive(Clone, Debug)]
 struct Merged {
-    /// Instant of the row before.
+    /// Instant of the previous row.
     since: Option<Nanos>,
     samples: u32,
-    /// Sum of the values of a gauge, each multiplied by the time since the sample before.
+    /// Sum of the values of a gauge, each multiplied by the time since the previous sample.
     sum: f64,
     weight: f64,
     least: f64,
@@ -209,10 +211,10 @@ struct Merged {
 /// The last reset of a counter in a bin.
 #[derive(Clone, Copy, Debug)]
 struct Reset {
-    /// The last sample before it. If there were earlier resets in the bin, its value has all growth
-    /// until then.
+    /// The last sample before the reset. After earlier resets in the same bin, its value is the
+    /// total growth up to this sample.
     peak: Sample,
-    /// The first sample after it.
+    /// The first sample after the reset.
     restart: Sample,
 }
 
@@ -237,7 +239,7 @@ impl Merged {
         let since_before = before.map(|(before, _)| at.saturating_sub(before).as_secs_f64());
         match kind {
             SampleKind::Gauge => {
-                // Without a sample before, there is no time for which this one stands.
+                // The first sample of a series covers no time, so its weight is minimal.
                 let weight = since_before.unwrap_or_default().max(1e-9);
                 self.sum += weight * value;
                 self.weight += weight;
@@ -265,7 +267,7 @@ impl Merged {
         self.most = self.most.max(value);
     }
 
-    /// Returns the growth between two samples. At a reset, the count from there is new.
+    /// Returns the growth between two samples. After a reset, the growth is the whole new count.
     fn growth(&self, kind: SampleKind, before: Sample, sample: Sample) -> f64 {
         match kind == SampleKind::Counter && sample.1 < before.1 {
             true => sample.1.max(0.0),
@@ -283,7 +285,7 @@ impl Merged {
     fn write(&self, kind: SampleKind, rows: &mut Vec<ThinnedRow>) {
         let single = |(at, value): Sample| ThinnedRow { at, value, range: None };
         if let Some(Reset { peak, restart }) = self.reset {
-            // The row before may be that sample.
+            // The previous row may already hold this sample.
             let peak = Some(peak).filter(|peak| Some(peak.0) != self.since);
             rows.extend(peak.map(single));
             rows.extend((restart.0 < self.last.0).then(|| single(restart)));

@@ -1,5 +1,5 @@
-//! Times since the beginning of a run in buckets for a monitoring system: few, and the same in
-//! every run.
+//! Counts of all times of a run so far, in a few buckets for a monitoring system. The buckets are
+//! the same in every run.
 
 use base::Nanos;
 
@@ -27,8 +27,8 @@ impl Default for TimeBuckets {
 }
 
 impl TimeBuckets {
-    /// Adds the times of an interval. Their sum is the sum of the middles of their narrower
-    /// buckets.
+    /// Adds the times of an interval. Each time adds the middle of its bucket in `times` to the
+    /// sum.
     pub fn add(&mut self, times: &Times, scale: Scale) {
         let counters = times.counts().iter().enumerate();
         for (index, count) in counters.filter(|(_, count)| **count > 0) {

@@ -1,17 +1,18 @@
 //! Counting of times on the measured path.
 //!
-//! The buckets are the same as in HdrHistogram, and [`Times::to_histogram`] returns its own type
-//! for queries. That type visits all of its counters, tens of thousands, to be merged or emptied,
-//! while an interval of a quiet job fills a few dozens. This type visits only the counters between
-//! the first and the last nonzero one, and counting a time costs a quarter.
+//! The buckets are the same as in HdrHistogram, and [`Times::to_histogram`] converts to the type of
+//! that crate for queries. To merge or empty a histogram, the crate visits all of its counters,
+//! tens of thousands, while an interval of a quiet job fills a few dozens. [`Times`] visits only
+//! the counters between the first and the last nonzero one, and counts a time at a quarter of the
+//! cost.
 
 use base::Nanos;
 use hdrhistogram::Histogram;
 
 use crate::kind::{HIGHEST, Kind};
 
-/// The bucket boundaries of a kind. With h = 2^`half`, the first 2h buckets are one nanosecond
-/// wide, the next h buckets two nanoseconds, the next h four, and so on.
+/// The bucket boundaries for one [`Kind`] of time. With h = 2^`half`, the first 2h buckets are one
+/// nanosecond wide, the next h buckets two nanoseconds, the next h four, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
     /// Binary logarithm of the number of buckets per power of two. That number is the smallest
@@ -29,7 +30,7 @@ pub struct Bucket {
 }
 
 impl Scale {
-    /// Returns the boundaries of a kind.
+    /// Returns the bucket boundaries for a kind of time.
     pub fn of(kind: Kind) -> Scale {
         Scale { half: 10u64.pow(kind.digits().into()).next_power_of_two().ilog2() }
     }
@@ -57,7 +58,7 @@ impl Scale {
 }
 
 impl Bucket {
-    /// Returns the middle, as which its times count in a mean.
+    /// Returns the middle of the bucket, which represents its times in a mean.
     pub fn middle(self) -> u64 {
         self.lowest + (self.highest - self.lowest).div_ceil(2)
     }
@@ -84,7 +85,7 @@ impl Times {
         Times { scale, counts, total: 0, first: usize::MAX, end: 0 }
     }
 
-    /// Counts a time in nanoseconds; one beyond [`HIGHEST`] counts as [`HIGHEST`].
+    /// Counts a time in nanoseconds; a longer time than [`HIGHEST`] counts as [`HIGHEST`].
     #[inline]
     pub fn record(&mut self, time: u64) {
         self.add_at(self.scale.index(time.min(HIGHEST.0)), 1);

@@ -1,9 +1,8 @@
 //! Sums of times by bucket, for reading records.
 //!
-//! The histogram type of the `hdrhistogram` crate visits all of its counters, tens of thousands, to
-//! be merged, emptied or passed over. A second of a job fills a few hundred of them. The types here
-//! visit only the counters between the first and the last nonzero one, and pass on only those that
-//! have times.
+//! To merge, empty or iterate over a histogram, the `hdrhistogram` crate visits all of its
+//! counters, tens of thousands. A second of a job fills a few hundred of them. The types here visit
+//! only the counters between the first and the last nonzero one, and return only nonzero ones.
 
 use hdrhistogram::Histogram;
 
@@ -13,13 +12,13 @@ use crate::times::{Bucket, Scale};
 /// A bucket with the number of its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketCount {
-    /// Bucket.
+    /// Range of times.
     pub bucket: Bucket,
-    /// Number of times in it.
+    /// Number of times in the bucket.
     pub count: u64,
 }
 
-/// The sum of many times of one kind. Its memory serves several sums, one after the other.
+/// The sum of many times of one kind. It can be cleared and used again without a new allocation.
 #[derive(Clone, Debug)]
 pub struct TimesSum {
     scale: Scale,
@@ -57,7 +56,8 @@ impl TimesSum {
         self.end = self.end.max(index + 1);
     }
 
-    /// Adds a time in nanoseconds, `count` times; one beyond [`HIGHEST`] counts as [`HIGHEST`].
+    /// Adds a time in nanoseconds, `count` times; a longer time than [`HIGHEST`] counts as
+    /// [`HIGHEST`].
     pub fn add_time(&mut self, time: u64, count: u64) {
         self.add_at(self.scale.index(time.min(HIGHEST.0)), count);
     }

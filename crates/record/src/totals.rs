@@ -23,7 +23,7 @@ pub struct Totals {
 pub struct AccountTotals {
     /// Counters of each interval.
     pub intervals: Vec<(Counts, EndCounts)>,
-    /// Requests of the window, by intended start (ends: by end).
+    /// Sums over the window: requests by their intended start, ends by their own time.
     pub window: Tally,
 }
 

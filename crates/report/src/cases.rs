@@ -1,7 +1,7 @@
-//! Results as test cases, for the programs of continuous integration.
+//! Results as test cases, for CI systems.
 //!
 //! A stated condition that was not met is a failure. Measurements that cannot be believed, or that
-//! do not exist, are an error. Anything that could not be decided is skipped.
+//! do not exist, are an error. A statement that could not be decided is skipped.
 
 use analyze::Status;
 
@@ -10,7 +10,7 @@ use crate::page::{CheckRow, JobSection, Page, Remark, judged};
 /// The test cases of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestSuite {
-    /// Its name: the question, or the workload.
+    /// Name of the suite: the question, or the workload.
     pub name: String,
     /// The cases.
     pub cases: Vec<TestCase>,
@@ -29,20 +29,20 @@ pub struct TestCase {
     pub text: String,
 }
 
-/// The kind of a test case.
+/// The kind of a test case, by the statement that it tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestGroup {
     /// The measurement was made as intended, and is credible.
     Validity,
     /// A declared metric was compared.
     Comparison,
-    /// A bet on a change.
+    /// A bet on a change was held.
     Bet,
-    /// An SLO of a job.
+    /// An SLO of a job was met.
     Slo,
-    /// A limit for regressions.
+    /// A limit for regressions was respected.
     Regression,
-    /// A first answer that a repetition was to confirm.
+    /// A repetition confirmed the first answer.
     Repetition,
 }
 
@@ -74,7 +74,7 @@ impl TestGroup {
 }
 
 impl TestResult {
-    /// Returns the result of a check; a SUSPECT one is an error if `is_strict`.
+    /// Returns the result of a check. A check that is SUSPECT is an error if `is_strict`.
     pub fn of_status(status: Status, is_strict: bool) -> TestResult {
         match status {
             Status::Invalid => TestResult::Error,
@@ -86,7 +86,7 @@ impl TestResult {
 }
 
 impl TestSuite {
-    /// Returns the test cases of a single run: its end, its checks and its SLOs.
+    /// Returns the test cases of a single run: one for how it ended, then its checks and its SLOs.
     pub fn of_page(page: &Page, is_strict: bool) -> TestSuite {
         let mut cases = vec![ending(page)];
         cases.extend(page.verdict.checks.iter().map(|check| of_check(check, is_strict)));

@@ -1,19 +1,19 @@
-//! Values that differ, in words.
+//! Text of two values that differ.
 
 use crate::text::{columns, cut_line, one_line};
 
 /// Maximum width of a value, in columns.
 const WIDEST: usize = 60;
 
-/// Width of the beginning of a value that stays if the difference is far behind it, with its `…`.
+/// Width of the beginning that a shortened value keeps, in columns, including the `…` after it.
 const BEGINNING: usize = 21;
 
-/// Width of the text before a difference that stays.
+/// Width of the text that a shortened value keeps before the difference, in columns.
 const BEFORE: usize = 10;
 
-/// Returns two values that differ, each on one line, and cut if it is long. If their difference
-/// would be cut off, the text before it is left out. Values that differ in blanks alone show their
-/// ends of lines and tabs.
+/// Returns two values that differ, each on one line and cut to [`WIDEST`]. If the cut would remove
+/// the difference, most of the text before the difference is left out. Values that differ only in
+/// whitespace show line ends and tabs as escapes.
 pub(crate) fn differing(values: [Option<&str>; 2]) -> [Option<String>; 2] {
     let mut lines = values.map(|value| value.map(one_line));
     if lines[0] == lines[1] {
@@ -34,7 +34,7 @@ pub(crate) fn differing(values: [Option<&str>; 2]) -> [Option<String>; 2] {
     [first, second].map(|line| Some(shown(line)))
 }
 
-/// Returns as much of the end of a text as fits into a width.
+/// Returns the longest end of a text that fits into a width.
 fn end_of(text: &str, width: usize) -> &str {
     let ends = text.char_indices().rev().map(|(at, _)| &text[at..]);
     ends.take_while(|end| columns(end) <= width).last().unwrap_or_default()

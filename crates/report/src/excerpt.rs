@@ -1,9 +1,9 @@
-//! Excerpts of statements and tables, for programs.
+//! Excerpts of statements and tables, as JSON.
 
 use record::Excerpt;
 use serde_json::{Value, json};
 
-/// Returns the document of excerpts.
+/// Returns one JSON object for each excerpt.
 pub(crate) fn documents(excerpts: &[Excerpt]) -> Vec<Value> {
     let document = |excerpt: &Excerpt| {
         let Excerpt { subject, kind, titles, rows } = excerpt;

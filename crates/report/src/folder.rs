@@ -11,7 +11,7 @@ use crate::note;
 pub struct FolderView {
     /// Folder.
     pub folder: String,
-    /// Words that were searched for; empty if all are shown.
+    /// Words that were searched for; empty if all records are shown.
     pub search: String,
     /// Files of this page, newest first.
     pub rows: Vec<FolderRow>,
@@ -38,14 +38,14 @@ pub struct NotesView {
     pub form: NoteForm,
 }
 
-/// The reason why a page of a server cannot be made.
+/// The reason why a server cannot make a requested page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusalView {
-    /// Title of the page in its place.
+    /// Title of the page that is sent instead.
     pub title: String,
-    /// Reason, as a sentence without its end.
+    /// Reason, as a sentence without a final period.
     pub reason: String,
-    /// Remedy in a browser, as a sentence without its end.
+    /// Remedy in a browser, as a sentence without a final period.
     pub remedy: Option<String>,
     /// The page that can be shown instead.
     pub instead: Option<ShownPage>,
@@ -56,7 +56,7 @@ pub struct RefusalView {
 /// A page of a record to which a link leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownPage {
-    /// First word of its address below the list.
+    /// First segment of the page's address below the list.
     pub route: &'static str,
     /// Path of the record below the folder.
     pub file: String,
@@ -86,17 +86,18 @@ pub enum NoteForm {
 pub struct FolderRow {
     /// Path below the folder.
     pub file: String,
-    /// Question of an experiment, or workload and target of a run; empty if it is not a record.
+    /// Question of an experiment, or workload and target of a run; empty if the file is not a
+    /// record.
     pub title: String,
-    /// Start; `None` in virtual time, or if it is not known.
+    /// Start of the run or experiment; `None` in virtual time, or if it is not known.
     pub started: Option<WallTime>,
-    /// Label that the user gave it.
+    /// Label that the user gave the record.
     pub label: Option<String>,
     /// State.
     pub state: RowState,
     /// Answer in sentences, or the reason why there is none.
     pub headline: String,
-    /// Notes of reviewers as text, not cut.
+    /// Notes of reviewers as text, in full length.
     pub notes: Vec<String>,
 }
 
@@ -157,8 +158,8 @@ impl RowState {
 }
 
 impl FolderRow {
-    /// Returns true if the row has all of these words, in any case. A tag is found as a whole: a
-    /// longer tag that contains the word does not match.
+    /// Returns true if the row contains all of these words, in any case. A tag matches as a whole:
+    /// a longer tag that contains the word does not match.
     pub fn has_all(&self, words: &[String]) -> bool {
         let started = self.started.map(|started| started.to_string()).unwrap_or_default();
         let label = self.label.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! JUnit XML: test cases in the form that programs of continuous integration read.
+//! JUnit XML: test cases in the form that CI systems read.
 
 use std::fmt::Write as _;
 

@@ -5,13 +5,13 @@
 //! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`]
 //! presents the same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of
 //! metrics over many runs, and a [`FolderView`] the records of a folder, which [`folder_html`]
-//! paints. [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the problems
-//! that would spoil one. All are functions from data to text: nothing here opens a file, reads a
-//! clock or depends on a terminal, and the same record gives the same bytes.
+//! paints. [`environment()`] describes the environment of a run, and [`diagnosis()`] the problems
+//! that would spoil one. All are functions from data to text: they do not open a file, read a clock
+//! or depend on a terminal, and the same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
-//! histograms and are shown with their count, numbers of an invalid run appear below that word, and
-//! numbers that would mislead are withheld with the reason.
+//! histograms and are shown with their count, numbers of an invalid run appear below the word
+//! INVALID, and numbers that would mislead are withheld with the reason.
 
 mod bundle;
 mod cases;

@@ -18,7 +18,7 @@ pub struct LiveRunView {
     pub rows: Vec<Vec<String>>,
     /// Second of the latest figures, since time zero; `None` before the first.
     pub interval: Option<u32>,
-    /// Time courses of the jobs over the last minutes, up to that second.
+    /// Time courses of the jobs over the last minutes, up to `interval`.
     pub series: Vec<LiveSeries>,
 }
 

@@ -5,12 +5,13 @@ use std::fmt::{Display, Write as _};
 use base::printable;
 use record::{Live, LiveJob};
 
-/// Label of the job. Prometheus has its own label `job`, the name of the scrape configuration, and
-/// would rename another one.
+/// Label that names the job. Prometheus attaches its own label `job`, the name of the scrape
+/// configuration, and would rename a label `job` of Assay.
 const JOB: &str = "assay_job";
 
 /// Formats the figures of a run. `names` are the names of its jobs, and `None` for a part of a mix,
-/// whose requests the mix already counts. Before the first figures, there is only the workload.
+/// whose requests are already counted by the mix. Before the first figures, the text has only the
+/// workload.
 pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&Live>) -> String {
     let mut out = Metrics::default();
     out.family("assay_run_info", "gauge", "The run: 1, with its workload as a label.");
@@ -32,7 +33,7 @@ pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&Live>) ->
     out.0
 }
 
-/// Text in the making.
+/// A writer of the text format.
 #[derive(Default)]
 struct Metrics(String);
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// No-break space.
 const NO_BREAK: char = '\u{a0}';
 
-/// Units that stand after a number and a blank; those that end in `/s` too.
+/// Units that follow a number and a blank. A word that ends in `/s` is a unit, too.
 const UNITS: [&str; 17] = [
     "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "TB", "MiB", "GiB", "MHz",
     "GHz", "points",
@@ -34,7 +34,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the places of the blanks of a text.
+/// Returns the positions of the blanks of a text, in bytes.
 fn blanks(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices(' ').map(|(at, _)| at)
 }

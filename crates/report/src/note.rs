@@ -3,11 +3,12 @@
 use record::Note;
 use serde_json::{Value, json};
 
-/// Maximum number of characters of a note in an answer; pages and the JSON document have all.
+/// Maximum number of characters of a note in an answer; pages and the JSON document have the whole
+/// note.
 const MOST_CHARACTERS: usize = 400;
 
-/// Returns the latest notes in words, at most `most`, the oldest of them first. A line before them
-/// counts the earlier ones, if there are any.
+/// Returns the latest notes in words, at most `most`, in the order of time. If there are earlier
+/// notes, a first line counts them.
 pub(crate) fn latest(notes: &[Note], most: usize) -> Vec<String> {
     let (earlier, latest) = divided(notes, most);
     let earlier = (!earlier.is_empty()).then(|| format!("{} earlier in the record", earlier.len()));
@@ -20,12 +21,12 @@ pub(crate) fn divided(notes: &[Note], most: usize) -> (&[Note], &[Note]) {
     notes.split_at(notes.len().saturating_sub(most))
 }
 
-/// Returns the notes of reviewers as text, not cut, for the list of a folder and its search.
+/// Returns the notes of reviewers as text in full length, for the list of a folder and its search.
 pub fn listed_notes(notes: &[Note]) -> Vec<String> {
     notes.iter().filter(|note| note.author.is_some()).map(sentence).collect()
 }
 
-/// Returns the tag that a word of a note is: `#disk` of `#disk,`.
+/// Returns the tag if a word of a note is one: `#disk` for `#disk,`.
 pub(crate) fn tag(word: &str) -> Option<&str> {
     let tag = word.trim_end_matches(|last: char| !last.is_alphanumeric());
     (tag.len() > 1 && tag.starts_with('#')).then_some(tag)
@@ -39,7 +40,7 @@ pub(crate) fn sentence(note: &Note) -> String {
     }
 }
 
-/// Returns the document of notes.
+/// Returns a JSON object for each note.
 pub(crate) fn documents(notes: &[Note]) -> Vec<Value> {
     notes.iter().map(document).collect()
 }
@@ -48,7 +49,7 @@ fn document(note: &Note) -> Value {
     json!({ "at": note.at.to_string(), "author": note.author, "text": note.text })
 }
 
-/// Returns a text in at most [`MOST_CHARACTERS`], and a mark if it is cut.
+/// Returns a text cut to [`MOST_CHARACTERS`], with a mark if it is cut.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),

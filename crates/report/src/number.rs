@@ -87,7 +87,7 @@ pub(crate) fn processors(number: f64) -> String {
     format!("{rounded} processor{plural}")
 }
 
-/// Formats a range, with the unit once if it is the same: `1.40–1.55 ms`.
+/// Formats a range; if both ends have the same unit, it is written once: `1.40–1.55 ms`.
 pub(crate) fn range(low: &str, high: &str) -> String {
     let unit = |text: &str| text.find([' ', '/']).unwrap_or(text.len());
     let (number, same) = low.split_at(unit(low));
@@ -100,8 +100,8 @@ pub(crate) fn range(low: &str, high: &str) -> String {
 /// Placeholder for a missing number.
 pub(crate) const NONE: &str = "–";
 
-/// Formats a number with three significant digits; from a thousand on with all digits before the
-/// point.
+/// Formats a number with three significant digits; a number of a thousand or more has all digits
+/// before the point.
 pub(crate) fn significant(number: f64) -> String {
     if !number.is_finite() {
         return if number.is_nan() { "unknown" } else { "∞" }.to_owned();

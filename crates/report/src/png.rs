@@ -1,5 +1,5 @@
-//! Figures as pixels: the SVG file of a figure, rendered with a font that is part of the program:
-//! the bytes depend on no machine.
+//! Figures as pixels: the SVG file of a figure, rendered with a font that is part of the program.
+//! The bytes are the same on every machine.
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
@@ -13,7 +13,7 @@ const FONT: &[u8] = include_bytes!("../fonts/LiberationSans-Regular.ttf");
 /// Family of the font.
 const FAMILY: &str = "Liberation Sans";
 
-/// Pixels of the picture for each pixel of the figure, for screens with small pixels and for print.
+/// Pixels of the picture for each pixel of the figure, for high-resolution screens and for print.
 const SCALE: u32 = 2;
 
 /// Renders a figure as a PNG file on a white background. A character that the font does not have

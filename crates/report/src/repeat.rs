@@ -2,8 +2,9 @@
 
 use base::shell_word;
 
-/// Returns the command that repeats a record from the files that it keeps, with the permissions of
-/// its own command: they are not taken from a record. The URL of a private server needs one too.
+/// Returns the command that repeats a record from the files stored in it. It has the permissions of
+/// the record's own command line, because `assay repeat` does not take them from the record. The
+/// URL of a private server needs a permission, too.
 pub(crate) fn repeat_command(record: &str, command: &str) -> String {
     let mut repeat = format!("assay repeat {}", shell_word(record));
     let has = |word: &str| command.contains(word);

@@ -1,9 +1,9 @@
-//! Sparklines: a series of values as a line of bars.
+//! Sparklines: a series of values as a row of bars.
 
-/// Bars from the value at the bottom to the greatest.
+/// Bars from the lowest to the full height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The value at the bottom of a sparkline.
+/// The value that has the lowest bar of a sparkline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SparklineBottom {
     /// The least of the values: small differences are visible.
@@ -14,7 +14,7 @@ pub enum SparklineBottom {
 
 /// Draws values as bars. If there are more than `widest` values, each bar is the mean of
 /// neighbouring ones. If all values are equal and the least is the bottom, the bars have half of
-/// the height. A value that is not finite counts as missing; a column without any other value is
+/// the height. A value that is not finite counts as missing; a bar with only missing values is
 /// blank.
 pub fn sparkline(values: &[f64], bottom: SparklineBottom, widest: usize) -> String {
     let width = values.len().min(widest);

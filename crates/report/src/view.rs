@@ -19,7 +19,7 @@ pub struct View {
     pub about: RunDetails,
     /// Verdict and numbers.
     pub summary: Summary,
-    /// Evidence that they were derived from.
+    /// Evidence from which verdict and numbers were derived.
     pub evidence: Evidence,
 }
 
@@ -40,7 +40,7 @@ impl View {
         self.evidence.surroundings.has_database_here(&self.evidence.plan)
     }
 
-    /// Returns the observed program, in words, and how it ended; `None` if a workload was run.
+    /// Returns the observed program and its end, in words; `None` if a workload was run.
     pub(crate) fn watched(&self) -> Option<(String, String)> {
         let found = |name: &str| {
             let settings = &self.about.settings;
@@ -53,7 +53,8 @@ impl View {
         program.zip(found(COMMAND_ENDED))
     }
 
-    /// Returns the advice of a limiter; an observed program has options of its own.
+    /// Returns the advice for a limiter. It differs for an observed program, which has its own
+    /// options.
     pub(crate) fn relief(&self, component: Component) -> Option<&'static str> {
         match self.watched() {
             Some(_) => words::relief_of_program(component),
@@ -81,7 +82,7 @@ impl View {
 pub struct RunDetails {
     /// Path of the record.
     pub record: PathBuf,
-    /// Number of the run in the record of an experiment; `None` if the record is its own.
+    /// Number of the run in the record of an experiment; `None` if the record has only this run.
     pub run: Option<u32>,
     /// Main target in words, without its password; empty if no job used it.
     pub target: String,
@@ -91,7 +92,7 @@ pub struct RunDetails {
     pub command: String,
     /// Version of the program that made the record.
     pub version: String,
-    /// Commit that it was built from, if that is known.
+    /// Commit from which the program was built, if that is known.
     pub commit: Option<String>,
     /// Plan in words.
     pub plan: String,
@@ -107,13 +108,13 @@ pub struct RunDetails {
     pub ended: Option<End>,
     /// Report of the op-log, if there was one.
     pub op_log: Option<OpLogReport>,
-    /// Settings of the servers and facts about the surroundings: names and values.
+    /// Names and values: settings of the servers, and facts about the environment.
     pub settings: Vec<(String, String)>,
     /// Notes of reviewers, in the order in which they were made.
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables.
     pub excerpts: Vec<Excerpt>,
-    /// True if the record keeps the text of every file that was read before the run.
+    /// True if the record contains the text of every file that was read before the run.
     pub keeps_files: bool,
 }
 
@@ -144,7 +145,7 @@ impl RunDetails {
         }
     }
 
-    /// Returns the program's own facts and options, under names like names of settings.
+    /// Returns the facts about the program and its options, under names like those of settings.
     pub(crate) fn program_facts(&self) -> Vec<(String, String)> {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
         let facts = [
@@ -172,8 +173,8 @@ impl RunDetails {
     }
 
     /// Returns the command that repeats the run from the files of its record; `None` if the record
-    /// does not keep them, or is no record of `assay run` on a workload file, as that of a run of
-    /// an experiment.
+    /// does not contain them, or is not one of `assay run` on a workload file. A run of an
+    /// experiment, for example, has no such record.
     pub fn repeat_from_record(&self) -> Option<String> {
         let run = format!("assay run {}", shell_word(&self.workload));
         let options = self.command.strip_prefix(&run);

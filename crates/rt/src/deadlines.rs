@@ -2,7 +2,7 @@
 //!
 //! A timer is a slot with a current deadline. Moving a deadline *later* is one store: the heap
 //! keeps the earlier entry, which is pushed again at the true deadline when it reaches the top.
-//! This makes a request's timeout cheap, as it nearly always moves on before it fires.
+//! This makes a request's timeout cheap: its deadline is nearly always moved before it is reached.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,7 +43,7 @@ const IDLE: TimerSlot =
     TimerSlot { deadline: Stamp::NEVER, queued: None, fired: false, waker: None };
 
 impl Deadlines {
-    /// Adds a timer, not armed.
+    /// Adds an unarmed timer.
     pub(crate) fn add(&mut self) -> SlotIndex {
         match self.free.pop() {
             Some(slot) => slot,
@@ -128,7 +128,7 @@ impl Deadlines {
     }
 
     /// Removes the top entry. Returns its timer if the entry is the timer's true deadline; if the
-    /// timer has moved on, pushes the true deadline.
+    /// deadline was moved, pushes the true one.
     fn settle_top(&mut self) -> Option<SlotIndex> {
         let Reverse(entry) = self.heap.pop()?;
         let timer = &mut self.slots[entry.slot as usize];

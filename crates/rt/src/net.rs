@@ -15,7 +15,7 @@ use rustix::net::{
 
 use crate::{Direction, ReadyFd, Rt};
 
-/// Time after which connecting to a Unix socket whose listener's queue is full is tried again.
+/// Delay before another attempt to connect to a Unix socket whose listener's queue is full.
 const NO_ROOM: Nanos = Nanos::from_millis(1);
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
@@ -91,8 +91,7 @@ pub fn poll_accept(
 /// operations before and after each call as soon as there is a second thread.
 impl<T: AsFd> ReadyFd<T> {
     /// Reads the bytes that have arrived. `Ready` with 0 means the end of the stream. A stream that
-    /// keeps filling `room` is `Pending` from time to time, to give timers and other tasks their
-    /// turn.
+    /// keeps filling `room` is `Pending` from time to time, which lets timers and other tasks run.
     ///
     /// # Errors
     /// The connection is lost.
@@ -125,7 +124,7 @@ impl<T: AsFd> ReadyFd<T> {
         let _ = rustix::net::shutdown(self.get(), rustix::net::Shutdown::Both);
     }
 
-    /// Gives the socket up, for use by another thread.
+    /// Gives up the socket, for use by another thread.
     ///
     /// # Errors
     /// This process has reached its limit of open files.
@@ -234,7 +233,7 @@ mod tests {
         let read = run_real(&Options::default(), |rt| async move {
             let listener = ReadyFd::new(&rt, listener).unwrap();
             let (mut clients, mut counts) = (Vec::new(), Vec::new());
-            // More than the executor polls before it polls the kernel.
+            // More connections than the executor polls tasks before it polls the kernel.
             for _ in 0..40 {
                 let client = connect::<TcpStream>(&rt, address).await.unwrap();
                 let server = poll_fn(|context| poll_accept(&rt, &listener, context)).await.unwrap();

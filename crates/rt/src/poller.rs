@@ -1,7 +1,7 @@
 //! Readiness of sockets.
 //!
 //! One `epoll` instance per thread, edge-triggered: the kernel reports once that a socket has
-//! become ready, and the readiness is kept here until an attempt would block (`epoll(7)`,
+//! become ready, and the readiness is stored here until an attempt would block (`epoll(7)`,
 //! "Level-triggered and edge-triggered"). A socket belongs to one thread, and so does its state:
 //! reading it takes neither a lock nor an atomic operation.
 
@@ -25,7 +25,7 @@ pub(crate) struct Poller {
     resting: RefCell<Vec<RestingSocket>>,
 }
 
-/// A resting socket, which has more to read.
+/// A resting socket: it has more to read, and its task waits until the next poll of the kernel.
 #[derive(Clone, Copy, Debug)]
 struct RestingSocket {
     slot: u32,
@@ -53,9 +53,9 @@ struct Notes {
 #[derive(Default)]
 pub(crate) struct Side {
     pub(crate) is_ready: bool,
-    /// True if there will be no new event: the readiness is final.
+    /// True if there will be no further event, so the readiness is final.
     pub(crate) has_ended: bool,
-    /// Number of reads that have filled their buffers since the last one that did not.
+    /// Number of reads that have filled their buffers since the last read that did not.
     pub(crate) full_reads: u8,
     waker: Option<Waker>,
 }
@@ -70,7 +70,7 @@ impl Side {
         }
     }
 
-    /// Keeps the waker of the task that waits for this direction.
+    /// Stores the waker of the task that waits for this direction.
     pub(crate) fn keep(&mut self, waker: &Waker) {
         match &mut self.waker {
             Some(known) => known.clone_from(waker),
@@ -98,7 +98,7 @@ impl Poller {
         })
     }
 
-    /// Returns true if a socket rests. The thread must not sleep then.
+    /// Returns true if there is a resting socket. The thread must not sleep then.
     #[inline]
     pub(crate) fn has_resting(&self) -> bool {
         !self.resting.borrow().is_empty()
@@ -156,7 +156,7 @@ impl Poller {
         })
     }
 
-    /// Lets a socket rest until the next poll of the kernel.
+    /// Makes a socket rest until the next poll of the kernel.
     #[cold]
     pub(crate) fn rest(&self, slot: u32) {
         let generation = self.sockets.borrow().slots[slot as usize].generation;
@@ -192,7 +192,7 @@ impl Poller {
 
     /// Removes a socket.
     pub(crate) fn remove(&self, socket: impl AsFd, slot: u32) {
-        // It was added, and only this function removes it.
+        // Cannot fail: the socket was added, and only this function removes it.
         let _ = epoll::delete(&self.epoll, socket);
         let mut sockets = self.sockets.borrow_mut();
         let generation = sockets.slots[slot as usize].generation.wrapping_add(1);

@@ -19,7 +19,7 @@ impl Processors {
     pub fn of(cpus: &[usize]) -> Processors {
         let mut set = CpuSet::new();
         for &cpu in cpus {
-            // A number beyond the bounds of a set is no processor of this machine.
+            // A number beyond the size of a set is not a processor of this machine.
             let _ = set.set(cpu);
         }
         Processors(Some(set))
@@ -41,8 +41,8 @@ impl Processors {
         if rest == CpuSet::new() { *self } else { Processors(Some(rest)) }
     }
 
-    /// Calls `begin` while this thread is bound to these processors: the threads that it starts
-    /// stay there.
+    /// Calls `begin` while this thread is bound to these processors. Threads that `begin` starts
+    /// stay bound to them.
     pub fn while_bound<T>(&self, begin: impl FnOnce() -> T) -> T {
         let before = Processors::of_this_thread();
         self.adopt();
@@ -64,7 +64,7 @@ impl Processors {
 /// fewer if the process is bound to some.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system does not report them.
 pub fn processors() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     Ok((0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect())

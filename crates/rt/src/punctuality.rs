@@ -1,40 +1,40 @@
 //! The ways in which a thread waits for its deadlines.
 //!
 //! The kernel takes a while to wake a thread: some 10 µs where a processor idles lightly, 50 to 200
-//! µs where a virtual machine has handed it back. Work that begins at a deadline begins that much
-//! later. A thread that paces requests therefore sets its timer earlier, by the usual delay of the
-//! kernel, and spins for the rest. It spins for at most a tenth of its time, to remain cheap where
-//! wake-ups are slow and deadlines many.
+//! µs where a virtual machine has given it back to the host. Work that begins at a deadline begins
+//! that much later. A thread that paces requests therefore sets its timer earlier, by the usual
+//! delay of the kernel, and spins for the rest. It spins for at most a tenth of its time, which
+//! bounds the cost where wake-ups are slow and deadlines are frequent.
 
 use base::{Nanos, Stamp};
 
 /// A way of waiting for deadlines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// Sleep until the kernel's timer wakes the thread, late as that is.
+    /// Sleep until the kernel's timer wakes the thread, and accept the delay.
     #[default]
     Sleep,
-    /// Sleep until shortly before, by the usual delay of the kernel, and spin for the rest.
+    /// Sleep until the deadline minus the usual delay of the kernel, and spin for the rest.
     WakeEarly,
-    /// Spin: never sleep while there is a deadline.
+    /// Never sleep while there is a deadline: spin.
     Spin,
 }
 
 impl Wait {
-    /// All ways.
+    /// All ways of waiting.
     pub const ALL: [Wait; 3] = [Wait::Sleep, Wait::WakeEarly, Wait::Spin];
 }
 
-/// Inverse of the fraction of its time for which a thread that wakes early may spin.
+/// Inverse of the fraction of its time that a thread that wakes early may spend spinning.
 const SPINS_ONE_IN: u64 = 10;
 
 /// Maximum budget for spinning that a thread accumulates.
 const MOST_BUDGET: Nanos = Nanos::from_millis(5);
 
-/// Maximum duration of one round of spinning; a longer one was work.
+/// Maximum duration of one round of spinning; a longer round included work.
 const ROUND: Nanos = Nanos::from_micros(5);
 
-/// Lead until one has been measured.
+/// Lead before a delay has been measured.
 const FIRST_LEAD: Nanos = Nanos::from_micros(50);
 
 /// Maximum lead.
@@ -44,7 +44,7 @@ const LONGEST_LEAD: Nanos = Nanos::from_micros(250);
 const IGNORED_DELAY: Nanos = Nanos::from_millis(1);
 
 /// The lead grows by 1/`GROWS_BY` of its shortfall, and otherwise shrinks by 1/`SHRINKS_BY` of
-/// itself. It settles where the kernel is later about once in fifty times.
+/// itself. It settles at a value that the kernel's delay exceeds about once in fifty times.
 const GROWS_BY: u64 = 4;
 const SHRINKS_BY: u64 = 512;
 
@@ -63,11 +63,11 @@ pub(crate) struct WakeTiming {
     wait: Wait,
     /// Time before a deadline for which the timer is set.
     lead: Nanos,
-    /// Time for which it may spin.
+    /// Time for which the thread may spin.
     spin_budget: Nanos,
     /// Instant at which `spin_budget` was updated.
     updated_at: Stamp,
-    /// True if it has spun since.
+    /// True if the thread has spun since `updated_at`.
     is_spinning: bool,
 }
 
@@ -182,7 +182,8 @@ mod tests {
         let mut it = experienced(&[200]);
         let start = it.updated_at;
         let (mut now, mut spun, mut wakings) = (start, Nanos::ZERO, 0u64);
-        // A deadline each 300 µs: waking 200 µs early each time would be two thirds of the time.
+        // With a deadline every 300 µs, waking 200 µs early would mean spinning for two thirds of
+        // the time.
         while now.since(start) < Nanos::from_secs(2) {
             let deadline = now + us(300);
             while now < deadline {

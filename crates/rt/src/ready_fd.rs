@@ -15,8 +15,8 @@ const FULL_READS: u8 = 4;
 
 /// A socket or other pollable file that belongs to a thread's executor.
 ///
-/// It must be non-blocking: [`poll_io`](ReadyFd::poll_io) tries, and waits if the attempt would
-/// block.
+/// It must be non-blocking: [`poll_io`](ReadyFd::poll_io) attempts an operation, and waits if the
+/// attempt would block.
 pub struct ReadyFd<T: AsFd> {
     inner: T,
     slot: u32,
@@ -45,7 +45,7 @@ impl<T: AsFd> ReadyFd<T> {
     /// Attempts an operation, and waits if it would block.
     ///
     /// # Errors
-    /// The operation's error, except that it would block.
+    /// Any error of the operation other than `WouldBlock`.
     #[inline]
     pub fn poll_io<R>(
         &self,

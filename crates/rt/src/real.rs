@@ -1,9 +1,9 @@
 //! The real executor: sockets, and one kernel timer per thread.
 //!
-//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and are not used for pacing.
-//! Deadlines are in our heap; before the thread sleeps, a `timerfd` is set to the earliest of them.
-//! A thread that does not go idle makes no system call for its deadlines: it fires them itself, by
-//! [`Rt::tick`].
+//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and are not used for pacing. The
+//! executor has a heap of deadlines; before the thread sleeps, a `timerfd` is set to the earliest
+//! of them. A thread that does not go idle makes no system call for its deadlines: it fires them
+//! itself, by [`Rt::tick`].
 
 use std::future::Future;
 use std::io;
@@ -26,7 +26,7 @@ use crate::{Mode, Rt};
 pub struct Options {
     /// The processor to which the thread is bound; `None` leaves it to the kernel.
     pub cpu: Option<usize>,
-    /// The way in which it waits for deadlines.
+    /// The way in which the thread waits for deadlines.
     pub wait: Wait,
 }
 
@@ -57,7 +57,7 @@ struct RealIdle {
     poller: Rc<Poller>,
     wake_queue: Arc<WakeQueue>,
     timer: TimerFd,
-    /// The setting of the kernel's timer.
+    /// The instant to which the kernel's timer is set.
     armed: Stamp,
     punctuality: WakeTiming,
 }
@@ -71,14 +71,14 @@ impl RealIdle {
     ) -> io::Result<RealIdle> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-        // Neither is ever read: the registration is edge-triggered, and setting the timer again
-        // clears its count, which makes a read a useless system call.
+        // Neither the timer nor the bell is ever read: the registration is edge-triggered, and
+        // setting the timer again clears its count, which makes a read a useless system call.
         poller.add_wakeup(&timer)?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let bell = EventFd::from_value_and_flags(0, flags)?;
         poller.add_wakeup(&bell)?;
         wake_queue.set_bell(move || {
-            // It fails only after 2^64 rings.
+            // Writing fails only after 2^64 rings of the bell.
             let _ = bell.write(1);
         });
         let punctuality = WakeTiming::new(wait, Monotonic.now());
@@ -106,7 +106,7 @@ impl RealIdle {
     }
 }
 
-/// A timer has fired, and a task may be ready.
+/// The result that a timer has fired, and that a task may be ready.
 struct TimerFired;
 
 impl Idle for RealIdle {
@@ -116,7 +116,8 @@ impl Idle for RealIdle {
         let has_resting = self.poller.has_resting();
         self.poller.poll_kernel(false);
         if has_resting {
-            // While they find something to read, the thread never goes idle.
+            // While sockets have something to read, the thread never goes idle, so timers are fired
+            // here.
             self.rt.tick(Monotonic.now());
         }
     }
@@ -180,7 +181,8 @@ mod tests {
                 });
                 sender.send(()).expect("the test waits");
             });
-            // Ten seconds mean forever: the thread would sleep until another event wakes it.
+            // A thread that has not ended after ten seconds would sleep until some other event
+            // wakes it.
             let ended = receiver.recv_timeout(std::time::Duration::from_secs(10));
             assert_eq!(ended, Ok(()), "{wait:?}");
         }

@@ -20,7 +20,7 @@ impl<T> Slot<T> {
     /// Puts a value and wakes the task that waits for it.
     ///
     /// # Panics
-    /// If the previous value was not taken: a slot has one giver at a time.
+    /// If the previous value was not taken: only one task may put values into a slot.
     pub fn put(&self, value: T) {
         let before = self.value.replace(Some(value));
         assert!(before.is_none(), "the slot is empty when a value is put");

@@ -1,4 +1,4 @@
-//! The tasks of an executor, and the queue of the ready ones.
+//! The tasks of an executor, and its queue of ready tasks.
 //!
 //! Both executors share this: ready tasks run first in, first out, on the thread that they belong
 //! to. The executors differ in their behaviour when no task is ready.
@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The part of an executor besides polling tasks.
+/// The part of an executor that waits for events.
 pub(crate) trait Idle {
     /// The reason why the executor cannot continue.
     type Error;
 
-    /// Polls for events without waiting; called after some polls of tasks.
+    /// Polls for events without waiting; called between polls of tasks.
     fn glance(&mut self) {}
 
-    /// Waits until a task is ready, or makes one ready; called when none is.
+    /// Waits until a task is ready, or makes a task ready; called when no task is ready.
     ///
     /// # Errors
     /// No task will ever be ready.
@@ -201,7 +201,7 @@ pub(crate) struct WakeQueue {
     queue: Mutex<Vec<TaskIndex>>,
     /// True if the executor's thread sleeps, or is about to.
     sleeps: AtomicBool,
-    /// Wakes that thread.
+    /// Function that wakes the executor's thread.
     bell: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
@@ -224,9 +224,9 @@ impl WakeQueue {
         *self.bell.lock().expect("ringing does not panic") = Some(Box::new(bell));
     }
 
-    /// Announces that the thread is about to sleep. Returns false if it must not, because a task
-    /// has been woken. If [`push`](WakeQueue::push) runs concurrently, at least one of the two sees
-    /// the other.
+    /// Announces that the thread is about to sleep. Returns false if it must not sleep, because a
+    /// task has been woken. If [`push`](WakeQueue::push) runs concurrently, at least one of the two
+    /// functions sees the effect of the other.
     pub(crate) fn may_sleep(&self) -> bool {
         self.sleeps.store(true, Ordering::SeqCst);
         let may = !self.any.load(Ordering::SeqCst);
@@ -260,8 +260,9 @@ impl WakeQueue {
 
 struct TaskFlag {
     task: TaskIndex,
-    /// True if the task is in the queue. However often it is woken, the queue has it once. (Two
-    /// threads that wake it at the same instant may queue it twice, which costs one poll.)
+    /// True if the task is in the queue. The queue has a task only once, even if it is woken
+    /// several times. (Two threads that wake it at the same instant may queue it twice, which costs
+    /// one poll.)
     queued: AtomicBool,
     wake_queue: Arc<WakeQueue>,
 }

@@ -10,8 +10,8 @@ use crate::{Rt, Timer};
 
 /// Waits for a future until a timer fires.
 ///
-/// The future must be [`Unpin`], such as a pinned reference to another: taken by value, it would be
-/// in the waiting future twice, once as the argument and once where it is pinned.
+/// The future must be [`Unpin`], such as a pinned reference to another future. A future taken by
+/// value would be stored twice in the waiting future: as the argument, and where it is pinned.
 #[inline]
 pub fn unless_fired<F: Future + Unpin>(
     mut future: F,
@@ -23,7 +23,7 @@ pub fn unless_fired<F: Future + Unpin>(
     })
 }
 
-/// Waits for a future for at most `span`. For a repeated wait, keep a [`Timer`].
+/// Waits for a future for at most `span`. To wait repeatedly, reuse a [`Timer`].
 pub async fn within<T>(rt: &Rt, span: Nanos, future: impl Future<Output = T>) -> Option<T> {
     let timer = rt.timer();
     timer.arm(rt.now() + span);

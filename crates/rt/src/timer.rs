@@ -42,7 +42,7 @@ impl Timer {
 }
 
 impl Rt {
-    /// Makes a timer, not armed.
+    /// Creates an unarmed timer.
     pub fn timer(&self) -> Timer {
         Timer::new(self.clone())
     }

@@ -1,4 +1,4 @@
-//! Decision about who may see a page.
+//! Access control for pages.
 
 use crate::address::HostNames;
 use crate::head::{Cause, Head};
@@ -11,15 +11,15 @@ use crate::token::Token;
 pub(crate) struct Access {
     /// Names of this machine.
     pub(crate) hosts: HostNames,
-    /// Beginning of every path, if it has one.
+    /// Token with which every path must begin; `None` if the server has no token.
     pub(crate) token: Option<Token>,
-    /// True if forms may be sent.
+    /// True if the server accepts forms.
     pub(crate) takes_forms: bool,
 }
 
 impl Access {
-    /// Returns the route that a request may see. The host is checked first: a page of another site
-    /// learns nothing else.
+    /// Returns the route that a request may see. The host is checked first, so a page of another
+    /// site learns nothing else.
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Response> {
         let forbidden = |reason: &str| Err(Response::refusal(Status::Forbidden, reason));
         if !self.hosts.contain(&head.host) {
@@ -68,8 +68,8 @@ impl Access {
         }
     }
 
-    /// Returns true if a form may be sent to the address of a request. Its token is not checked:
-    /// the answer depends on the rest of the address alone.
+    /// Returns true if a form may be sent to the address of a request. The token in the address is
+    /// not checked: the result depends only on the rest of the address.
     fn takes_a_form(&self, head: &Head) -> bool {
         let path = head.path.strip_prefix('/').unwrap_or_default();
         let rest = match &self.token {
@@ -141,7 +141,8 @@ mod tests {
         assert_eq!(status(&read_only, "notes/r.assay", own), Err(Status::MethodNotAllowed));
     }
 
-    /// Generates requests of parts that occur in them, of any characters, and of both.
+    /// Generates requests from typical parts, from arbitrary characters, and from a mixture of
+    /// both.
     fn any_request() -> impl Strategy<Value = Vec<u8>> {
         let parts = [
             "GET ",

@@ -1,4 +1,4 @@
-//! Addresses to listen at, and the names by which they may be called.
+//! Addresses to listen at, and the names under which they may be requested.
 
 use std::fmt;
 use std::net::IpAddr;

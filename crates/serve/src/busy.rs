@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use crate::policy::Policy;
 use crate::response::{Response, Status};
 
-/// Refuses a connection without waiting for its request or for its viewer.
+/// Refuses a connection without waiting for its request or for the viewer to read the answer.
 pub(crate) fn refuse(stream: &mut TcpStream, policy: &Policy) -> io::Result<()> {
     let reason = "too many connections are open: try again";
     let response = Response::refusal(Status::Unavailable, reason);

@@ -1,4 +1,4 @@
-//! One connection: a request, its answer, and the end.
+//! The handling of one connection: a request, its answer, and the end of the connection.
 //!
 //! Each connection carries one request: pages load nothing else, and a connection that stays open
 //! would hold a thread.
@@ -15,16 +15,16 @@ use crate::response::{Answer, Response, Status, head_of_events};
 use crate::route::{Fields, Route};
 use crate::site::{OpenConnection, Site};
 
-/// Longest head, in bytes.
+/// Maximum length of a head, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 
 /// Maximum number of bytes that are read and dropped after an answer.
 const MOST_DROPPED: usize = 256 << 10;
 
-/// Longest time for reading the dropped bytes.
+/// Maximum time for reading the dropped bytes.
 const DROPPING: Nanos = Nanos::from_secs(1);
 
-/// Bytes that are written at once.
+/// Maximum number of bytes in one write.
 const PIECE: usize = 64 << 10;
 
 /// Reads a request and answers it.
@@ -72,8 +72,8 @@ fn events(
     Ok(())
 }
 
-/// Returns the answer to a request for a route. The body of a form is read only here, because its
-/// route takes one.
+/// Returns the answer to a request for a route. The body of a form is read here, after the route is
+/// known to accept a form.
 fn answer(
     reader: &mut RequestReader<'_>,
     head: &Head,
@@ -93,7 +93,7 @@ fn answer(
 struct RequestReader<'s> {
     stream: &'s mut TcpStream,
     deadline: Deadline,
-    /// Bytes that have arrived.
+    /// Bytes that have arrived so far.
     bytes: Vec<u8>,
 }
 
@@ -154,7 +154,7 @@ impl RequestReader<'_> {
         }
     }
 
-    /// Waits for bytes, at most `most` in all.
+    /// Waits for further bytes, until `most` bytes have arrived in all.
     fn more(&mut self, most: usize) -> io::Result<Arrival> {
         let mut piece = [0u8; 4 << 10];
         let room = most.saturating_sub(self.bytes.len()).min(piece.len());

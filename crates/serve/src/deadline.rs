@@ -1,10 +1,10 @@
-//! An instant until which a connection may take.
+//! Deadlines of connections.
 
 use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
 
-/// An instant until which something must be done.
+/// An instant by which an operation must be finished.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Stamp);
 

@@ -9,7 +9,7 @@ pub(crate) enum Form {
     Field,
 }
 
-/// Decodes a text; `None` if a code is wrong, or the result is not UTF-8 or contains NUL.
+/// Decodes a text; `None` if a percent code is invalid, or the result is not UTF-8 or contains NUL.
 pub(crate) fn decoded(text: &str, form: Form) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

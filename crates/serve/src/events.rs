@@ -2,8 +2,8 @@
 
 /// A source of events for one viewer.
 pub trait EventSource: Send {
-    /// Waits for the next event; `None` if there are no more. A source without news returns
-    /// [`Event::KeepAlive`] every few seconds, which shows whether the viewer is still there.
+    /// Waits for the next event; `None` if there are no more. A source without new events returns
+    /// [`Event::KeepAlive`] every few seconds, which shows whether the viewer is still connected.
     fn next(&mut self) -> Option<Event>;
 }
 
@@ -29,7 +29,8 @@ impl Event {
     }
 }
 
-/// Returns a text as lines of data. Each kind of line end would begin another field.
+/// Returns a text as lines of data. It is split at every kind of line end, because each of them
+/// would begin another field.
 fn lines(data: &str) -> String {
     let lines = data.split(['\r', '\n']).map(|line| format!("data: {line}\n"));
     lines.collect()

@@ -1,4 +1,4 @@
-//! The fields in the head of a request that decide about the answer.
+//! The fields in the head of a request that determine the answer.
 
 use httparse::{Error, Header, Request, Status as Parsed};
 
@@ -7,7 +7,7 @@ use crate::response::{Response, Status};
 /// Maximum number of fields of a head; browsers send about 20.
 const MOST_FIELDS: usize = 64;
 
-/// Longest body, in bytes: of a form, or of another request, whose body is ignored.
+/// Maximum length of a body, in bytes. The body of a request that is not a form is ignored.
 const LONGEST_BODY: u64 = 64 << 10;
 
 /// The head of a request.
@@ -110,7 +110,7 @@ fn body(fields: &Fields<'_>) -> Result<Option<usize>, Response> {
     }
     let Some(length) = fields.only("Content-Length")? else { return Ok(None) };
     let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
-    // A number of any length is one, and too large.
+    // A number with too many digits for `u64` is still a number, and too large.
     match (is_number, length.parse::<u64>()) {
         (false, _) => Err(bad("the Content-Length is not a number")),
         (true, Ok(length)) if length <= LONGEST_BODY => Ok(Some(length as usize)),
@@ -125,7 +125,7 @@ fn body(fields: &Fields<'_>) -> Result<Option<usize>, Response> {
 struct Fields<'a>(&'a [Header<'a>]);
 
 impl<'a> Fields<'a> {
-    /// Returns the value of a field that may occur once.
+    /// Returns the value of a field that may occur at most once.
     fn only(&self, name: &str) -> Result<Option<&'a str>, Response> {
         let mut values = self.0.iter().filter(|field| field.name.eq_ignore_ascii_case(name));
         let Some(field) = values.next() else { return Ok(None) };

@@ -12,12 +12,12 @@ pub struct Policy {
     pub script: Option<Script>,
 }
 
-/// A script that pages may have.
+/// A script that pages may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// Its hash: `'sha256-…'`.
+    /// Hash of the script: `'sha256-…'`.
     pub source: &'static str,
-    /// True if it may connect to this server.
+    /// True if the script may connect to this server.
     pub may_connect: bool,
 }
 

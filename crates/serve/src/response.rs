@@ -43,12 +43,12 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns its code.
+    /// Returns the code of the status.
     pub fn code(self) -> u16 {
         self.parts().0
     }
 
-    /// Returns its words.
+    /// Returns the reason phrase of the status.
     pub(crate) fn reason(self) -> &'static str {
         self.parts().1
     }
@@ -100,11 +100,11 @@ pub struct Response {
     see: Option<&'static str>,
     /// Methods of the page, if the method of the request is not one of them.
     allow: Option<&'static str>,
-    /// Policy for the address of the page in requests that it causes.
+    /// Referrer policy of the page.
     referrer: &'static str,
 }
 
-/// The usual policy: the address with its token is sent to no other server.
+/// The usual referrer policy: the address, which contains the token, is not sent to other servers.
 const NO_REFERRER: &str = "no-referrer";
 
 impl Response {
@@ -113,8 +113,8 @@ impl Response {
         Response { media: "text/html; charset=utf-8", ..Response::text(status, html) }
     }
 
-    /// Creates an answer that is a page of HTML with a form to send to this server. Without a
-    /// referrer, a browser would not name the origin of the form either (Fetch Standard, section
+    /// Creates an answer that is an HTML page with a form to send to this server. Under the policy
+    /// `no-referrer`, a browser would withhold the origin of the form, too (Fetch Standard, section
     /// "Origin header").
     pub fn page_with_form(html: String) -> Response {
         Response { referrer: "same-origin", ..Response::page(Status::Ok, html) }

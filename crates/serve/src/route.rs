@@ -5,11 +5,12 @@ use crate::response::{Answer, Response, Status};
 
 /// The site behind a server.
 pub trait Pages: Send + Sync {
-    /// Returns the page at a route, or a refusal with the reason. Several threads call it.
+    /// Returns the page at a route, or a refusal with the reason. Several threads may call it at
+    /// once.
     fn answer(&self, route: &Route) -> Answer;
 
-    /// Takes a form that was sent to a route, and returns the answer. Several threads call it, for
-    /// routes that [take a form](Route::Notes) on servers that take forms.
+    /// Handles a form that was sent to a route, and returns the answer. Several threads may call it
+    /// at once, for routes that [take a form](Route::Notes) on servers that take forms.
     fn take(&self, _: &Route, _: &Fields) -> Answer {
         Response::method_not_allowed("these pages are only read", false).into()
     }

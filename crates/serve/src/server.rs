@@ -14,7 +14,7 @@ use crate::route::Pages;
 use crate::site::{Limits, OpenConnection, Site};
 use crate::token::Token;
 
-/// Failures to accept a connection, one after the other, after which the server gives up.
+/// Number of consecutive failures to accept a connection after which the server gives up.
 const MOST_FAILURES: u32 = 100;
 
 /// Pause after a failure to accept a connection, such as too many open files.
@@ -27,8 +27,8 @@ pub struct Settings {
     pub listen: ListenAddress,
     /// Limits of connections.
     pub limits: Limits,
-    /// Word with which the path of every request begins; without one, everyone who can reach the
-    /// server may see the pages.
+    /// Token with which the path of every request begins; without one, anyone who can reach the
+    /// server can see the pages.
     pub token: Option<Token>,
     /// Content security policy.
     pub policy: Policy,

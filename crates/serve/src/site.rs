@@ -18,9 +18,9 @@ use crate::route::{Pages, Route};
 pub struct Limits {
     /// Maximum number of connections at once, each of which has a thread.
     pub connections: usize,
-    /// Longest time until a request has arrived.
+    /// Maximum time until a request has arrived.
     pub request: Nanos,
-    /// Longest time until an answer is sent.
+    /// Maximum time until an answer is sent.
     pub answer: Nanos,
 }
 
@@ -62,7 +62,7 @@ impl Site {
 
     /// Waits until no connection is open, but not longer than `span`.
     pub(crate) fn drain(&self, span: Duration) {
-        // A poisoned or an expired wait ends it too.
+        // A poisoned lock or an expired limit ends the wait, too.
         let _ = self.closed.wait_timeout_while(self.open(), span, |open| !open.all.is_empty());
     }
 
@@ -74,16 +74,16 @@ impl Site {
 /// The connections that count as open.
 #[derive(Default)]
 struct Connections {
-    /// The oldest first.
+    /// The connections, the oldest first.
     all: Vec<Entry>,
-    /// Number of the latest one.
+    /// Number of the latest connection.
     latest: u64,
 }
 
 /// A connection that counts as open.
 struct Entry {
     number: u64,
-    /// The connection, until a request has arrived that is not refused.
+    /// The connection; `None` once a request has arrived and is not refused.
     awaited: Option<TcpStream>,
 }
 
@@ -96,34 +96,34 @@ impl Connections {
     }
 }
 
-/// A connection that counts as open until it is dropped, also by a panic, or until it gives way to
-/// another one.
+/// A connection that counts as open until it is dropped, also by a panic, or until another
+/// connection takes its place.
 pub(crate) struct OpenConnection {
     site: Arc<Site>,
     number: u64,
 }
 
 impl OpenConnection {
-    /// Counts a connection; `None` if there are as many as the limits allow. One whose request has
-    /// not arrived or is refused gives way.
+    /// Counts a connection. If there are as many as the limits allow, it takes the place of one
+    /// whose request has not arrived or is refused; `None` if there is no such connection.
     pub(crate) fn take(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
         if open.all.len() >= site.limits.connections {
             let mut awaited = open.remove_awaited()?;
-            // A viewer that has gone or been answered needs no answer. The end of the stream ends
-            // its thread.
+            // A viewer that has gone or has its answer needs none. The end of the stream ends the
+            // thread of the connection.
             let _ = refuse(&mut awaited, &site.policy);
             let _ = awaited.shutdown(Shutdown::Both);
         }
         open.latest += 1;
         let number = open.latest;
-        // Without a second handle, it does not give way.
+        // A connection without a second handle never loses its place to another one.
         open.all.push(Entry { number, awaited: stream.try_clone().ok() });
         Some(OpenConnection { site: Arc::clone(site), number })
     }
 
-    /// Records that a request has arrived and is not refused; returns false if the connection has
-    /// given way to another one.
+    /// Records that a request has arrived and is not refused; returns false if another connection
+    /// has taken the place of this one.
     pub(crate) fn note_admission(&self) -> bool {
         let mut open = self.site.open();
         let entry = open.all.iter_mut().find(|entry| entry.number == self.number);

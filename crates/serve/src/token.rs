@@ -5,7 +5,7 @@ use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Number of random bytes: too many to guess.
+/// Number of random bytes, enough to prevent guessing.
 const BYTES: usize = 16;
 
 /// A random word with which the path of every request begins.
@@ -35,7 +35,8 @@ impl Token {
         &self.0
     }
 
-    /// Returns true if a word is this token. The time that this takes does not depend on the word.
+    /// Returns true if a word is this token. The time of the comparison does not depend on the
+    /// word.
     pub(crate) fn is(&self, word: &str) -> bool {
         let (own, other) = (self.0.as_bytes(), word.as_bytes());
         let differences = own.iter().zip(other).fold(0, |found, (one, two)| found | (one ^ two));

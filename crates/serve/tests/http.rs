@@ -14,7 +14,7 @@ use serve::{
     Status, Token,
 };
 
-/// Pages that repeat their routes.
+/// Pages whose content is their route.
 struct Echo;
 
 impl Pages for Echo {
@@ -107,13 +107,14 @@ impl Running {
         answer(&mut stream)
     }
 
-    /// Sends a GET for a path after the token, with more fields.
+    /// Sends a GET for a path after the token, with further header fields.
     fn get(&self, path: &str, fields: &str) -> String {
         let Running { address, token } = self;
         self.send(&format!("GET /{token}/{path} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n"))
     }
 
-    /// Sends a form to a path after the token, as its own page does except for `fields`.
+    /// Sends a form to a path after the token, with the server's own origin and these further
+    /// header fields.
     fn post(&self, path: &str, fields: &str, body: &str) -> String {
         let Running { address, token } = self;
         let length = body.len();
@@ -224,7 +225,7 @@ fn other_forms_are_refused_before_they_are_read() {
     };
     let (path, own) = (format!("/{token}/notes/r.assay"), format!("Origin: http://{address}\r\n"));
     let sized = "Content-Length: 3\r\n";
-    // Without a token, from another site, and without a word about its site.
+    // Forms without a token, from another site, and without a statement of their site.
     assert_code(&post("/notes/r.assay", &format!("{own}{sized}"), "a=b"), 403);
     for origin in ["", "Origin: null\r\n", "Origin: http://evil.example\r\n"] {
         assert_code(&post(&path, &format!("{origin}{sized}"), "a=b"), 403);
@@ -234,11 +235,11 @@ fn other_forms_are_refused_before_they_are_read() {
     assert!(unsaid.contains(&remedy), "{unsaid}");
     let visit = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
     assert_code(&post(&path, &format!("{own}{visit}{sized}"), "a=b"), 403);
-    // To pages that take none.
+    // Forms to pages that take none.
     assert_code(&server.post("", FORM, "a=b"), 405);
     assert_code(&server.post("report/r.assay", FORM, "a=b"), 405);
     assert_code(&post(&format!("/{token}/"), sized, "a=b"), 405);
-    // Without a length, too long, of a different type, cut off, and undecodable.
+    // Forms without a length, too long, of a different type, cut off, and impossible to decode.
     assert_code(&post(&path, &own, ""), 411);
     let long = format!("{own}Content-Length: 65537\r\n");
     assert_code(&post(&path, &long, "a=b"), 413);
@@ -317,7 +318,7 @@ fn slow_request_is_given_up() {
     let limits = Limits { request: Nanos::from_millis(50), ..Limits::default() };
     let server = Running::with(limits, Arc::new(Echo));
     assert_code(&server.send("GET / HTTP/1.1\r\nHost"), 408);
-    // One byte after the other: the limit holds for all of them.
+    // The bytes arrive one by one; the time limit applies to the whole request.
     let mut stream = server.connect();
     stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
     let mut first = [0u8; 12];
@@ -341,7 +342,7 @@ fn viewers_that_disappear_do_no_harm() {
             let _ = stream.write_all(request.as_bytes());
         }
     }
-    // The limit is lower than the number of clients that have gone.
+    // The number of clients that have gone exceeds the limit of connections.
     assert!(server.answers_again());
 }
 
@@ -365,7 +366,7 @@ fn more_connections_than_the_limit_are_refused() {
     let request = format!("GET /{token}/ HTTP/1.1\r\nHost: {address}\r\n\r\n");
     first.write_all(request.as_bytes()).unwrap();
     arrives.recv().unwrap();
-    // Without a request of its own, nothing can reset the connection before its answer is read.
+    // This client sends no request, so nothing can reset its connection before the answer is read.
     assert_code(&answer(&mut server.connect()), 503);
     go.send(()).unwrap();
     assert!(answer(&mut first).ends_with("held"));
@@ -394,7 +395,7 @@ fn connection_with_a_refused_request_gives_way() {
     let mut first = [0u8; 12];
     refused.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 403");
-    // The server still waits for its viewer to close it.
+    // The server still waits for the viewer of the refused connection to close it.
     assert_code(&server.get("", ""), 200);
     drop(refused);
 }
@@ -414,7 +415,7 @@ fn viewer_that_is_not_done_holds_up_the_end_for_a_limited_time() {
     let mut viewer = TcpStream::connect(&address).unwrap();
     viewer.write_all(format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes()).unwrap();
     arrives.recv().unwrap();
-    // The page is not made before `go`: without its limit, this wait has no end.
+    // The page is not made before `go`: without a limit, this wait would never end.
     viewers.drain(Duration::from_millis(10));
     let reader = std::thread::spawn(move || answer(&mut viewer));
     go.send(()).unwrap();
@@ -467,7 +468,8 @@ fn viewers_of_events_that_disappear_or_stall_free_their_connections() {
     gone.write_all(request.as_bytes()).unwrap();
     drop(gone);
     let stalled = begins(&server, &request);
-    // It reads nothing more: its connection ends after the limit, and the next one gets its thread.
+    // The stalled viewer reads nothing more: its connection ends after the limit, and the next one
+    // gets its thread.
     let next = begins(&server, &request);
     drop((stalled, next));
 }

@@ -36,7 +36,7 @@ pub trait ClosedForm {
 
 /// Returns the point between `low` and `high` at which `is_below` turns false.
 pub(crate) fn bisect(mut low: f64, mut high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
-    // A double has 53 bits: after 80 halvings nothing changes any more.
+    // A double has 53 bits, so nothing changes after 80 halvings.
     for _ in 0..80 {
         let middle = (low + high) / 2.0;
         if is_below(middle) {

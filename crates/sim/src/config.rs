@@ -42,8 +42,8 @@ pub struct Config {
     pub error_code: Code,
     /// Fraction of requests during which the connection is lost, after their service.
     pub disconnects: f64,
-    /// Outages, counted from time zero: connections break at the beginning and are refused until
-    /// the end.
+    /// Outages, counted from time zero: connections break at the beginning of an outage, and new
+    /// ones are refused until its end.
     pub outages: Vec<Range<Stamp>>,
     /// Code with which logins are refused during an outage; `None` means that the server is not
     /// reachable.
@@ -57,7 +57,7 @@ pub struct Slowdown {
     pub by: f64,
     /// Start of the slowdown, counted from time zero.
     pub from: Nanos,
-    /// Time over which it grows linearly to its full size.
+    /// Time over which the slowdown grows linearly to its full size.
     pub over: Nanos,
 }
 
@@ -81,8 +81,8 @@ pub enum Service {
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
-    /// By the universal scalability law: the more requests are in the system, the longer each
-    /// takes. No request waits.
+    /// By the universal scalability law: the more requests are in the system, the longer each of
+    /// them takes. No request waits.
     Scaling(Scalability),
     /// Cache hit or miss: exponential with one of two means (hyperexponential).
     Bimodal {
@@ -165,17 +165,18 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Largest number of servers: the simulation keeps the state of each.
+/// Maximum number of servers: the simulation stores the state of each.
 const MOST_SERVERS: u32 = 1_000_000;
 
-/// Largest limit of requests per second: the simulation keeps the times of the requests of one
+/// Maximum limit of requests per second: the simulation stores the times of the requests of one
 /// second.
 const MOST_LIMIT: u32 = 10_000_000;
 
-/// Highest position of a run: its drift depends on all runs before it.
+/// Highest position of a run. It is bounded because the drift of a run is computed from all runs
+/// before it.
 const MOST_RUNS: u64 = 1_000_000;
 
-/// Kinds of server, in Kendall's notation where there is one.
+/// Kinds of server, in Kendall's notation where it exists.
 const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
 const OPTIONS: [&str; 27] = [
@@ -259,8 +260,8 @@ impl Config {
     /// Parses the kind and the options of a URL such as `sim:mmc?service=4ms&servers=4`.
     ///
     /// # Errors
-    /// An unknown kind, an option that it does not have, or a malformed value; the message names
-    /// the option.
+    /// An unknown kind, an option that has no effect on the kind, or a malformed value; the message
+    /// names the option.
     pub fn from_options(kind: &str, options: &[(String, String)]) -> Result<Config, ConfigError> {
         check_names(kind, options)?;
         let options = Options(options);

@@ -11,11 +11,11 @@ use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream};
 use crate::config::{Config, Service};
 use crate::stalls::Stalls;
 
-/// Time after which a rejection for lack of capacity arrives. It is not zero, or a closed client in
-/// virtual time would repeat its request forever without the clock moving on.
+/// Time after which a rejection for lack of capacity arrives. If it were zero, a closed client in
+/// virtual time would repeat its request forever, and the clock would never advance.
 const REFUSAL: Nanos = Nanos::from_micros(10);
 
-/// Time over which requests are counted against the limit.
+/// Length of the period in which requests are counted against the limit.
 const LIMITED: Nanos = Nanos::from_secs(1);
 
 /// A simulated server.
@@ -30,13 +30,13 @@ pub struct Server {
     /// Times at which the servers become free, the earliest first; empty if their number is
     /// unlimited.
     free_at: BinaryHeap<Reverse<Stamp>>,
-    /// Times at which the requests in the system leave it; kept only if they are counted.
+    /// Times at which the requests in the system leave it; stored only if requests are counted.
     departures: BinaryHeap<Reverse<Stamp>>,
     /// Times of the requests that were accepted within the last second, if their number is limited.
     accepted: VecDeque<Stamp>,
     /// Time zero of the run: faults are counted from here and do not happen before.
     zero: Stamp,
-    /// Number of outages that are over: after each the server restarts without its old work.
+    /// Number of outages that are over. After each the server restarts without its old work.
     restarts: usize,
 }
 
@@ -175,8 +175,8 @@ impl Server {
     }
 
     /// Occupies the first free server and returns the time at which the work is done. A service
-    /// takes at least a nanosecond, or a closed client in virtual time would run forever without
-    /// the clock moving on.
+    /// takes at least a nanosecond; otherwise a closed client in virtual time would run forever,
+    /// and the clock would never advance.
     fn serve(&mut self, now: Stamp, service: Nanos) -> Stamp {
         let service = service.max(Nanos(1));
         let stalls =
@@ -214,8 +214,8 @@ impl Server {
         (!self.is_within_limit(now)).then_some("limit")
     }
 
-    /// Returns true, and counts a request that arrives now, if fewer requests than the limit were
-    /// accepted within the last second.
+    /// Returns true if fewer requests than the limit were accepted within the last second, and then
+    /// counts a request that arrives now.
     fn is_within_limit(&mut self, now: Stamp) -> bool {
         let Some(limit) = self.config.limit else { return true };
         while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMITED) {
@@ -400,7 +400,7 @@ mod tests {
         };
         let errors = share(|fate| matches!(fate, AnswerKind::Failed(..)));
         let disconnects = share(|fate| matches!(fate, AnswerKind::Disconnected));
-        // Five standard errors of a binomial share.
+        // The tolerance is five standard errors of a binomial fraction.
         assert!((errors - 0.1).abs() < 0.0107, "{errors}");
         assert!((disconnects - 0.05).abs() < 0.0078, "{disconnects}");
     }

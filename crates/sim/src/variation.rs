@@ -1,4 +1,4 @@
-//! Variation of a server's speed from run to run, as comparisons of runs must expect it.
+//! Variation of a server's speed from run to run, which comparisons of runs must expect.
 
 use base::{Seed, Stream};
 
@@ -11,9 +11,9 @@ pub struct Variation {
     pub drift: f64,
     /// Growth of the service times from each run to the next: 0.01 is 1 %.
     pub trend: f64,
-    /// Seed of the drift, the same for all runs that follow each other.
+    /// Seed of the drift, the same for all runs of a series.
     pub series: Seed,
-    /// Position of the run among them, from 0.
+    /// Position of the run in its series, from 0.
     pub run: u32,
 }
 
@@ -86,7 +86,7 @@ mod tests {
         let steps: Vec<f64> = (0..2_000).map(|series| of(series, 31) - of(series, 30)).collect();
         assert!((0.019..0.021).contains(&deviation(&first)), "{}", deviation(&first));
         assert!((0.019..0.021).contains(&deviation(&later)), "{}", deviation(&later));
-        // √(2 (1 − 0.9)) of the deviation.
+        // Consecutive runs differ by √(2 (1 − 0.9)) of the standard deviation.
         assert!((0.0085..0.0094).contains(&deviation(&steps)), "{}", deviation(&steps));
     }
 }

@@ -15,7 +15,7 @@ use crate::programs::Account;
 /// trusts them.
 #[derive(Clone, Debug)]
 pub struct Certificates {
-    /// Certificate of the authority that has signed the next two.
+    /// Certificate of the authority that has signed the certificates of server and client.
     pub authority: PathBuf,
     /// Certificate of the server, for `localhost`, `127.0.0.1` and `::1`.
     pub server: PathBuf,

@@ -11,10 +11,10 @@ use nix::unistd::Pid;
 
 use crate::programs::plain;
 
-/// Largest number of a processor that is read.
+/// Largest accepted number of a processor.
 const HIGHEST: u32 = 8_191;
 
-/// The numbers of the processors that exist and are online.
+/// The file with the numbers of the processors that exist and are online.
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 /// A set of processors, such as `0-1,3`; it is not empty.
@@ -25,7 +25,8 @@ impl Cpus {
     /// Parses numbers and ranges, separated by commas.
     ///
     /// # Errors
-    /// The reason why the text is not such a list, after its name.
+    /// Returns the reason why the text is not such a list, as a phrase that follows the option's
+    /// name.
     pub fn parse(text: &str) -> Result<Cpus, String> {
         let mut numbers = BTreeSet::new();
         for part in text.split(',') {
@@ -59,7 +60,8 @@ impl Cpus {
         self.0.difference(&others.0).next().copied()
     }
 
-    /// Returns a command that runs another one on these processors: taskset(1), which becomes it.
+    /// Returns a command that runs another one on these processors. It uses taskset(1), which
+    /// replaces itself by that command.
     pub(crate) fn bind(&self, command: &Command) -> Command {
         let mut bound = plain(Path::new("taskset"));
         bound.arg("-c").arg(self.to_string());
@@ -87,7 +89,7 @@ fn may_run_on(number: u32) -> bool {
         let is_possible = set.set(number as usize).is_ok();
         is_possible && sched_setaffinity(Pid::from_raw(0), &set).is_ok()
     };
-    // In a thread of its own, which ends with its binding.
+    // The binding is made on a separate thread, and ends with it.
     std::thread::spawn(bind).join().unwrap_or(false)
 }
 

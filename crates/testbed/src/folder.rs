@@ -71,7 +71,7 @@ pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Resul
     let _ = std::fs::remove_file(path);
     let mut options = File::options();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
-    // By its descriptor, because another file may have its name by now.
+    // The descriptor is used, because another file may have the name by now.
     let give = |file: &File| match account.change {
         Some((user, group)) => fchown(file, Some(user), Some(group)),
         None => Ok(()),

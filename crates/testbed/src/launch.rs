@@ -11,20 +11,20 @@ use crate::Problem;
 use crate::folder::{Folder, random_hex};
 use crate::process::{Process, log_to, tail};
 
-/// Time that a server has to become ready.
+/// Maximum time until a server is ready.
 const LONGEST_START: Nanos = Nanos::from_secs(120);
 
-/// Time that a server has to end before it is killed.
+/// Maximum time for a server to end before it is killed.
 const LONGEST_STOP: Nanos = Nanos::from_secs(30);
 
-/// Number of ports tried. A free port may be taken before the server binds it.
+/// Number of ports tried, because a free port may be taken before the server binds it.
 const TRIES: usize = 5;
 
 /// Error message of servers about a port that is taken, in the C locale.
 const TAKEN: &str = "Address already in use";
 
-/// Range of ports, below those that Linux assigns to outgoing connections: a server that is stopped
-/// for a while can get its port back.
+/// Range of ports, below those that Linux assigns to outgoing connections. A server that is stopped
+/// for a while can therefore get its port back.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
 /// A signal that ends a server.
@@ -35,7 +35,7 @@ pub(crate) struct StopSignal {
 }
 
 impl StopSignal {
-    /// Ends a process, if need be by force.
+    /// Ends a process by the signal, or kills it if it does not end in time.
     pub(crate) fn of(&self, mut process: Process, folder: &mut Folder) {
         process.thaw();
         process.signal(self.signal);
@@ -48,11 +48,11 @@ impl StopSignal {
 
 /// The parameters for starting a server.
 pub(crate) struct Launch {
-    /// Name of the program for messages.
+    /// Name of the program, for messages.
     pub(crate) name: &'static str,
-    /// Way to end it if this process is gone.
+    /// Signal that ends the server if this process is gone.
     pub(crate) ending: StopSignal,
-    /// Path of its log.
+    /// Path of the server's log.
     pub(crate) log: PathBuf,
 }
 
@@ -90,7 +90,8 @@ fn said(log: &Path, before: u64) -> String {
     String::from_utf8_lossy(new).into_owned()
 }
 
-/// Starts something on a free port, and again on others if that was taken in the meantime.
+/// Calls `start` with a free port, and again with another one if the port was taken in the
+/// meantime.
 pub(crate) fn with_a_free_port<T>(
     mut start: impl FnMut(u16) -> Result<T, Problem>,
 ) -> Result<T, Problem> {

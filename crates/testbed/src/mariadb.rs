@@ -69,8 +69,8 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
     command.arg("--no-defaults").arg(format!("--datadir={}", instance.data().display()));
     command.arg(format!("--tmpdir={}", instance.path.display()));
     command.arg(format!("--secure-file-priv={}", files(instance).display()));
-    // Without links, tables cannot be outside of the data folder either (`data directory`, which
-    // does not need the privilege `FILE`).
+    // Without symbolic links, a statement cannot place a table outside of the data folder either
+    // (`data directory`, which does not need the privilege `FILE`).
     command.arg("--skip-symbolic-links");
     if options.auth == Auth::Ed25519 {
         command.arg(format!("--plugin-load-add={ED25519}"));

@@ -26,7 +26,7 @@ const SUITE: Suite = Suite {
 /// enter the folder with the socket, and over TCP the server has no such user.
 const ADMINISTRATOR: &str = "root";
 
-/// Initializes an empty server, with certificates and keys of its own as the package does.
+/// Initializes an empty server, with certificates and keys of its own, as MySQL's package does.
 pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     let mut command = program(instance)?;
     command.arg("--initialize-insecure").arg("--innodb-flush-method=nosync");

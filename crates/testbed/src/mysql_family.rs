@@ -72,9 +72,9 @@ pub(crate) fn required_certificate(options: &Options) -> &'static str {
 
 /// Returns the statements that grant the user's rights.
 ///
-/// An ordinary user gets the privileges `ordinary` on the server, and all on databases whose names
-/// begin with the testbed's: with all privileges on any database, the user could become an
-/// administrator through `mysql`.
+/// An ordinary user gets the privileges `ordinary` on the server, and all privileges on databases
+/// whose names begin with the name of the testbed's database. With all privileges on any database,
+/// the user could become an administrator through the database `mysql`.
 pub(crate) fn grants(rights: Rights, ordinary: &str) -> String {
     match rights {
         Rights::All => format!("GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"),

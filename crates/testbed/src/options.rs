@@ -37,7 +37,7 @@ pub enum Auth {
     Md5,
     /// PostgreSQL: the password in clear text.
     Password,
-    /// PostgreSQL: none. Any user that reaches the port can log in: for tests.
+    /// PostgreSQL: none. Any user that reaches the port can log in, so it is for tests only.
     Trust,
     /// MariaDB: `mysql_native_password`.
     Native,
@@ -96,8 +96,8 @@ pub enum Via {
 /// Query cache of pgpool-II.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Time to live of an answer, rounded up to seconds. A statement through pgpool that changes a
-    /// table ends it earlier; `None`: only such statements end it.
+    /// Time to live of a cached answer, rounded up to seconds; `None` is unlimited. A statement
+    /// through pgpool that changes a table removes the answers that depend on it earlier.
     pub ttl: Option<Nanos>,
 }
 

@@ -56,9 +56,9 @@ impl PoolerLaunch<'_> {
         with_a_free_port(|port| self.start_on(port, folder))
     }
 
-    /// Returns the folder of its files and its socket. PostgreSQL's socket is in the folder above;
-    /// since the two ports differ, the names could not collide, but the pooler needs a folder for
-    /// its files anyway.
+    /// Returns the folder of the pooler's files and its socket. PostgreSQL's socket is in the
+    /// folder above. The two ports differ, so the names could not collide, but the pooler needs a
+    /// folder for its files anyway.
     fn folder(&self) -> PathBuf {
         self.instance.path.join("via")
     }
@@ -127,8 +127,8 @@ impl PoolerLaunch<'_> {
         Ok(command)
     }
 
-    /// Returns the command of pgpool after writing its settings (pgpool.conf of pgpool-II 4.3). The
-    /// only server is never given up, because it may be killed and come back.
+    /// Returns the command of pgpool after writing its settings (pgpool.conf of pgpool-II 4.3).
+    /// Pgpool never gives up its only server, because the server may be killed and come back.
     ///
     /// The server is the primary of a replication without replicas, which pgpool does not check. In
     /// the mode `raw` pgpool would begin a transaction of its own when a writing statement is

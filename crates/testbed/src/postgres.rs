@@ -16,7 +16,7 @@ use crate::{Options, Problem, Rights};
 /// The package of the server.
 const SERVER: Source = Source::Package("postgresql");
 
-/// The server and its programs. Debian keeps each version in a folder of its own.
+/// The server and its programs. Debian installs each version in its own folder.
 const SUITE: Suite = Suite {
     server: Program { name: "postgres", source: SERVER },
     variable: "ASSAY_POSTGRES",
@@ -151,12 +151,12 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
 }
 
 /// Roles of a user who may observe the server, end sessions and write checkpoints (PostgreSQL
-/// manual, "Predefined Roles"). Older servers lack some. None of them gives access to files or
-/// programs.
+/// manual, "Predefined Roles"). Older servers lack some of them. None of them gives access to files
+/// or programs.
 const ROLES: &str = "'pg_monitor', 'pg_signal_backend', 'pg_checkpoint'";
 
-/// The extension that the observer reads. Only a superuser can install it, and it counts only on a
-/// server that has loaded its library at the start.
+/// The extension that the observer reads. Only a superuser can install it, and it collects
+/// statistics only on a server that has loaded its library at the start.
 const STATEMENTS: &str = "pg_stat_statements";
 
 /// Returns the statements that grant an ordinary user's rights.

@@ -23,10 +23,10 @@ const LOOK: Nanos = Nanos::from_millis(5);
 /// Time limit of a program that should end by itself.
 const LONGEST_RUN: Nanos = Nanos::from_secs(120);
 
-/// Size of the end of a log that a message shows, in bytes.
+/// Maximum length of the end of a log that a message shows, in bytes.
 const WORDS: usize = 4_096;
 
-/// Time that a killed process has to disappear.
+/// Maximum time for a killed process to disappear.
 const LONGEST_DEATH: Nanos = Nanos::from_secs(10);
 
 /// Maximum number of searches for new child processes of a server.
@@ -169,8 +169,9 @@ impl Process {
         }
     }
 
-    /// Stops the process and its descendants, and waits until they are stopped. Repeats the search
-    /// for descendants until there are no new ones: a stopped process starts no others.
+    /// Stops the process and its descendants, and waits until they are stopped. The search for
+    /// descendants is repeated until it finds no new ones, because a stopped process starts no
+    /// others.
     pub(crate) fn freeze(&self) -> Vec<Pid> {
         let mut frozen = Vec::new();
         if self.status.is_some() {
@@ -215,7 +216,7 @@ impl Process {
         }
         self.signal(Signal::KILL);
         self.status = self.child.wait().ok();
-        // PostgreSQL does not restart while one of them is attached to its shared memory.
+        // PostgreSQL does not restart while a killed process is attached to its shared memory.
         for handle in &handles {
             ends_within(handle, LONGEST_DEATH);
         }
@@ -232,7 +233,7 @@ fn wait_until_stopped(pid: Pid) {
         if !runs {
             return;
         }
-        // Used as a sleep.
+        // A poll of nothing serves as a sleep.
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 }));
     }
 }
@@ -287,7 +288,8 @@ fn parent_in(stat: &str) -> Option<i32> {
 }
 
 /// Redirects a process's output to a log, which is created or appended to. The folder belongs to
-/// the account, so a link that it has put there is not followed: this process may be root.
+/// the account, which could place a link in it. Links are not followed, because this process may be
+/// root.
 pub(crate) fn log_to(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
     let failed = || format!("write {}", path.display());
     let no_link = OFlags::NOFOLLOW.bits() as i32;

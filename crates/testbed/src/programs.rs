@@ -9,8 +9,8 @@ use rustix::process::geteuid;
 
 use crate::Problem;
 
-/// Folders in which programs are searched after `PATH`. The folders of system programs, with
-/// MariaDB's server and the poolers, are not in everybody's `PATH`.
+/// Folders in which programs are searched after `PATH`. The `PATH` of some users lacks the folders
+/// of system programs, which contain MariaDB's server and the poolers.
 const FOLDERS: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
@@ -37,14 +37,15 @@ pub(crate) enum Source {
 pub(crate) struct Suite {
     /// The server itself.
     pub(crate) server: Program,
-    /// Environment variable with the path of another server program.
+    /// Environment variable that can name a different server program by its path.
     pub(crate) variable: &'static str,
     /// Folder with one subfolder per installed version, if the packages have one.
     pub(crate) versions: Option<&'static str>,
 }
 
 impl Suite {
-    /// Returns the path of the server program: that in the environment variable, or the system's.
+    /// Returns the path of the server program that the environment variable names, or else the path
+    /// of the system's.
     pub(crate) fn find_server(&self) -> Result<PathBuf, Problem> {
         match self.chosen()? {
             Some(path) => Ok(path),
@@ -52,7 +53,8 @@ impl Suite {
         }
     }
 
-    /// Returns a program of the same version as the server, or else the system's.
+    /// Returns the path of a program of the same version as the server, or else the path of the
+    /// system's.
     pub(crate) fn find(&self, program: Program) -> Result<PathBuf, Problem> {
         program.find_in(&self.folders(self.chosen()?.as_deref()))
     }
@@ -77,7 +79,8 @@ impl Suite {
     }
 }
 
-/// Returns the absolute path of the program in an environment variable, if that has a value.
+/// Returns the absolute path of the program that an environment variable names; `None` if it is
+/// empty or not set.
 fn chosen(variable: &str, value: Option<&OsStr>) -> Result<Option<PathBuf>, Problem> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
     let path = std::path::absolute(value).map_err(Problem::of("find the current folder"))?;

@@ -112,7 +112,7 @@ impl Relay {
         Ok(Relay { address, shared, control, thread: Some(thread) })
     }
 
-    /// Returns the address it listens on.
+    /// Returns the address that the relay listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -138,8 +138,8 @@ impl Relay {
         self.shared.faults().stalled_until = Monotonic.now() + span;
     }
 
-    /// Passes `bytes` more bytes in a direction, and cuts the connection that carried the last of
-    /// them, wherever in a packet that is. Other connections stay.
+    /// Passes `bytes` more bytes in a direction, and then cuts the connection that carried the last
+    /// of them, even within a packet. Other connections stay.
     ///
     /// # Panics
     /// If `bytes` is 0: see [`Relay::cut`].
@@ -163,7 +163,7 @@ impl Relay {
         self.send(ACCEPT);
     }
 
-    /// Sends a command to the thread and waits until it is done.
+    /// Sends a command to the thread and waits until it has been executed.
     fn send(&self, what: u8) {
         let mut done = [0];
         let control_end = (&self.control).write_all(&[what]);
@@ -269,7 +269,7 @@ struct Link([TcpStream; 2]);
 impl Link {
     fn cut(&self) {
         for side in &self.0 {
-            // It may have ended by itself.
+            // The side may have ended by itself.
             let _ = side.shutdown(Shutdown::Both);
         }
     }
@@ -346,7 +346,7 @@ impl Forwarder<'_> {
     }
 
     /// Waits until bytes that arrived at `arrived` are due at the other side: after the delay, the
-    /// time at the bandwidth, and stalls.
+    /// time that they take at the bandwidth, and stalls.
     async fn wait(&self, arrived: Stamp, bytes: usize) {
         let Faults { delay, bandwidth, .. } = *self.road.shared.faults();
         let travel = bandwidth.map_or(0, |per_s| bytes as u64 * 1_000_000_000 / per_s.max(1));
@@ -390,7 +390,7 @@ mod tests {
         drop(listener);
         let refused = TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
-        // The relay listens again on the same port while the copy lives.
+        // The relay listens again on the same port while the copy exists.
         let again = TcpListener::bind(address).unwrap();
         TcpStream::connect(address).unwrap();
         drop((copy, again));

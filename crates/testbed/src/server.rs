@@ -47,8 +47,8 @@ impl Server {
     /// Starts a server and waits until it answers, two minutes at most.
     ///
     /// # Errors
-    /// A program is not installed, the options are not for this server, or it does not become
-    /// ready; the message has the end of the server's log.
+    /// A program is not installed, the options are not for this server, or the server does not
+    /// become ready; the message has the end of the server's log.
     pub fn start(options: &Options) -> Result<Server, Problem> {
         options.check()?;
         let accounts = match options.kind {
@@ -84,8 +84,8 @@ impl Server {
         self.options.kind
     }
 
-    /// Returns its URL over TCP, with the password. If it offers TLS, the URL has `tls=verify` and
-    /// the files for that. With a pooler, the URL is the pooler's.
+    /// Returns the server's URL over TCP, with the password. If the server offers TLS, the URL has
+    /// `tls=verify` and the files for that. With a pooler, the URL is the pooler's.
     pub fn url(&self) -> Target {
         let Some(files) = &self.instance.certificates else { return self.over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
@@ -98,9 +98,9 @@ impl Server {
         self.over_tcp(options)
     }
 
-    /// Returns its URL over the Unix domain socket, whose path is the option `socket`.
+    /// Returns the server's URL over the Unix domain socket, whose path is the option `socket`.
     pub fn url_over_socket(&self) -> Target {
-        // A URL without a host, which the socket replaces.
+        // The URL needs a host, which the socket replaces.
         let nowhere = HostPort { host: "localhost".to_owned(), port: None };
         let socket = self.socket().display().to_string();
         self.target(nowhere, vec![("socket".to_owned(), socket)])

@@ -1,4 +1,5 @@
-//! Copies of initialised data folders: a server that starts from one needs no initialisation.
+//! Templates: copies of initialised data folders. A server that starts from one needs no
+//! initialisation.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -12,17 +13,17 @@ use crate::instance::Instance;
 use crate::process::run;
 use crate::programs::plain;
 
-/// Environment variable with the folder of the templates. Without it, none are kept.
+/// Environment variable with the folder of the templates. Without it, no templates are stored.
 const VARIABLE: &str = "ASSAY_TESTBED_TEMPLATES";
 
-/// A data folder as it was before the first start of a server: it has no user and no password yet.
+/// A data folder as it was before the first start of a server, still without user and password.
 pub(crate) struct Template {
     path: PathBuf,
 }
 
 impl Template {
-    /// Returns the place of the template for a server program and the accounts of an instance;
-    /// `None` if no templates are kept.
+    /// Returns the template for a server program and the accounts of an instance, which may not
+    /// exist yet; `None` if no templates are stored.
     pub(crate) fn of(program: &Path, instance: &Instance) -> Result<Option<Template>, Problem> {
         match std::env::var_os(VARIABLE) {
             Some(folder) if !folder.is_empty() => {
@@ -47,7 +48,8 @@ impl Template {
         Ok(Template { path: folder.join(name) })
     }
 
-    /// Copies the template to the data folder of a server. Returns false if there is none yet.
+    /// Copies the template to the data folder of a server. Returns false if the template does not
+    /// exist yet.
     pub(crate) fn copy_to(&self, data: &Path) -> Result<bool, Problem> {
         if !self.path.is_dir() {
             return Ok(false);
@@ -55,14 +57,14 @@ impl Template {
         copy(&self.path, data, Holes::Kept).map(|()| true)
     }
 
-    /// Keeps a copy of a data folder as the template, unless another process has kept one. The
-    /// server does not need it: if it cannot be kept, later servers initialise their own folders.
+    /// Stores a copy of a data folder as the template, unless another process has already done so.
+    /// The server does not need it: if storing fails, later servers initialise their own folders.
     pub(crate) fn keep(&self, data: &Path) -> Result<(), Problem> {
         let unfinished = self.path.with_file_name(format!("unfinished-{}", random_hex(6)?));
         let is_kept = copy(data, &unfinished, Holes::Made).is_ok()
             && std::fs::rename(&unfinished, &self.path).is_ok();
         if !is_kept {
-            // Nothing is there if the copy could not begin.
+            // If the copy could not begin, there is nothing to remove.
             let _ = std::fs::remove_dir_all(&unfinished);
         }
         Ok(())
@@ -83,12 +85,12 @@ fn check_owner(folder: &Path) -> Result<(), Problem> {
     }
 }
 
-/// The zeros in a copy that become holes, which need no space and no time.
+/// The blocks of zeros that become holes in a copy. Holes take neither space nor time.
 #[derive(Clone, Copy)]
 enum Holes {
-    /// Blocks that are holes already.
+    /// Only blocks that are holes in the original.
     Kept,
-    /// All.
+    /// All blocks of zeros.
     Made,
 }
 

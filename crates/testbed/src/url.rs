@@ -7,10 +7,10 @@ use net::TlsMode;
 use crate::options::{Cache, Rights, Tls};
 use crate::{Cpus, Kind, Options, Problem, Server, Via};
 
-/// Options of a `testbed:` URL, besides the two groups of settings.
+/// Names of the options of a `testbed:` URL, apart from the two groups of settings.
 const NAMES: [&str; 5] = ["via", "cache", "ttl", "tls", "cpus"];
 
-/// Prefixes of the groups of settings: of the server, and of the pooler.
+/// Prefixes of the two groups of settings: those of the server, and those of the pooler.
 const GROUPS: [&str; 2] = ["server.", "via."];
 
 const KINDS: [Kind; 3] = [Kind::Postgres, Kind::Mariadb, Kind::Mysql];
@@ -64,7 +64,7 @@ impl ParsedUrl {
     }
 }
 
-/// A parser that collects all mistakes of a URL.
+/// A parser that collects all mistakes in a URL.
 struct Reader<'a> {
     target: &'a Target,
     mistakes: Vec<String>,

@@ -2,9 +2,10 @@
 //!
 //! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`. By default, every
 //! scenario runs three times for 10 s each, with numbers drawn from the seed. That takes an hour on
-//! an otherwise idle machine with two processors or more. It fails if fewer than 95 % are
-//! identified, one scenario is missed twice, or one is misidentified. `--write` puts the tables
-//! into `docs/limiter.md`.
+//! an otherwise idle machine with two processors or more. The program fails if fewer than 95 % of
+//! the limiters are identified, if the limiter of one scenario is not identified in two
+//! repetitions, or if any limiter is misidentified. `--write` puts the tables into
+//! `docs/limiter.md`.
 
 use std::error::Error;
 use std::io::Write as _;

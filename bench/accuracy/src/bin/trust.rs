@@ -1,19 +1,20 @@
 //! Prints the tables of `docs/checks.md` (false alarms, detected faults, coverage of intervals), of
-//! `docs/comparing.md` (error rates of comparisons and sweeps, and of mistakes in them), of
+//! `docs/comparing.md` (error rates of comparisons and sweeps, and of planted mistakes in them), of
 //! `docs/capacity.md` (errors of capacity searches), and of `docs/history.md` (error rates of
 //! histories).
 //!
-//! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
-//! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
-//! it takes an hour and a half on an otherwise idle machine. Single tables:
+//! `trust [RUNS]` executes about RUNS valid runs in virtual time (1,000 by default) and a
+//! proportional number of others; it takes minutes. `trust real [RUNS]` executes RUNS runs in real
+//! time (100 by default); it takes an hour and a half on an otherwise idle machine. Single tables:
 //!
 //! * `trust comparisons [NAME]`: the rows and mistakes whose name contains NAME.
 //! * `trust curves`: sweeps and histories.
-//! * `trust history [N]`: alarms of a job that looks at a history every night, in N series, 400 by
-//!   default. The table shows what to expect; no number of it is demanded.
+//! * `trust history [N]`: alarms of a job that checks a history every night, in N series, 400 by
+//!   default. The table shows what to expect; it has no required values.
 //! * `trust capacity [N [NAME [MINUTES]]]`: N searches, 40 by default, on each system whose name
-//!   contains NAME; with NAME `drift` on the systems that become slower or might seem to. A budget
-//!   of MINUTES instead of 25 is not judged, nor is the cost of a part of the systems.
+//!   contains NAME; with NAME `drift` on the systems that become slower or seem to. Results are not
+//!   judged if the budget is MINUTES instead of 25, and costs are not judged for a part of the
+//!   systems.
 //! * `trust loopback [PROTOCOL]`: a search in real time in each protocol, of up to 25 minutes.
 //!
 //! All fail if a table is worse than the page allows.
@@ -40,7 +41,7 @@ use accuracy::trust::sensitivity::{Sensitivity, sensitivity};
 const VIRTUAL_RUNS: u64 = 1_000;
 const REAL_RUNS: u64 = 100;
 
-/// Number of comparisons of each kind; for real runs a fifth of it.
+/// Number of comparisons of each kind; a fifth of this number for comparisons of real runs.
 const COMPARISONS: u32 = 2_000;
 
 /// Number of capacity searches on each system.
@@ -49,10 +50,10 @@ const SEARCHES: u32 = 40;
 /// Number of fits, sweeps and histories.
 const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, p99_sweeps: 100, histories: 200 };
 
-/// Number of series of a year of nights.
+/// Number of series, each of a year of nightly records.
 const NIGHTLY: u32 = 400;
 
-/// Number of valid runs per run with each fault.
+/// Number of valid runs for each run with a given fault.
 const FAULTY: u64 = 10;
 
 /// Number of requests in each run of the coverage table; enough for a p99.
@@ -101,7 +102,7 @@ fn tables() -> Result<bool, Box<dyn Error>> {
 fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> {
     let silent = write_alarms(out, &alarms(runs.div_ceil(SHAPES.len() as u64))?)?;
     let sharp = write_sensitivity(out, &sensitivity(runs.div_ceil(FAULTY))?)?;
-    // 300 of these per 1,000 valid runs.
+    // The coverage table takes 300 runs per 1,000 valid runs.
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
     let compared = write_comparisons(out, COMPARISONS, "")?;
     let searched = write_searches(out, SEARCHES, "", BUDGET)?;
@@ -116,7 +117,7 @@ fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> 
     Ok(silent && sharp && searched)
 }
 
-/// Searches in the protocols whose name contains `only`.
+/// Runs a search in each protocol whose name contains `only`, and writes the results.
 fn write_loopback(out: &mut impl Write, only: &str) -> Result<bool, Box<dyn Error>> {
     writeln!(
         out,
@@ -202,7 +203,7 @@ fn write_comparisons(
     Ok(is_any && are_good && mistakes.iter().all(Mutation::is_noticed))
 }
 
-/// Writes the error rates of sweeps and histories, and of mistakes in them.
+/// Writes the error rates of sweeps and histories, and of planted mistakes in them.
 fn write_curves(out: &mut impl Write, counts: CurveCounts) -> Result<bool, Box<dyn Error>> {
     let found = curve_rates(counts)?;
     write_rates(out, "sweeps and histories", &found.rates)?;
@@ -211,7 +212,7 @@ fn write_curves(out: &mut impl Write, counts: CurveCounts) -> Result<bool, Box<d
     Ok(found.is_good())
 }
 
-/// Writes the alarms of a job that looks at a history every night.
+/// Writes the alarms of a job that checks a history every night.
 fn write_nights(out: &mut impl Write, series: u32) -> Result<bool, Box<dyn Error>> {
     writeln!(
         out,
@@ -256,7 +257,7 @@ fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()
     Ok(())
 }
 
-/// Writes the cost of Assay's searches, relative to that of isotonic ones with the same error.
+/// Writes the cost of Assay's searches, relative to that of isotonic searches with the same error.
 fn write_costs(out: &mut impl Write, costs: &Costs) -> io::Result<()> {
     writeln!(
         out,

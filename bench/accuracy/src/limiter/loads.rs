@@ -9,7 +9,7 @@ use super::servers::{ALL, expensive_column, options, unflushed};
 use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
-/// The kinds.
+/// The kinds of scenarios in which a table is loaded.
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
         name: "load, generator thread",
@@ -97,8 +97,8 @@ fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.load_as(&inside(stage), None, &commits(stage, 1), command)
 }
 
-/// Loads rows whose table has an expensive check: one session is busy, the other processors are
-/// idle.
+/// Loads a table with an expensive check through one session, which is busy while the other
+/// processors are idle.
 fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = quick_server(kind)?;
     let workload = table(

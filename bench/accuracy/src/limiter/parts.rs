@@ -1,4 +1,4 @@
-//! Parts that several scenarios share.
+//! Code that several scenarios share.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -87,7 +87,8 @@ pub(super) fn pgbench(
     stage.observe_at(target, server, &words)
 }
 
-/// Observes `mariadb-slap`, which is ended after the length of a run: it has no option for that.
+/// Observes `mariadb-slap`. It has no option for a duration, so it is ended after the length of a
+/// run.
 fn slap(
     stage: &ScenarioEnv,
     server: &Server,

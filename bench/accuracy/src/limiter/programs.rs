@@ -11,7 +11,7 @@ use super::servers::{ALL, asleep, counting, endless, expensive_column, options, 
 use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
-/// The kinds.
+/// The kinds of scenarios in which a program is observed.
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
         name: "program, database processor",
@@ -201,8 +201,8 @@ fn held_back(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError>
     observe_script(stage, &server, &format!("({feed}) | \"$@\""))
 }
 
-/// Observes a client that reads rows only as fast as the reader of its output does. Two series are
-/// joined because PostgreSQL would first write a single one of that length to a file.
+/// Observes a client that reads rows only as fast as the reader of its output does. The query joins
+/// two series, because PostgreSQL would first write a single series of that length to a file.
 fn slow_reader(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let pause = 0.05 / stage.draw(0, 1, 4) as f64;

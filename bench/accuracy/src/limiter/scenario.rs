@@ -5,10 +5,10 @@ use testbed::Kind;
 
 use super::stage::{Answer, RepetitionError, ScenarioEnv};
 
-/// The facts that a finding must have, such as the name of a table.
+/// A test of the facts that a finding must have, such as the name of a table.
 pub(super) type Fact = fn(&LimiterFinding) -> bool;
 
-/// A kind of bottleneck, which is made on one or several servers.
+/// A kind of bottleneck, which is created on one or several servers.
 pub(super) struct ScenarioKind {
     pub(super) name: &'static str,
     pub(super) bottleneck: &'static str,
@@ -67,7 +67,7 @@ type Repetition = Box<dyn Fn(&ScenarioEnv) -> Result<Answer, RepetitionError>>;
 
 /// A scenario with a known limiter.
 pub struct Scenario {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
     /// A short description of the bottleneck, printed in the table.
     pub bottleneck: &'static str,
@@ -130,7 +130,7 @@ pub(super) fn names_pgbouncer(finding: &LimiterFinding) -> bool {
     }
 }
 
-/// Returns true if a finding rests on the sockets at both ends of a program.
+/// Returns true if a finding is based on the sockets at both ends of a program.
 pub(super) fn sees_both_sockets(finding: &LimiterFinding) -> bool {
     match finding {
         LimiterFinding::Program(ProgramLimit::Pauses { pause, .. }) => {

@@ -13,7 +13,7 @@ use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 use bench::SimulatedServer;
 
-/// The kinds.
+/// The kinds of scenarios in which a workload runs.
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
         name: "generator on a busy processor",
@@ -372,7 +372,7 @@ fn quota(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
-/// Runs requests that need some processor time while queries of others need all of it.
+/// Runs requests that need some processor time while queries of other sessions need all of it.
 fn other_sessions(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
     let _others = others(stage, &server, endless(kind))?;
@@ -413,8 +413,8 @@ fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-/// Runs a job whose log writes delay the commits of the others. It updates half of its rows in one
-/// statement and so writes most of the log.
+/// Runs a job whose log writes delay the commits of the other jobs. It updates half of its rows in
+/// one statement and so writes most of the log.
 fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
     let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;

@@ -2,7 +2,7 @@
 
 use testbed::{Kind, Options};
 
-/// The servers on which most kinds of bottlenecks are made.
+/// The servers on which most kinds of bottlenecks are created.
 pub(super) const ALL: &[Kind] = &[Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
 /// Returns the options of a server that allows the recursions of [`rows`] and `load data local`.

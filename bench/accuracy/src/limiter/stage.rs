@@ -22,7 +22,7 @@ const RECORD: &str = "run.assay";
 pub struct Unsupported(pub String);
 
 impl Unsupported {
-    /// Creates it from a reason.
+    /// Creates the value from a reason.
     pub(super) fn because(why: impl Into<String>) -> Unsupported {
         Unsupported(why.into())
     }
@@ -58,16 +58,16 @@ impl fmt::Display for Unsupported {
 /// The limiter that `assay` reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The component.
+    /// The reported component.
     pub component: String,
     /// The reported reason.
     pub because: String,
-    /// The facts behind it in the record; `None` if there is no record.
+    /// The facts in the record from which the limiter was concluded; `None` if there is no record.
     pub finding: Option<LimiterFinding>,
 }
 
 impl Answer {
-    /// Creates the answer of a failed repetition. It counts as misidentified, and the other
+    /// Creates the answer of a failed repetition, which counts as misidentified. The other
     /// repetitions still run.
     pub fn none(because: String) -> Answer {
         Answer { component: "failed".to_owned(), because, finding: None }
@@ -107,7 +107,8 @@ impl ScenarioEnv {
     /// Creates the environment of a repetition, with runs of `seconds`.
     ///
     /// # Errors
-    /// Fails if a folder cannot be created, or if there is no program `assay` in its folder.
+    /// Fails if a folder cannot be created, or if the folder of this program has no program
+    /// `assay`.
     pub fn new(from: DrawKey<'_>, seconds: u64) -> Result<ScenarioEnv, Box<dyn Error>> {
         let assay = std::env::current_exe()?.with_file_name("assay");
         if !assay.exists() {
@@ -118,7 +119,7 @@ impl ScenarioEnv {
         Ok(ScenarioEnv { seconds, folder: tempfile::tempdir()?, assay, draws })
     }
 
-    /// Returns a number from `low` to `high`; each `place` has a number of its own.
+    /// Returns the random number of a `place`, from `low` to `high`; each place has its own number.
     pub(super) fn draw(&self, place: u64, low: u64, high: u64) -> u64 {
         low + self.draws.draw(place).below(high - low + 1)
     }
@@ -133,8 +134,8 @@ impl ScenarioEnv {
         self.run_as(&server.url(), Some(server.password()), workload, self.assay_by(&[]), &[])
     }
 
-    /// Runs a workload against a target, with a password and arguments, by a command that ends with
-    /// the program's path, and returns the reported limiter.
+    /// Runs a workload against a target, with a password and arguments, through a command that ends
+    /// with the program's path, and returns the reported limiter.
     pub(super) fn run_as(
         &self,
         target: &Target,
@@ -185,7 +186,7 @@ impl ScenarioEnv {
         Ok(())
     }
 
-    /// Returns the command that starts `assay`, with these words before it.
+    /// Returns the command that starts `assay`, preceded by `words`.
     pub(super) fn assay_by(&self, words: &[&str]) -> Command {
         match words {
             [] => Command::new(&self.assay),
@@ -271,8 +272,8 @@ impl ScenarioEnv {
     }
 }
 
-/// Runs a command and returns the limiter in the JSON document that it prints, with the facts
-/// behind it in the record that it writes.
+/// Runs a command and returns the limiter in the JSON document that it prints, with the facts in
+/// the record that it writes.
 fn limiter_of(command: Command, record: &Path) -> Result<Answer, RepetitionError> {
     let limiter = &document_of(command)?["limiter"];
     Ok(Answer {

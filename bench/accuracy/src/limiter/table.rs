@@ -14,7 +14,7 @@ pub struct Row<'s> {
     pub scenario: &'s Scenario,
     /// The answers of its repetitions.
     pub answers: Vec<Answer>,
-    /// The reason why it was not run, if it was not.
+    /// The reason why the scenario was not run; `None` if it was.
     pub unable: Option<String>,
 }
 
@@ -27,8 +27,8 @@ impl Table<'_> {
         self.ran().flat_map(Row::outcomes)
     }
 
-    /// Returns true if enough limiters are identified, none is misidentified, and no scenario is
-    /// missed twice.
+    /// Returns true if enough limiters are identified, none is misidentified, and no scenario has
+    /// two repetitions without an identified limiter.
     pub fn is_good(&self) -> bool {
         let count = self.outcomes().count();
         let right = self.outcomes().filter(|outcome| *outcome == Outcome::Right).count();
@@ -121,8 +121,8 @@ impl Row<'_> {
         self.answers.iter().map(|answer| self.scenario.judge(answer))
     }
 
-    /// Returns the reported components with their counts. One that is accepted but lacks the
-    /// required word, such as the locks of another table, is marked.
+    /// Returns the reported components with their counts. An accepted component without the
+    /// required facts, such as the locks of another table, is marked.
     fn named(&self) -> String {
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for answer in &self.answers {

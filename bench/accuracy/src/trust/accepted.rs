@@ -1,15 +1,15 @@
-//! The numbers of objections to valid runs that are accepted.
+//! Accepted numbers of objections to valid runs.
 //!
-//! A check that compares with chance objects to at most [`BY_DESIGN`] of the valid runs, so among
-//! many runs some objections are expected. The accepted number is the one that chance alone exceeds
-//! with the probability [`LEVEL`]: a quantile of the binomial distribution. A check that counts
-//! exactly may never object. In real time the machine is judged as well. It may disturb
-//! [`DISTURBED`] of the runs, whichever checks notice it; a machine that disturbs more of them is
-//! not idle, and says nothing about false alarms.
+//! A statistical check objects to at most [`BY_DESIGN`] of the valid runs, so among many runs some
+//! objections are expected. The accepted number is exceeded by chance alone with at most the
+//! probability [`LEVEL`]: it is a quantile of the binomial distribution. A check that counts
+//! exactly may never object. In real time, checks of the machine are judged too. Whichever checks
+//! notice a disturbance, at most [`DISTURBED`] of the runs may be disturbed: a machine that
+//! disturbs more is not idle, and its runs say nothing about false alarms.
 
 use analyze::CheckKind;
 
-/// Largest fraction of valid runs to which a check that compares with chance objects.
+/// Largest fraction of valid runs to which a statistical check objects.
 const BY_DESIGN: f64 = 0.002;
 
 /// Largest fraction of the runs that an idle machine disturbs.
@@ -18,7 +18,7 @@ const DISTURBED: f64 = 0.05;
 /// Largest probability with which chance alone exceeds an accepted number.
 const LEVEL: f64 = 0.005;
 
-/// The kind of time in which the runs are made.
+/// The kind of time in which the runs execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeKind {
     /// Simulated time, in which no machine disturbs a run.
@@ -60,7 +60,7 @@ impl TimeKind {
             | CheckKind::Arrivals
             | CheckKind::Backlog
             | CheckKind::WarmUp => Cause::Chance,
-            // They also compare with chance, but a machine that changes changes the times.
+            // These checks are statistical too, but a change of the machine also changes the times.
             CheckKind::Gaps | CheckKind::Drift | CheckKind::Step => match self {
                 TimeKind::Virtual => Cause::Chance,
                 TimeKind::Real => Cause::Machine,

@@ -1,8 +1,8 @@
 //! The rate of false alarms: checks that object to valid runs.
 //!
-//! The runs are of many shapes, in virtual time: the simulated servers match queueing theory, and
-//! schedules are kept to the nanosecond. Every objection of a check is therefore a false alarm. The
-//! runs have fixed seeds, so the result is the same at any time and on any machine.
+//! Runs of many shapes execute in virtual time: the simulated servers match queueing theory, and
+//! schedules are exact to the nanosecond. Every objection of a check is therefore a false alarm.
+//! The runs have fixed seeds, so the result is the same at any time and on any machine.
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ use super::{is_objection, plan, simulated};
 /// A kind of valid run.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Its name.
+    /// Name of the shape.
     pub name: &'static str,
     url: &'static str,
     /// The jobs of its workload.
@@ -22,7 +22,7 @@ pub struct Shape {
 }
 
 /// All kinds of valid runs: queues at sustainable utilisations, closed loops, varying rates,
-/// intermittent jobs, few requests and many.
+/// intermittent jobs, and small and large numbers of requests.
 pub const SHAPES: [Shape; 15] = [
     open("M/M/1, utilisation 0.3", "rate = 300"),
     open("M/M/1, utilisation 0.5", "rate = 500"),
@@ -100,11 +100,11 @@ pub struct Alarms {
 pub struct CheckCounts {
     /// Number of runs in which the check was possible.
     pub runs: u64,
-    /// Number of runs in which it objected.
+    /// Number of runs in which the check objected.
     pub objections: u64,
 }
 
-/// A number of objections next to the accepted one.
+/// The number of objections of one check or of several, and the accepted number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// Name of the check, or of several together.
@@ -115,10 +115,10 @@ pub struct Judgement {
     pub accepted: u64,
 }
 
-/// Makes `runs_of_each` runs of every shape and judges them.
+/// Runs every shape `runs_of_each` times and judges the runs.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn alarms(runs_of_each: u64) -> Result<Alarms, Box<dyn Error>> {
     let mut alarms = Alarms::none(TimeKind::Virtual);
     for (shape, number) in SHAPES.into_iter().zip(0..) {
@@ -133,7 +133,7 @@ pub fn alarms(runs_of_each: u64) -> Result<Alarms, Box<dyn Error>> {
 }
 
 impl Alarms {
-    /// Returns the findings of no run yet.
+    /// Creates the findings of zero runs.
     pub(super) fn none(time: TimeKind) -> Alarms {
         let by_check = [CheckCounts::default(); CheckKind::ALL.len()];
         Alarms { time, runs: 0, flagged: 0, disturbed: 0, by_check, objections: Vec::new() }
@@ -164,8 +164,8 @@ impl Alarms {
         self.by_check[check as usize]
     }
 
-    /// Returns the objections of each check, of all that compare with chance together, and in real
-    /// time of all that judge the machine, next to the accepted numbers.
+    /// Returns the objections and the accepted numbers: of each check, of all statistical checks
+    /// together, and in real time of all checks of the machine together.
     pub fn judgements(&self) -> Vec<Judgement> {
         let checks = CheckKind::ALL.into_iter();
         let mut judgements: Vec<Judgement> = checks
@@ -214,8 +214,8 @@ mod tests {
         assert!(judged(CheckKind::Arrivals) > 20 && judged(CheckKind::Step) > 20);
     }
 
-    /// Returns the names of the numbers of objections that are not accepted in 100 runs. Each check
-    /// objects to the given number of them, beginning with the first.
+    /// Returns the names of the judgements that are not accepted for 100 runs. Each check objects
+    /// to the given number of runs, beginning with the first run.
     fn refused(time: TimeKind, objections: &[(CheckKind, u64)]) -> Vec<&'static str> {
         let plan = plan("duration = 12s\nwarmup = 2s\n[read]\nquery = select 1\nrate = 250\n");
         let evidence = simulated(&plan.expect("a plan"), "sim:mm1?service=2ms", 1).expect("a run");
@@ -255,7 +255,8 @@ mod tests {
         }
     }
 
-    /// The objections of the table in `docs/checks.md`; each disturbs another run at worst.
+    /// The objections of the table in `docs/checks.md`. In the worst case, each belongs to a
+    /// different run.
     #[test]
     fn machine_may_disturb_a_few_runs_and_virtual_time_none() {
         let disturbed = |lags| [(CheckKind::SendLag, lags), (CheckKind::Step, 3)];

@@ -12,7 +12,7 @@ use super::{plan, simulated};
 /// A system whose response times are exponential.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
-    /// Its name.
+    /// Name of the system.
     pub name: &'static str,
     url: &'static str,
     /// Arrival rate, in requests per second.
@@ -91,10 +91,10 @@ impl Coverage {
     }
 }
 
-/// Makes `runs` runs of every system, each with about `requests` requests.
+/// Runs every system `runs` times, each time with about `requests` requests.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn coverage(runs: u64, requests: u64) -> Result<Vec<Coverage>, Box<dyn Error>> {
     let mut all = Vec::new();
     for system in SYSTEMS {

@@ -1,7 +1,7 @@
 //! False alarms in real time on an idle machine, and detection of a real stall of 50 ms.
 //!
-//! Each run is judged over ten seconds: simulated servers, SQLite, and private servers of
-//! PostgreSQL and MariaDB. The result depends on the machine: other programs that run there are
+//! The runs use simulated servers, SQLite, and private servers of PostgreSQL and MariaDB. Each is
+//! judged over ten seconds. The result depends on the machine: other programs that run there are
 //! detected too.
 
 use std::error::Error;
@@ -57,13 +57,13 @@ const SHAPES: [Shape; 5] = [
     Shape { name: "MariaDB", url: "testbed:mariadb", workload: READS },
 ];
 
-/// Two seconds of warm-up, then ten that are judged.
+/// Two seconds of warm-up, then ten judged seconds.
 const TIMES: &str = "duration = 12s\nwarmup = 2s\n";
 
-/// Makes `runs` runs, of all shapes in turn.
+/// Executes `runs` runs, of all shapes in turn.
 ///
 /// # Errors
-/// Fails if a server cannot be started or a run cannot be made.
+/// Fails if a server cannot be started or a run fails.
 pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
     let mut alarms = Alarms::none(TimeKind::Real);
     for (seed, shape) in (1..=runs).zip(SHAPES.iter().cycle()) {
@@ -77,7 +77,7 @@ pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
 /// Stops this process for 50 ms in each of `runs` runs.
 ///
 /// # Errors
-/// Fails if a run cannot be made or the process cannot be stopped.
+/// Fails if a run fails or the process cannot be stopped.
 pub fn stalls(runs: u64) -> Result<Sensitivity, Box<dyn Error>> {
     let plan = plan("duration = 4s\n[read]\nquery = select 1\nrate = 200\n")?;
     let mut found = Sensitivity::of("the process stopped for 50 ms, in real time", "stall");

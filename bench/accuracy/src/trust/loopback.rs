@@ -34,13 +34,13 @@ query = select 1
 /// A protocol: its name, the word for its simulated server, and the scheme of its URLs.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// Its name in a table.
+    /// Name of the protocol in a table.
     pub name: &'static str,
     server: &'static str,
     scheme: &'static str,
 }
 
-/// The protocols.
+/// The protocols in which the server is searched.
 pub const PROTOCOLS: [Protocol; 2] = [
     Protocol { name: "PostgreSQL", server: "postgres", scheme: "postgres" },
     Protocol { name: "MySQL", server: "mariadb", scheme: "mysql" },
@@ -89,7 +89,7 @@ impl LoopbackSearch {
 /// minutes.
 ///
 /// # Errors
-/// Fails if `bench` or `assay` is not there, or `assay` prints no answer.
+/// Fails if `bench` or `assay` is missing, or `assay` prints no answer.
 pub fn search(protocol: Protocol) -> Result<LoopbackSearch, Box<dyn Error>> {
     let server = SimulatedServer::start(SERVER, protocol.server)?;
     let folder = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! Measurements of how far Assay's judgements can be trusted.
+//! Measurements of the error rates of Assay's judgements.
 //!
 //! Hundreds of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
 //! ([`alarms`]), the detection of planted faults ([`sensitivity`]), and the coverage of confidence

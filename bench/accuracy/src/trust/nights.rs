@@ -1,12 +1,13 @@
-//! Alarms of a job that looks at a history every night, and fails if a metric has a recent change.
+//! Alarms of a job that checks a history every night, and fails if a metric has a recent change.
 //!
-//! Each night is a new look at the whole series, so over a year there are more false alarms than
-//! the error probability of one look says. The values are drawn from a model with normal noise.
+//! Each night is a further look at the whole series, so there are more false alarms over a year
+//! than the error probability of one look suggests. The values are drawn from a model with normal
+//! noise.
 
 use analyze::history::{FEWEST_VALUES, change_points};
 use base::{Draw, Seed, Stream};
 
-/// Nights of a year.
+/// Number of nights of a year.
 const YEAR: usize = 365;
 
 /// Standard deviation of the noise from night to night, as a fraction.
@@ -15,10 +16,10 @@ const NOISE: f64 = 0.02;
 /// Size of the step, as a fraction.
 const STEP: f64 = -0.05;
 
-/// Nights before the step.
+/// Number of nights before the step.
 const BEFORE: usize = 40;
 
-/// Nights from the step on in which it is looked for.
+/// Number of nights, from the step on, in which the step is sought.
 const AFTER: usize = 30;
 
 /// Numbers of newest values within which a change is recent; the last one is all of them.
@@ -31,26 +32,26 @@ pub struct Nights {
     pub within: usize,
     /// Number of series.
     pub series: u32,
-    /// Series without a step with an alarm in a year.
+    /// Number of series without a step that have an alarm within the year.
     pub with_alarm: u32,
-    /// Alarms in these years: first nights that fail.
+    /// Number of alarms in these series; consecutive failed nights are one alarm.
     pub alarms: u32,
-    /// Nights of these years that fail.
+    /// Number of failed nights in these series.
     pub failed_nights: u32,
-    /// Series whose step fails a night.
+    /// Number of series in which the step makes a night fail.
     pub found: u32,
-    /// Nights that fail because of the step, in all series together.
+    /// Number of nights that fail because of the step, in all series together.
     pub failed_by_step: u32,
 }
 
 impl Nights {
-    /// Returns the share of these nights that fail, in percent.
+    /// Returns the share of the nights without a step that fail, in percent.
     pub fn percent_of_nights(&self) -> f64 {
         100.0 * f64::from(self.failed_nights) / (f64::from(self.series) * YEAR as f64)
     }
 }
 
-/// Returns the alarms of this number of series without a step and with one.
+/// Returns the alarms of `series` series without a step and as many with one.
 pub fn nights(series: u32) -> Vec<Nights> {
     let all = lab::at_once(series.into(), |seed| {
         [
@@ -91,8 +92,8 @@ impl Nights {
     }
 }
 
-/// Looks at a series each night, from the night with this number of values on; returns the number
-/// of values since its newest change, if there is one.
+/// Checks a series each night, beginning with the night that has `first` values. Returns the number
+/// of values since the newest change of each night, or `None` if there is no change.
 fn newest_changes(values: &[f64], first: usize) -> Vec<Option<usize>> {
     let since = |night: usize| change_points(&values[..night]).last().map(|it| night - it.at);
     (first..=values.len()).map(since).collect()

@@ -21,7 +21,7 @@ const WORKLOAD: &str = "duration = 70s\nwarmup = 10s\n[read]\nquery = select 1\n
 const SERVER: &str = "sim:mmc?service=1ms&servers=unlimited";
 const PER_S: f64 = 4_000.0;
 
-/// A fault, and how it is planted.
+/// A fault, and the way to plant it.
 #[derive(Clone, Copy)]
 pub struct PlantedFault {
     /// Description of the fault, with its size.
@@ -78,7 +78,7 @@ pub struct Sensitivity {
     pub runs: u64,
     /// The check that has to detect it.
     check: &'static str,
-    /// Number of runs in which it did.
+    /// Number of runs in which the check detected the fault.
     pub noticed: u64,
     /// The checks that objected, each with its number of objections.
     pub by: Vec<(&'static str, u64)>,
@@ -111,7 +111,7 @@ impl Sensitivity {
 /// Plants every fault into `runs` runs.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
     let honest = plan(WORKLOAD)?;
     let mut all = Vec::new();
@@ -162,7 +162,7 @@ fn ticks(plan: &mut Plan) {
     *schedule(plan) = Schedule::Recorded(Recorded(Arc::from(times)));
 }
 
-/// Replaces the send lags of the first job by `lags`, and the rest of them by 30 µs.
+/// Replaces the send lags of the first job by `lags`, and its remaining send lags by 30 µs.
 fn delay(evidence: &mut Evidence, lags: impl Iterator<Item = Nanos>) {
     let lag = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == Kind::SendLag);
     let (_, histogram) = lag.expect("sends have a lag");
@@ -185,8 +185,8 @@ fn late_sends(evidence: &mut Evidence, _seed: u64) {
     delay(evidence, std::iter::repeat_n(Nanos::from_micros(500), one_in_twenty()));
 }
 
-/// Delays a twentieth of the sends, as if each had come due during a stall of 50 ms and been sent
-/// at its end.
+/// Delays a twentieth of the sends, as if each request had come due during a stall of 50 ms and
+/// been sent at the end of the stall.
 fn bursts(evidence: &mut Evidence, seed: u64) {
     let mut draw = Stream::new(Seed(seed), "bursts", "lag").draw(0);
     let lags = std::iter::repeat_with(|| {

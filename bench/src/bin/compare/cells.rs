@@ -15,7 +15,7 @@ pub(crate) enum Database {
 impl Database {
     pub(crate) const ALL: [Database; 2] = [Database::Postgres, Database::Mariadb];
 
-    /// Returns its name in `--only` and in results.
+    /// Returns the name of the database in `--only` and in results.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Database::Postgres => "postgres",
@@ -23,7 +23,7 @@ impl Database {
         }
     }
 
-    /// Returns its name in tables.
+    /// Returns the name of the database in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Database::Postgres => "PostgreSQL",
@@ -43,7 +43,7 @@ pub(crate) enum Statement {
 impl Statement {
     pub(crate) const ALL: [Statement; 2] = [Statement::Prepared, Statement::Text];
 
-    /// Returns its name in `--only` and in results.
+    /// Returns the name of the form in `--only` and in results.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Statement::Prepared => "prepared",
@@ -64,7 +64,7 @@ pub(crate) struct Cell {
 /// Numbers of connections of the cells.
 pub(crate) const CONNECTIONS: [u32; 4] = [1, 16, 64, 256];
 
-/// Number of connections in measures that do not vary them.
+/// Number of connections of the measures that use only one number.
 pub(crate) const USUAL_CONNECTIONS: u32 = 64;
 
 impl Cell {
@@ -91,17 +91,18 @@ impl Cell {
         cells
     }
 
-    /// Returns the name of its encryption in `--only` and in results.
+    /// Returns the name of the cell's encryption in `--only` and in results.
     pub(crate) fn tls_word(&self) -> &'static str {
         if self.tls { "tls" } else { "plain" }
     }
 
-    /// Returns true if two cells belong to the same table: they differ in connections alone.
+    /// Returns true if two cells differ at most in their connections, and so belong to the same
+    /// table.
     pub(crate) fn shares_table(&self, other: &Cell) -> bool {
         Cell { connections: 0, ..*self } == Cell { connections: 0, ..*other }
     }
 
-    /// Returns the heading of its table.
+    /// Returns the heading of the cell's table.
     pub(crate) fn heading(&self) -> String {
         let tls = if self.tls { "TLS" } else { "no TLS" };
         format!("{}, {}, {tls}", self.database.name(), self.statement.word())

@@ -24,11 +24,11 @@ pub(crate) struct ProgramRun {
     pub(crate) elapsed: Duration,
     /// Processor time in user mode, of all its threads and the children that it waited for.
     pub(crate) user: Duration,
-    /// Processor time in kernel mode, of the same threads and children.
+    /// Processor time in kernel mode, of all its threads and the children that it waited for.
     pub(crate) system: Duration,
     /// Peak resident memory, in bytes.
     pub(crate) peak_rss: u64,
-    /// Fraction of the machine's time that was stolen meanwhile by another virtual machine.
+    /// Fraction of the machine's time that other virtual machines stole during the run.
     pub(crate) steal: f64,
     /// Stolen time in ticks of all processors.
     pub(crate) stolen_ticks: u64,
@@ -38,12 +38,12 @@ pub(crate) struct ProgramRun {
 
 /// Runs a program and waits for its end. Kills it after `patience`.
 ///
-/// Its processor time is the difference of the kernel's counts for waited-for children, in
-/// microseconds and not in the ticks of `/proc/PID/stat`. The memory is `VmHWM`, read repeatedly,
-/// because the figure of `getrusage` is the maximum over all children so far.
+/// The processor time is the increase of the kernel's count for waited-for children, which has a
+/// resolution of microseconds; `/proc/PID/stat` only has ticks. The memory is `VmHWM`, read
+/// repeatedly, because the figure of `getrusage` is the maximum over all children so far.
 ///
 /// # Errors
-/// Fails if it cannot be started or does not end in time.
+/// Fails if the program cannot be started or does not end in time.
 pub(crate) fn run(mut command: Command, patience: Duration) -> Result<ProgramRun, Failure> {
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);

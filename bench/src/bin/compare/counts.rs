@@ -15,11 +15,11 @@ use crate::runner::Runner;
 use crate::runners::Length;
 use crate::servers::Servers;
 
-/// Length of a counted run, in seconds of the program's own clock. Once and short is enough: counts
+/// Length of a counted run, in seconds of the program's own clock. One short run is enough: counts
 /// scatter less than times, and the tools slow a program down.
 const COUNTED_S: u32 = 5;
 
-/// Longest time of a program under a tool that slows it down.
+/// Longest permitted run of a program under a tool that slows it down.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The count per request of one program.
@@ -66,7 +66,8 @@ impl Tool {
         }
     }
 
-    /// Returns the reason why it cannot count a load generator, or `None` if it can.
+    /// Returns the reason why the tool cannot count the events of a load generator, or `None` if it
+    /// can.
     fn refuses(self, runner: Runner) -> Option<&'static str> {
         match (self, runner) {
             (Tool::Callgrind, Runner::Dbbench) => Some("valgrind does not run programs of Go"),
@@ -78,7 +79,7 @@ impl Tool {
         }
     }
 
-    /// Returns the command that runs another one under this tool.
+    /// Returns the command that runs `command` under this tool.
     fn around(self, command: &Command) -> Command {
         let words: &[&str] = match self {
             Tool::Strace => &["strace", "-c", "-f", "-o", "calls.txt"],
@@ -106,7 +107,7 @@ impl Tool {
         around
     }
 
-    /// Returns the number of events that it counted.
+    /// Returns the number of events that the tool counted.
     fn events(self, ran: &ProgramRun, servers: &Servers) -> Result<u64, Failure> {
         match self {
             Tool::Strace => {

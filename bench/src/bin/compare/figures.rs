@@ -166,7 +166,8 @@ mod tests {
             stolen_ticks: 0,
             load: 0.0,
         };
-        // Half a second of connecting with 0.4 s of processor time; 1 µs and 5 µs per query.
+        // Connecting takes 0.5 s, with 0.4 s of processor time; a query costs 1 µs in user mode and
+        // 5 µs in the kernel.
         let (long, start) = (sample(500_000, 5.5, 0.8, 2.6), sample(100_000, 1.5, 0.4, 0.6));
         let raw = Raw::new(&cell, Runner::Limit, 1, &long, &start);
         let (user, system) = raw.processor_us();

@@ -1,4 +1,4 @@
-//! The performance goals and whether they are met, computed from the stored results.
+//! The performance goals and their verdicts, computed from the stored results.
 
 use std::fmt;
 use std::fs;
@@ -57,7 +57,7 @@ struct Results {
     remarks: Vec<String>,
 }
 
-/// A file of results. Its other members are for readers.
+/// A file of results, without its members for human readers.
 #[derive(Deserialize)]
 struct Kept<R> {
     runs: Vec<R>,
@@ -77,8 +77,8 @@ impl Results {
     }
 }
 
-/// Returns the runs of a measure. Adds a remark and returns none if the file is missing or has an
-/// earlier format.
+/// Returns the stored runs of a measure. If the file is missing or has an earlier format, adds a
+/// remark and returns no runs.
 fn runs<R: DeserializeOwned>(folder: &Path, measure: Measure, remarks: &mut Vec<String>) -> Vec<R> {
     let word = measure.word();
     let Ok(text) = fs::read_to_string(folder.join(format!("{word}.json"))) else {
@@ -104,7 +104,7 @@ enum Bound {
 }
 
 /// Relative difference below which two numbers are equal. A search by bisection may end exactly on
-/// its goal, and the last bit of a number depends on the reader of the file.
+/// its goal, and parsers of the file may differ in the last bit of a number.
 const SAME: f64 = 1e-9;
 
 impl Bound {
@@ -127,9 +127,10 @@ impl fmt::Display for Bound {
     }
 }
 
-/// The measured value of a goal in one situation.
+/// The measured value of a goal under one condition.
 struct Figure {
-    /// The situation, if a goal has several; otherwise empty.
+    /// The condition or extent of the measurement, such as a number of connections; empty if the
+    /// goal needs none.
     label: String,
     value: Option<f64>,
 }
@@ -195,7 +196,7 @@ fn row(goal: &Goal) -> String {
     format!("| {} | {} | {postgres} | {mariadb} | {} |\n", goal.text, goal.bound, verdict(goal))
 }
 
-/// Formats a figure with its situation; bold if the goal is missed.
+/// Formats a figure with its label; bold if the goal is missed.
 fn say_figure(figure: &Figure, bound: Bound) -> String {
     let label = match figure.label.as_str() {
         "" => String::new(),
@@ -325,7 +326,7 @@ fn cheapest(rounds: &[Raw]) -> Goal {
 }
 
 /// Returns the lowest processor time per query of the other load generators, in microseconds.
-/// `None` unless all that support the cell were measured.
+/// `None` unless every load generator that supports the cell was measured.
 fn cheapest_rival(cell: &Cell, rounds: &[Raw]) -> Option<f64> {
     let rivals = Runner::ALL.into_iter().filter(|runner| match runner {
         Runner::Limit | Runner::Assay => false,

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 /// Number of rows that Assay commits together by default.
 const BATCH: u32 = 1_000;
 
-/// A program that fills the table, and its commits.
+/// A program that fills the table, with the size of its commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Loader {
@@ -57,7 +57,7 @@ impl Loader {
         }
     }
 
-    /// Returns the variant of the database's own client that commits as often.
+    /// Returns the variant of the database's own client with the same number of commits.
     pub(crate) fn rival(self) -> Loader {
         match self {
             Loader::Own | Loader::AssayAtOnce => Loader::Own,
@@ -78,7 +78,7 @@ pub(crate) struct LoadRun {
     processor_s: f64,
 }
 
-/// The key of fillings that form one row of the table.
+/// The key of the fillings that are reported in one row of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadKey {
     pub(crate) database: Database,
@@ -104,14 +104,14 @@ impl LoadKey {
         Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
-    /// Returns its rate as a fraction of the rate of another filler with as many writers.
+    /// Returns the rate as a fraction of the rate of `other` with the same number of writers.
     pub(crate) fn to(self, other: Loader, runs: &[LoadRun]) -> Option<f64> {
         let other = LoadKey { filler: other, ..self }.rate(runs)?;
         Some(self.rate(runs)?.median / other.median)
     }
 }
 
-/// Measures all fillers in turn.
+/// Measures all loaders in turn.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let (mut raws, mut text) = (Vec::new(), String::from(HEAD));
@@ -181,8 +181,8 @@ impl Task<'_> {
         Ok(text)
     }
 
-    /// Writes files with rows like those that Assay generates, in tab-separated lines, for each
-    /// writer.
+    /// Writes the files of each writer: rows like those that Assay generates, in tab-separated
+    /// lines.
     fn files(&self, folder: &Path) -> Result<Files, Failure> {
         let (rows, writers) = (self.options.rows, self.writers);
         let write = |name: String, ids: Range<u32>| -> Result<PathBuf, Failure> {
@@ -202,7 +202,7 @@ impl Task<'_> {
         let mut scripts = vec![String::new(); writers as usize];
         for (number, ids) in pieces(rows, BATCH).enumerate() {
             let path = write(format!("batch-{number}.txt"), ids)?;
-            // In turns, as Assay's writers take their batches.
+            // Distribute the batches over the writers in turn, as Assay does.
             let script = &mut scripts[number % writers as usize];
             script.push_str(&self.statement(&path));
             script.push('\n');
@@ -215,7 +215,7 @@ impl Task<'_> {
         Ok(files)
     }
 
-    /// Returns the statement by which the database's own client loads a file.
+    /// Returns the statement with which the database's own client loads a file.
     fn statement(&self, path: &Path) -> String {
         let path = path.display();
         match self.database {
@@ -260,8 +260,8 @@ impl Task<'_> {
         })
     }
 
-    /// Returns a shell command that runs the database's own client once for each order, all at the
-    /// same time.
+    /// Returns a shell command that runs one instance of the database's own client for each of
+    /// `orders`, all at the same time.
     fn own(&self, server: &Server, orders: impl Iterator<Item = String>) -> Command {
         let mut shell = Command::new("sh");
         // The first argument is the number of words of each client's command; the shell waits for

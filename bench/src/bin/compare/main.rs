@@ -1,7 +1,7 @@
 //! Compares the client-side cost of a request across load generators.
 //!
 //! `compare` runs every load generator in turn against the same servers, table and statement, round
-//! by round, because a machine whose speed drifts then drifts for all of them alike. `syscalls`,
+//! by round: a drift of the machine's speed then affects all of them alike. `syscalls`,
 //! `instructions`, `open`, `memory` and `load` are further measures. Each prints its table;
 //! `--write` also puts it into `docs/performance.md` and the raw numbers into `bench/results/`.
 //! `goals` measures nothing: it prints which goals the stored results meet.

@@ -9,7 +9,7 @@ use crate::publish::{Extent, Publication};
 use crate::runners;
 use crate::servers::Servers;
 
-/// The peak memory of one number of connections.
+/// The peak memory of Assay with one number of connections.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Memory {
     pub(crate) database: Database,
@@ -18,8 +18,8 @@ pub(crate) struct Memory {
     pub(crate) peak_rss_bytes: u64,
 }
 
-/// Numbers of connections, each with or without TLS. More than a thousand go to a simulated server:
-/// a real one has a process or thread for each.
+/// Numbers of connections to measure, and true if with TLS. More than a thousand are opened to a
+/// simulated server, because a real one has a process or thread for each.
 const CROWDS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
 
 /// Largest number of connections to a real server.

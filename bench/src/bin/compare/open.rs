@@ -25,14 +25,14 @@ const CEILING: f64 = 1.5;
 /// something else can halve the result of a search.
 const MOST_SEARCHES: usize = 3;
 
-/// Minimum answered fraction of a rate that counts as kept.
+/// Minimum answered fraction of a rate that counts as sustained.
 const KEPT: f64 = 0.99;
 
-/// Largest p99 of the send lag at which a rate counts as kept, in milliseconds.
+/// Largest p99 of the send lag at which a rate counts as sustained, in milliseconds.
 const PUNCTUAL_MS: f64 = 10.0;
 
 /// Number of stolen ticks up to which a run counts as undisturbed. The kernel reports whole ticks,
-/// mostly of 10 ms, and most of the first one may have been stolen before the run.
+/// mostly of 10 ms, and most of the time of the first tick may have been stolen before the run.
 const TOLERATED_TICKS: u64 = 1;
 
 /// A run of an open loop.
@@ -65,9 +65,9 @@ pub(crate) enum OpenRaw {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Search {
     database: Database,
-    /// The highest rate that was kept, in requests per second.
+    /// The highest sustained rate, in requests per second.
     kept_per_s: f64,
-    /// The lowest rate above it that was not kept, in requests per second.
+    /// The lowest rate above it that was not sustained, in requests per second.
     missed_per_s: f64,
     /// Closed rate of the bare loop in the same round, in requests per second.
     limit_per_s: f64,
@@ -79,7 +79,7 @@ impl Search {
     }
 }
 
-/// Bounds of the highest rate that is kept.
+/// Bounds of the highest sustained rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RateBounds {
     kept: f64,
@@ -206,7 +206,7 @@ impl Task<'_> {
         Ok(Raw::new(&self.cell, Runner::Limit, round, &long, &start))
     }
 
-    /// Searches for the highest rate that is kept on one thread.
+    /// Searches for the highest rate that one thread sustains.
     fn search(
         &self,
         round: usize,
@@ -261,7 +261,7 @@ pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<S
     Spread::of(searches(database, raws).map(Search::of_limit))
 }
 
-/// One rate against one database.
+/// An arrival rate against one database.
 #[derive(Clone, Copy)]
 pub(crate) struct Rated {
     pub(crate) database: Database,
@@ -270,7 +270,7 @@ pub(crate) struct Rated {
 }
 
 impl Rated {
-    /// Returns its rounds.
+    /// Returns the rounds at this rate.
     fn runs(self, raws: &[OpenRaw]) -> Vec<&OpenRun> {
         let fits =
             |run: &&OpenRun| run.rate_per_s == self.rate && run.raw.database == self.database;
@@ -287,7 +287,7 @@ impl Rated {
         Some(Spread::of(self.runs(raws).iter().map(|run| run.raw.total_us()))?.median)
     }
 
-    /// Returns the processor time of a request beyond one of the bare loop, in microseconds.
+    /// Returns the processor time per request minus that of the bare loop, in microseconds.
     pub(crate) fn above_limit_us(self, raws: &[OpenRaw]) -> Option<f64> {
         Some(self.processor_us(raws)? - Limit::of(self.database, raws)?.processor_us)
     }
@@ -359,7 +359,7 @@ impl Lag {
     }
 }
 
-/// Returns the six cells of the send lag; `rounds` is the number of all rounds.
+/// Returns the six table cells of the send lag; `rounds` is the number of all rounds.
 fn lag_cells(lag: &Option<Lag>, rounds: usize) -> String {
     match lag {
         Some(Lag { p50, p99, p99_9, rounds: counted }) => format!(
@@ -375,8 +375,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::figures::Sample;
 
-    /// Returns a result with half a second and 0.2 s of processor time for connecting, then a cost
-    /// per request.
+    /// Returns a result in which connecting takes 0.5 s, with 0.2 s of processor time, and each
+    /// request costs `processor_us`.
     fn raw(cell: &Cell, runner: Runner, processor_us: f64) -> Raw {
         let start = Sample {
             queries: 64,

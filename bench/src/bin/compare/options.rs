@@ -32,8 +32,8 @@ impl Measure {
         Measure::Goals,
     ];
 
-    /// Returns its name on the command line, in the names of result files and in the marks of the
-    /// document.
+    /// Returns the name of the measure on the command line, in the names of result files and in the
+    /// marks of the document.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Measure::Rounds => "rounds",
@@ -46,7 +46,7 @@ impl Measure {
         }
     }
 
-    /// Returns true if it selects from the table that all load generators share.
+    /// Returns true if the measure selects from the table that all load generators share.
     pub(crate) fn needs_table(self) -> bool {
         match self {
             Measure::Rounds | Measure::Syscalls | Measure::Instructions | Measure::Memory => true,
@@ -157,7 +157,8 @@ impl Options {
         self.wants(&Runner::ALL.map(Runner::word), runner.word())
     }
 
-    /// Returns true if a word is selected: all words of a kind are, unless some of them are named.
+    /// Returns true if a word is selected. All words of a kind are selected unless `--only` names
+    /// some of them.
     fn wants(&self, kind: &[impl AsRef<str>], word: &str) -> bool {
         let is_of_kind = |named: &&String| kind.iter().any(|word| word.as_ref() == named.as_str());
         let mut named = self.only.iter().filter(is_of_kind).peekable();

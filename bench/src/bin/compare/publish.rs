@@ -12,9 +12,9 @@ use crate::machine::{self, Processors};
 use crate::options::{Measure, Options};
 use crate::output::{Failure, say};
 
-/// The document with the tables, in the project's folder.
+/// The document with the tables, relative to the project's folder.
 pub(crate) const DOCUMENT: &str = "docs/performance.md";
-/// The folder of the raw numbers, in the project's folder.
+/// The folder of the raw numbers, relative to the project's folder.
 pub(crate) const RESULTS: &str = "bench/results";
 
 /// The folder of intermediate results, and of final ones if nothing is published.

@@ -32,7 +32,8 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
             let able = Runner::ALL.into_iter().filter(|runner| runner.supports(cell));
             let mut able: Vec<Runner> =
                 able.filter(|runner| options.wants_runner(*runner)).collect();
-            // Rotate, or one load generator would always run right after the most demanding one.
+            // Rotate the order; otherwise one load generator would always run right after the most
+            // demanding one.
             let turn = round % able.len().max(1);
             able.rotate_left(turn);
             for runner in able {
@@ -78,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// Measures a run, with a start-up run right before it. Returns the run first.
+    /// Measures a run, with a start-up run right before it. Returns the run, then the start-up run.
     fn sample(
         &mut self,
         options: &Options,

@@ -27,7 +27,7 @@ impl Runner {
         Runner::Dbbench,
     ];
 
-    /// Returns its name.
+    /// Returns the name of the load generator.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Runner::Limit => "limit",
@@ -39,7 +39,7 @@ impl Runner {
         }
     }
 
-    /// Returns the reason why it does not support a cell, or `None` if it does.
+    /// Returns the reason why the load generator does not support a cell, or `None` if it does.
     pub(crate) fn unsupported_reason(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell.database, cell.statement) {
             (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
@@ -53,17 +53,17 @@ impl Runner {
         }
     }
 
-    /// Returns true if it supports a cell.
+    /// Returns true if the load generator supports a cell.
     pub(crate) fn supports(self, cell: &Cell) -> bool {
         self.unsupported_reason(cell).is_none()
     }
 
-    /// Returns true if it takes a number of queries instead of a duration.
+    /// Returns true if the load generator takes a number of queries instead of a duration.
     pub(crate) fn counts(self) -> bool {
         self == Runner::Slap
     }
 
-    /// Returns a note on a cell in which it behaves differently from the others.
+    /// Returns a note on a cell in which the load generator behaves differently from the others.
     pub(crate) fn note(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell.database, cell.statement) {
             (Runner::Slap, ..) => Some(

@@ -1,4 +1,4 @@
-//! The load generators, and the command line by which each runs the same work.
+//! The load generators, and the command line with which each of them runs the same work.
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,19 +23,19 @@ pub(crate) enum Length {
     Start,
     /// Enough queries to measure the speed of a load generator that takes a number of queries.
     Trial,
-    /// A number of seconds. A load generator that takes a number of queries makes `seconds` times
-    /// `queries_per_s`.
+    /// A number of seconds. A load generator that takes a number of queries executes `seconds`
+    /// times `queries_per_s`.
     Long { seconds: u32, queries_per_s: f64 },
 }
 
 /// Number of queries of a trial.
 const TRIAL_QUERIES: u64 = 20_000;
 
-/// Extra time that a run may take, in seconds.
+/// Time that a run may take beyond its length, in seconds.
 const PATIENCE_S: u32 = 60;
 
 impl Runner {
-    /// Returns the path of its program.
+    /// Returns the path of the load generator's program.
     ///
     /// # Errors
     /// Fails if the program does not exist; the message says how to install it.
@@ -62,7 +62,7 @@ impl Runner {
         }
     }
 
-    /// Runs it once.
+    /// Runs the load generator once.
     pub(crate) fn run(
         self,
         cell: &Cell,
@@ -75,14 +75,14 @@ impl Runner {
         Ok(Sample::new(self.queries(&ran, cell, length)?, &ran, load))
     }
 
-    /// Returns the number of queries that it made, read from its output.
+    /// Returns the number of queries that a run executed, parsed from its output.
     pub(crate) fn queries(
         self,
         ran: &ProgramRun,
         cell: &Cell,
         length: Length,
     ) -> Result<u64, Failure> {
-        // Assay's exit code also reports a verdict, such as the verdict on a run on a busy machine.
+        // Assay's exit code also reports its verdict, for example on a run on a busy machine.
         let is_judged = self == Runner::Assay && matches!(ran.status.code(), Some(1 | 3));
         if !ran.status.success() && !is_judged {
             let said = ran.stderr.lines().chain(ran.stdout.lines());
@@ -99,7 +99,7 @@ impl Runner {
         }
     }
 
-    /// Returns its command line.
+    /// Returns the command line of the load generator.
     pub(crate) fn command(
         self,
         cell: &Cell,
@@ -131,7 +131,7 @@ impl Length {
         }
     }
 
-    /// Returns the number of queries, rounded up to the same number for each client.
+    /// Returns the number of queries, rounded up to a multiple of the number of clients.
     fn queries(self, cell: &Cell) -> u64 {
         let queries = match self {
             Length::Start => 1,
@@ -215,8 +215,8 @@ fn run_of_assay(
     Ok(())
 }
 
-/// Runs Assay's job with additional keys, for `seconds` or until it has ended. Returns the JSON
-/// summary too.
+/// Runs Assay's job with additional keys, for `seconds` or until it has ended. Returns the sample
+/// and the JSON summary.
 pub(crate) fn sample_of_assay(
     cell: &Cell,
     servers: &Servers,

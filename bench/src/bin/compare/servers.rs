@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::output::Failure;
 
 /// Name of the user and of the database with the table. The user has no password, because some load
-/// generators take it on the command line, where the list of processes shows it.
+/// generators take the password on the command line, which the list of processes shows.
 pub(crate) const ACCOUNT: &str = "bench";
 
 /// Number of rows of the table.
@@ -26,8 +26,8 @@ const ARGUMENTS: u32 = 3_000_000;
 /// Number of statements that `mariadb-slap` executes in turn.
 const STATEMENTS: u32 = 1_000;
 
-/// Names of the files that `sysbench` expects: the authority's certificate, the client's, and its
-/// key.
+/// Names of the files that `sysbench` expects: the authority's certificate, the client's
+/// certificate and the client's key.
 const CERTIFICATES: [&str; 3] = ["cacert.pem", "client-cert.pem", "client-key.pem"];
 
 /// Longest time to fill a table.
@@ -163,7 +163,8 @@ impl Servers {
     }
 }
 
-/// Random ids for load generators that draw none, from a linear congruential generator of 64 bits.
+/// Random ids for load generators that cannot draw ids themselves, from a linear congruential
+/// generator of 64 bits.
 struct Ids(u64);
 
 impl Ids {

@@ -32,7 +32,7 @@ fn split(cells: &[Cell], first: &Cell) -> (Vec<Cell>, Vec<Cell>) {
     (cells[..end].to_vec(), cells[end..].to_vec())
 }
 
-/// Returns the table of cells that differ in connections alone.
+/// Returns the table of cells that differ only in their connections.
 fn one(cells: &[Cell], raws: &[Raw]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let mut text = format!("### {}\n\n", first.heading());

@@ -44,24 +44,25 @@ const CURVED: f64 = 0.05;
 /// logarithms, at which the curve's crossing is used.
 const MOVED: f64 = 0.05;
 
-/// Smallest drift of the capacity that matters, as a fraction of it.
+/// Smallest drift of the capacity that matters, as a fraction of the capacity.
 const MATERIAL_DRIFT: f64 = 0.02;
 
 /// Number of the lowest failed trials in which a limit of the load is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Minimum number of slow requests, at low loads and near a value, that chance does not explain.
+/// Minimum number of slow requests, both at low loads and near a value, from which their shares are
+/// compared: chance does not explain so many.
 const FEWEST_SLOW: u64 = 20;
 
-/// Ratio of the share of slow requests at low loads to the one near a value, from which they may be
-/// the same. It is 0.71 for the median of a queue with exponential times whose boundary is at half
-/// of its capacity, and 1 for a server that stalls at times.
+/// Ratio of the share of slow requests at low loads to their share near a value, from which both
+/// shares may be equal. It is 0.71 for the median of a queue with exponential times whose boundary
+/// is at half of its capacity, and 1 for a server that stalls at times.
 const ALIKE: f64 = 0.8;
 
-/// Difference of these shares, in standard errors, from which they are not the same.
+/// Difference of these shares, in standard errors, from which they count as different.
 const GROWN: f64 = 2.0;
 
-/// Ratio of the mean service time to the one in a quiet trial, above which a server counts as busy.
+/// Ratio of the mean service time to that of a quiet trial, from which a server counts as busy.
 const BUSY: f64 = 2.0;
 
 /// The boundary of one condition.
@@ -69,9 +70,9 @@ const BUSY: f64 = 2.0;
 pub(super) struct ConditionBoundary {
     /// Position of the condition.
     pub(super) condition: usize,
-    /// Its crossing, by a curve if the trials are curved.
+    /// Crossing of the condition's bound, by a curve if the trials are curved.
     pub(super) crossing: Crossing,
-    /// Dispersion of its counts.
+    /// Dispersion of the condition's counts.
     pub(super) dispersion: f64,
     /// Probability that chance alone makes the trials this curved.
     p_of_curve: f64,
@@ -183,8 +184,8 @@ pub(super) fn judged(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
     judge(order, &[trial])
 }
 
-/// Returns true if a trial carried its load and a measure of it is near its bound. `all` are the
-/// trials of the search.
+/// Returns true if a trial carried its load and one of its measures is near the bound. `all` are
+/// the trials of the search.
 pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial]) -> bool {
     let is_near = |position: usize| {
         let near = match order.conditions[position].slo.side {
@@ -197,9 +198,9 @@ pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial
 }
 
 /// Returns the growth of a condition's measure in trials at one value, as a fraction of its growth
-/// up to the bound: 0 as at half of the load or less, 1 at the bound. A mean time includes the
-/// service time, which may be near the bound at every load; a share of slow requests grows from 0.
-/// `None` if a trial has no measure. `all` are the trials of the search.
+/// up to the bound: 0 if it is no larger than at half of the load, 1 at the bound. A mean time
+/// includes the service time, which may be near the bound at every load; a share of slow requests
+/// grows from 0. `None` if a trial has no measure. `all` are the trials of the search.
 pub(super) fn growth(
     order: &CapacityOrder,
     position: usize,
@@ -219,8 +220,8 @@ pub(super) fn growth(
     Some((ratio - low) / (1.0 - low))
 }
 
-/// Returns the smallest value at which requests fail far beyond chance, of jobs whose failures no
-/// condition limits, or at which the server refuses connections.
+/// Returns the smallest value at which the server refuses connections, or at which requests of jobs
+/// without a condition on failures fail far beyond chance.
 pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<f64> {
     let is_refused = |outcome: &TrialOutcome| {
         matches!(
@@ -261,9 +262,9 @@ pub(super) fn contradiction(
     })
 }
 
-/// Returns the irregularity if requests exceed a bound at half of this value or less about as often
-/// as the condition allows, and no more often between there and this value: the load is not the
-/// reason.
+/// Returns the irregularity if slow requests do not depend on the load: at half of this value or
+/// less, requests exceed a bound about as often as the condition allows, and from there up to this
+/// value no more often.
 pub(super) fn independent(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -306,9 +307,9 @@ pub(super) fn drift(
     is_drift.then_some(Irregular::Drifts { change })
 }
 
-/// Returns the limit of the load that most of the lowest failed trials reached, unless their
-/// service times show a busy server: more connections would not have helped. Clients that got none
-/// are the reason of a failure in any case.
+/// Returns the limit of the load that most of the lowest failed trials reached. Trials whose
+/// service times show a busy server do not count, because more connections would not have helped
+/// them, unless clients got no connection, which is a reason of failure in any case.
 pub(super) fn load_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<LoadLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
     let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));

@@ -15,7 +15,8 @@ pub(super) struct Bracket {
     pub(super) low: Option<f64>,
     /// Smallest value that failed.
     pub(super) high: Option<f64>,
-    /// Value that stayed undecided, larger than `low`. It is not a bound, but says where to look.
+    /// Value that stayed undecided, larger than `low`. It is not a bound, but indicates the
+    /// position of the boundary.
     pub(super) undecided: Option<f64>,
 }
 
@@ -34,11 +35,12 @@ pub(super) const EXTENDED: u32 = 3;
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
 const LIKELY: f64 = 2.0;
 
-/// Share of the time in which a request may be open at a rate that follows from the service times
-/// at lower ones. The server is then idle most of the time, if it is not slower under this load.
+/// Largest share of the time in which a request may be open, at a rate that is derived from the
+/// service times at lower rates. The server is then idle most of the time, unless it is slower
+/// under this load.
 const QUIET: f64 = 0.25;
 
-/// Largest ratio of such a rate to the one before.
+/// Largest ratio of such a rate to the rate before.
 const FASTEST: f64 = 32.0;
 
 /// Maximum number of doublings.
@@ -48,9 +50,9 @@ const MOST_DOUBLINGS: i32 = 17;
 const MOST_HALVINGS: i32 = 10;
 
 impl Bracket {
-    /// Doubles or halves the first value until one does not fail and the next one does. Rates that
-    /// leave the server idle most of the time are skipped. Stops with an incomplete bracket if a
-    /// trial is missing or the values end.
+    /// Doubles or halves the first value until one value does not fail and the next larger one
+    /// does. Rates that leave the server idle most of the time are skipped. Stops with an
+    /// incomplete bracket if a trial is missing or no further value can be tried.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
         let first = settable(order, order.first);
@@ -59,7 +61,7 @@ impl Bracket {
             check_limits(order, value)?;
             let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
             if let TrialOutcome::Fail(FailReason::Missing { condition }) = outcome {
-                // Other values would show nothing either.
+                // Other values would have no measure either.
                 return Err(Pause::Irregular(Irregular::NotMeasured { condition }));
             }
             self.add(value, &outcome);
@@ -105,8 +107,8 @@ impl Bracket {
     }
 
     /// Ends the search for a value that does not fail: the next lower one would have too few
-    /// requests to be confirmed. Values that were undecided are the floor if their measures are
-    /// likely to be smaller than where it failed.
+    /// requests to be confirmed. Undecided values become the floor if their measures are likely to
+    /// be smaller than those at the failed value.
     fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), Pause> {
         let Some(high) = self.high else { return Ok(()) };
         let (below, _) = below_and_at(replay, high);
@@ -131,7 +133,7 @@ impl Bracket {
 
     /// Narrows the gap between the largest value that did not fail and a value that the generator
     /// cannot produce, until a value fails or the gap is narrow. Returns the reason why the gap
-    /// cannot be narrowed further, or nothing if a value failed.
+    /// cannot be narrowed further, or no reason if a value failed.
     pub(super) fn approach(
         &mut self,
         replay: &mut Replay<'_>,
@@ -222,7 +224,7 @@ fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a
     replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
 }
 
-/// Returns true if a trial at a value is near a bound: the boundary is not far from it.
+/// Returns true if a trial at a value is near a bound, and so the value is near the boundary.
 fn is_near(replay: &Replay<'_>, value: f64) -> bool {
     let all: Vec<&Trial> = replay.valid().collect();
     let mut at = all.iter().filter(|trial| trial.value == value);
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(tried_at(1_250), doubled, "one client reaches 800 per second");
     }
 
-    /// A client more is a request more that is open at the same time.
+    /// Each further client is one more request that is open at the same time.
     #[test]
     fn numbers_of_clients_are_not_skipped() {
         let clients = VariedLoad::Concurrency { job: "read".to_owned() };

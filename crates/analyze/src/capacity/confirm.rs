@@ -17,7 +17,7 @@ use super::trial::{Phase, Trial};
 pub(super) struct Confirmed {
     /// Confirmed value.
     pub(super) sustained: Option<f64>,
-    /// Number of trials that confirmed it.
+    /// Number of trials that confirmed the value.
     pub(super) confirmations: u32,
     /// Irregularities of the confirmation.
     pub(super) irregular: Vec<Irregular>,
@@ -26,8 +26,8 @@ pub(super) struct Confirmed {
 /// Number of values that are tried: the first one and three steps down.
 const MOST_ATTEMPTS: u32 = 4;
 
-/// Factor of the first step down where the slope is unknown, as at a cliff. Cliffs of real servers
-/// move by several percent within minutes. Each further step is larger, because the one before was
+/// Factor of the first step down if the slope is unknown, as at a cliff. Cliffs of real servers
+/// move by several percent within minutes. Each further step is larger, because the step before was
 /// too small.
 const STEP_DOWN: f64 = 0.95;
 
@@ -35,7 +35,7 @@ const STEP_DOWN: f64 = 0.95;
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
-/// Ratio of the upper bound of the mean measure to the allowed one that a step down aims at.
+/// Ratio of the upper bound of the mean measure to the allowed measure, for which a step down aims.
 const AIMED: f64 = 0.85;
 
 /// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
@@ -55,9 +55,9 @@ const LOWEST_START: f64 = 0.96;
 /// makes higher values unlikely to be confirmed.
 const LOWEST_PROMISING: f64 = 0.935;
 
-/// Distance of a mean below the allowed measure, in standard errors, at which it is likely to be
-/// confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for the
-/// scatter of the mean itself.
+/// Distance of a mean below the allowed measure, in standard errors, at which its value is likely
+/// to be confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for
+/// the scatter of the mean itself.
 const PROMISING: f64 = 4.5;
 
 /// Share of the remaining time that an attempt takes, unless it is the last one. The rest is for
@@ -127,9 +127,9 @@ pub(super) fn confirm_at(
     Ok(Confirmed { irregular, ..Confirmed::default() })
 }
 
-/// Returns the fraction of the estimate at which one attempt is likely to confirm the value. There
-/// the upper bound of the mean of its trials lies below the allowed measure, if they scatter like
-/// the trials of the search.
+/// Returns the fraction of the estimate at which one attempt is likely to confirm the value. At
+/// that value, the upper bound of the mean of the attempt's trials lies below the allowed measure,
+/// if they scatter like the trials of the search.
 fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     let order = replay.order;
     let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());
@@ -144,7 +144,7 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
 
 /// Returns the factor from a value that was not confirmed to the next lower one.
 ///
-/// With a known slope, it lowers the upper bound of the mean measure to [`AIMED`]. After an
+/// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED`]. After an
 /// overload, the next value lies below the load that the server still carried. Without a slope the
 /// boundary is a cliff, and the step has a fixed size. The step is larger if a trial exceeds its
 /// bound by so much that its value must lie beyond the cliff.
@@ -187,8 +187,8 @@ struct Attempt<'a> {
 }
 
 /// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
-/// confirm its value is extended once, if half as many trials again are likely to: trials at a
-/// lower value would not count together with the trials so far.
+/// confirm its value is extended once by half as many trials, if it is then likely to confirm it:
+/// trials at a lower value could not be combined with the trials so far.
 fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
     let order = replay.order;
     let phase = Phase::Confirm(attempt);
@@ -208,7 +208,7 @@ fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<A
     if is_undecided && is_affordable && would_confirm(order, &trials, extended) {
         let cut = add_trials(replay, (value, phase, window), &mut trials, extended)?;
         if cut.is_some() {
-            // A third look, at fewer trials, would accept more values by chance.
+            // A third evaluation, of fewer trials, would accept more values by chance.
             trials.truncate(wanted);
         }
         return Ok(Attempt { trials, cut });
@@ -217,7 +217,7 @@ fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<A
 }
 
 /// Adds valid trials until there are `wanted` of them, or more would be futile. Returns the reason
-/// if they cannot be run.
+/// if no trial can be run.
 fn add_trials<'a>(
     replay: &mut Replay<'a>,
     (value, phase, window): (f64, Phase, Nanos),
@@ -234,7 +234,7 @@ fn add_trials<'a>(
 }
 
 /// Returns the length of the trials. Each attempt takes a part of the remaining time, and the last
-/// one takes all of it.
+/// one takes nearly all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     let share = if attempt == MOST_ATTEMPTS { LAST_SHARE } else { SHARE };
     let left = replay.left(Phase::Confirm(attempt)).as_secs_f64() * share;
@@ -243,7 +243,7 @@ fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
     Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
 }
 
-/// Runs the final trial, if there is to be one, and returns the confirmed value.
+/// Runs the final trial, if the search has a hold, and returns the confirmed value.
 fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confirmed, Pause> {
     let order = replay.order;
     let confirmations = trials.len() as u32;
@@ -260,8 +260,8 @@ fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confir
         }
     }
     let Some(trial) = held else {
-        // The load generator or its machine failed, not the server: what the shorter trials
-        // confirmed is still true.
+        // The load generator or its machine failed, not the server: the confirmation by the shorter
+        // trials is still true.
         irregular.push(Irregular::NotHeld { value });
         return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
     };

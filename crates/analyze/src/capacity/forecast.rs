@@ -13,14 +13,15 @@ pub struct Forecast {
     /// Maximum number of trials within the budget.
     pub trials: u64,
     /// Maximum number of requests, if the capacity is the expected one; `None` if the concurrency
-    /// is varied, as the number is then unknown.
+    /// is varied, because the number is then unknown.
     pub requests: Option<u64>,
 }
 
 /// Returns the forecast of a search, for an expected capacity.
 ///
 /// # Errors
-/// The order is not possible, or its budget is too short for one trial and one confirmation.
+/// Fails if the order is impossible, or if its budget is too short for one trial and one
+/// confirmation.
 pub fn forecast(order: &CapacityOrder, expected: f64) -> Result<Forecast, OrderError> {
     check(order)?;
     let hold = order.hold.unwrap_or(Nanos::ZERO);
@@ -35,7 +36,7 @@ pub fn forecast(order: &CapacityOrder, expected: f64) -> Result<Forecast, OrderE
     Ok(Forecast { time: order.budget + hold, trials, requests })
 }
 
-/// Checks that a search can be made.
+/// Checks that a search is possible.
 fn check(order: &CapacityOrder) -> Result<(), OrderError> {
     let CapacityOrder { first, confirmations, budget, .. } = *order;
     if order.conditions.is_empty() {
@@ -71,7 +72,7 @@ mod tests {
         let forecast = forecast(&CapacityOrder { hold, ..order() }, 770.0).unwrap();
         assert_eq!(forecast.time, Nanos::from_secs(5_100));
         assert_eq!(forecast.trials, 116);
-        // 10 of 13 s of the budget, and the hold.
+        // The windows are 10 of every 13 s of the budget; the hold is added.
         assert_eq!(forecast.requests, Some((1_500.0 / 1.3 * 770.0) as u64 + 3_600 * 770));
     }
 

@@ -4,7 +4,7 @@
 //! the wrong order are pooled (pool adjacent violators; Barlow, Bartholomew, Bremner and Brunk,
 //! "Statistical Inference under Order Restrictions", 1972).
 
-/// A trial as the isotonic fit sees it.
+/// A trial as an input of the isotonic fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     /// Logarithm of the value of the varied key.
@@ -25,8 +25,8 @@ pub(super) fn isotonic_crossing(levels: &[Level]) -> Option<f64> {
     Some(low.x + part * (high.x - low.x))
 }
 
-/// Returns the levels in the order of x, with violators of the order pooled. Blocks of one x have a
-/// single level.
+/// Returns the levels in the order of x. Levels that violate the order are pooled, and so are
+/// levels with the same x.
 fn pool(levels: &[Level]) -> Vec<Level> {
     let mut sorted = levels.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn violators_are_pooled_before_the_crossing() {
-        // 0.5 and 0.3 become 0.4 at 1.5.
+        // Pooling turns 0.5 and 0.3 into 0.4 at x = 1.5.
         let x = isotonic_crossing(&levels(&[(0.0, 0.1), (1.0, 0.5), (2.0, 0.3), (3.0, 2.5)]));
         assert!((x.unwrap() - 2.25).abs() < 1e-9, "{x:?}");
     }

@@ -8,11 +8,11 @@ use super::outcome::{FailReason, InvalidReason, TrialOutcome};
 use super::trial::{Counted, LoadLimit, Measure, Trial};
 use crate::student::critical_t;
 
-/// Distance of a measure from its bound, in standard errors, beyond which it is decided. Exactly at
-/// the bound, chance exceeds it in one of 160 trials.
+/// Distance of a measure from its bound, in standard errors, beyond which it is decided. If the
+/// true value lies exactly at the bound, chance exceeds this distance in one of 160 trials.
 pub(super) const DECIDED: f64 = 2.5;
 
-/// Fraction of the offered requests that must be answered, but for chance.
+/// Fraction of the offered requests that must be answered, apart from chance.
 const ACHIEVED: f64 = 0.99;
 
 /// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
@@ -78,7 +78,7 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
     }
 }
 
-/// Returns the reason why a trial fails whatever its measures are: its load was not carried.
+/// Returns the reason why a trial fails regardless of its measures: its load was not carried.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
     let Trial { rejected, errors, .. } = *trial;
     if rejected > 0 {
@@ -98,12 +98,12 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     let offered = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
     let share = trial.achieved_per_s / offered;
     let reason = FailReason::Achieved { share };
-    // Requests that are open at an end of a short window make a shortfall by chance.
+    // Requests that are open at an end of a short window can cause a shortfall by chance.
     let is_short = share < ACHIEVED && errors_of(trial, &reason) >= DECIDED;
     (is_short && !order.limits_failures_of_varied()).then_some(reason)
 }
 
-/// Returns the distance of an overload from chance, in its standard errors.
+/// Returns the size of an overload, in standard errors.
 pub(super) fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
     // Failed requests come in bursts, as slow ones do.
     let of_count = |count: u64| (count as f64 / UNKNOWN_DISPERSION).sqrt();
@@ -152,7 +152,7 @@ pub(super) fn is_better(
     is_overloaded || limiting(order).any(differs)
 }
 
-/// Returns by how much the second share is larger than the first, in standard errors.
+/// Returns the excess of the second share over the first, in standard errors.
 pub(super) fn difference_of_counts(few: Counted, many: Counted) -> f64 {
     let total = [few, many].map(|it| it.total.max(1) as f64);
     let share = (few.exceeded + many.exceeded) as f64 / (total[0] + total[1]);
@@ -161,8 +161,8 @@ pub(super) fn difference_of_counts(few: Counted, many: Counted) -> f64 {
     (many.share() - few.share()) / variance.max(f64::MIN_POSITIVE).sqrt()
 }
 
-/// Returns by how much the second mean is larger than the first, in standard errors; infinite if
-/// they have none.
+/// Returns the excess of the second mean over the first, in standard errors; infinite if there are
+/// no standard errors.
 fn difference_of_values(few: &[Measure], many: &[Measure]) -> f64 {
     let mean = |measures: &[Measure]| {
         let (mut sum, mut squares, mut number) = (0.0, 0.0, 0.0);
@@ -225,7 +225,7 @@ fn distance(order: &CapacityOrder, position: usize, measures: &[Measure]) -> Opt
     };
     let error = squares.sqrt() / number;
     let errors = match is_exact || error <= 0.0 {
-        // A value without an error is decided by itself.
+        // A value without a standard error is always decided.
         true if beyond >= 0.0 => f64::INFINITY,
         true => f64::NEG_INFINITY,
         false => beyond / error,
@@ -268,7 +268,8 @@ pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
 /// overloaded, or their mean measure is not below the allowed value.
 pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
-    // Of half of the trials, the mean says enough; of fewer, only one that the others cannot lower.
+    // With half of the trials, the mean suffices; with fewer, it must be so large that the other
+    // trials cannot lower it enough.
     let half = order.confirmations.div_ceil(2) as usize;
     let least = if trials.len() >= half { 1.0 } else { f64::from(order.confirmations) };
     let exceeds = |position: usize| {
@@ -278,7 +279,7 @@ pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
 }
 
 /// Returns the mean ratio of the measures of a condition to the allowed value; `None` if a trial
-/// has none.
+/// has no measure.
 pub(super) fn mean_ratio(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> Option<f64> {
     let ratios = ratios(order.conditions.get(position)?, position, trials);
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
@@ -320,7 +321,7 @@ fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool 
 }
 
 /// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to the allowed value;
-/// `None` if a trial has none, or there are fewer than two.
+/// `None` if a trial has no measure, or there are fewer than two.
 pub(super) fn upper_bound(
     order: &CapacityOrder,
     position: usize,
@@ -329,8 +330,8 @@ pub(super) fn upper_bound(
     upper_bound_of(order, position, trials, trials.len())
 }
 
-/// Returns true if the value would be confirmed by `number` trials in all that scatter like those
-/// so far.
+/// Returns true if `number` trials in total would confirm the value, if they scatter like the
+/// trials so far.
 pub(super) fn would_confirm(order: &CapacityOrder, trials: &[&Trial], number: usize) -> bool {
     let is_below = |position: usize| {
         upper_bound_of(order, position, trials, number).is_some_and(|bound| bound < 1.0)
@@ -417,8 +418,8 @@ mod tests {
         assert!(matches!(outcome, TrialOutcome::Undecided { .. }), "{outcome:?}");
     }
 
-    /// At a rate of 10/s with responses of a second, two of 200 requests may be open at the end of
-    /// the window that were not at its beginning.
+    /// At 10 requests per second with responses of a second, two more requests may be open at the
+    /// end of the window than at its beginning, of 200.
     #[test]
     fn shortfall_of_few_requests_is_chance() {
         let of = |per_s: f64, share: f64| {
@@ -465,7 +466,7 @@ mod tests {
         assert_eq!(&judge(&order(), &[trial]), expected);
     }
 
-    /// The standard error of 100 expected exceedances of 10,000 is 9.95.
+    /// The standard error of 100 expected exceedances among 10,000 requests is 9.95.
     #[test]
     fn count_is_decided_beyond_chance_and_undecided_within() {
         check(&counted(75, Some(1.0)), &TrialOutcome::Pass);
@@ -518,7 +519,7 @@ mod tests {
         assert_eq!(judge(&order, &[&failing(600)]), TrialOutcome::Fail(fails));
     }
 
-    /// With failures in a job that no condition is about, a load is not carried.
+    /// A load is not carried if a job without a condition on its failures has failures.
     #[test]
     fn condition_on_failures_of_another_job_allows_no_failures_of_this_one() {
         let mut order = order();

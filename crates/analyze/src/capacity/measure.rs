@@ -23,8 +23,8 @@ use crate::summary::Summary;
 /// Half the width of a 95 % interval in standard errors, for many batches.
 const TWO_SIDED_95: f64 = 1.96;
 
-/// Share of the response time spent waiting for a connection from which the connections are the
-/// limit.
+/// Smallest share of the response time spent waiting for a connection at which the connections are
+/// the limit.
 const WAITING: f64 = 0.5;
 
 /// Minimum number of requests beyond a bound from whose scatter over the window their correlation
@@ -32,11 +32,11 @@ const WAITING: f64 = 0.5;
 const FEWEST_EXCEEDANCES: u64 = 10;
 
 /// Returns the factor by which correlation raises the variance of the number of times that reach a
-/// bound, in nanoseconds; `None` if it is unknown. `read` returns the times of the requests whose
-/// intended start lies in a step.
+/// bound; `None` if it is unknown. The bound is in nanoseconds. `read` returns the times of the
+/// requests whose intended start lies in a step.
 ///
 /// # Errors
-/// The first error that `read` returns.
+/// Returns the first error of `read`.
 pub fn count_dispersion<E>(
     steps: Range<usize>,
     bound: f64,
@@ -51,7 +51,7 @@ pub fn count_dispersion<E>(
 }
 
 impl Trial {
-    /// Returns the figures of a run that was made for this request.
+    /// Returns the figures of a run that was executed for this request.
     pub fn of(
         order: &CapacityOrder,
         request: &TrialRequest,
@@ -257,7 +257,7 @@ fn dispersion_of_count(
 }
 
 /// Returns the number of times that reach the bound. A value of the histogram is the largest of its
-/// bucket, as it is for the quantile.
+/// bucket, as for the quantile.
 fn reaching(times: &Histogram<u64>, bound: f64) -> u64 {
     let recorded = times.iter_recorded().filter(|it| it.value_iterated_to() as f64 >= bound);
     recorded.map(|it| it.count_at_value()).sum()
@@ -275,7 +275,8 @@ fn failed(job: &JobSummary) -> Measure {
     }
 }
 
-/// Returns the ratio of measured to independent times at the reported quantile closest to this one.
+/// Returns the ratio of the number of times to the number of independent times that are equally
+/// informative, at the reported quantile closest to this one.
 fn dispersion_at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     let all = Quantile::ALL.iter().zip(&job.estimates.quantiles_ns);
     let distance = |quantile: &Quantile| ((1.0 - quantile.fraction) / (1.0 - q)).ln().abs();
@@ -284,9 +285,9 @@ fn dispersion_at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     Some(job.estimates.count as f64 / independent as f64)
 }
 
-/// Returns the relaxation time of the count beyond a condition's quantile, which every trial has,
-/// wherever its bound lies: correlation with this time constant raises the variance of the count
-/// by the factor 1 + 2 τ λ (the integrated autocorrelation of an exponential decay).
+/// Returns the relaxation time of the count beyond a condition's quantile. Every trial has this
+/// count, wherever its bound lies. Correlation with this time constant raises the variance of the
+/// count by the factor 1 + 2 τ λ (the integrated autocorrelation of an exponential decay).
 fn relaxation(condition: &Condition, job: &JobSummary) -> Option<Nanos> {
     let per_s = job.throughput_per_s.filter(|per_s| *per_s > 0.0)?;
     let dispersion = dispersion_at_quantile(job, quantile(condition)?)?;
@@ -319,8 +320,8 @@ fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> 
     })
 }
 
-/// Returns the number of connections of a closed job that the server accepted, if it refused those
-/// of some clients.
+/// Returns the number of connections of a closed job that the server accepted, if it refused the
+/// connections of some clients.
 fn limit_of_clients(evidence: &Evidence, account: AccountId) -> Option<LoadLimit> {
     let without = evidence.clients_without_connection(account)?;
     Some(LoadLimit::AcceptedConnections(without.connected))
@@ -355,8 +356,8 @@ mod tests {
         }
     }
 
-    /// A mean decides nothing beyond its own error, which the scatter of the times gives if there
-    /// are too few batches for an interval.
+    /// A mean is decided only beyond its own error, which follows from the scatter of the times if
+    /// there are too few batches for an interval.
     #[test]
     fn mean_has_an_error_also_without_batches() {
         let mut times = Kind::Service.histogram();

@@ -40,7 +40,8 @@ pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut 
     }
 }
 
-/// Returns true if a rate fails below one that passes, for a reason that the search does not know.
+/// Returns true for a rate that fails below one that passes, for a reason that the search does not
+/// know.
 fn is_explained(why: &Irregular) -> bool {
     matches!(why, Irregular::LossInversion { .. } | Irregular::BoundaryMoved { .. })
 }
@@ -49,12 +50,12 @@ fn is_explained(why: &Irregular) -> bool {
 /// order of time:
 ///
 /// 1. a trial passes;
-/// 2. a trial with at most its rate fails. Its service times are long, and it answers clearly less
-///    than it was offered;
-/// 3. a trial passes in which the server answers clearly more than in the second one.
+/// 2. a trial at the same or a smaller rate fails. Its service times are long, and it answers
+///    clearly less than it was offered;
+/// 3. a trial passes in which the server answers clearly more than in the second trial.
 ///
-/// Without the first one the server may have improved, and without the third one it may have
-/// degraded. What happened in between is unknown: another program may have taken the processor.
+/// Without the first trial the server may have improved, and without the third one it may have
+/// degraded. The events in between are unknown: another program may have taken the processor.
 fn metastable(order: &CapacityOrder, trials: &[&Trial]) -> Option<Metastable> {
     let passes = |trial: &&Trial| judge(order, &[*trial]) == TrialOutcome::Pass;
     let passed: Vec<&Trial> = trials.iter().copied().filter(passes).collect();
@@ -120,7 +121,7 @@ mod tests {
     use super::super::trial::Phase;
     use super::*;
 
-    /// Returns a trial that answers this rate of the one that it is offered.
+    /// Returns a trial with an offered rate `value` that answers `answered_per_s`.
     fn answering(value: f64, answered_per_s: f64, service_us: u64) -> Trial {
         let (phase, window) = (Phase::Round(1), Nanos::from_secs(4));
         let request = TrialRequest { value, phase, warmup: Nanos::ZERO, window, number: 0 };
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(found(&searched()), Some(expected));
     }
 
-    /// Each change of the trials takes one part of the evidence away.
+    /// Each change of the trials removes one part of the evidence.
     #[test]
     fn other_reasons_of_an_overload_are_not_metastable() {
         let without = |words: &str, change: &dyn Fn(&mut Vec<Trial>)| {
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn advised_connections_are_at_least_four_and_at_most_half_of_the_busy_ones() {
         let of = |per_s: f64, busy: u64| advised(&[&pass(per_s)], busy);
-        // 60 µs.
+        // The mean service time is 60 µs.
         assert_eq!(of(100_000.0, 97), Some(18));
         assert_eq!(of(1_000.0, 97), Some(4));
         assert_eq!(of(100_000.0, 20), Some(10));

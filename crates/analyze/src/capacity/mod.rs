@@ -1,9 +1,9 @@
 //! Search for the capacity: the highest rate, or the largest concurrency, at which all conditions
 //! hold.
 //!
-//! The search is a pure function: [`next_step()`] looks at the [`CapacityOrder`] and at all
-//! [`Trial`]s so far, and returns the next one to run or the resulting [`Capacity`]. A resumed
-//! search passes the recorded trials again and continues where it stopped.
+//! The search is a pure function: [`next_step()`] takes the [`CapacityOrder`] and all [`Trial`]s so
+//! far, and returns the next trial to run or the resulting [`Capacity`]. A resumed search passes
+//! the recorded trials again and continues after the last one.
 //!
 //! A trial is one run at one value. It is judged by the number of requests that reach the bound,
 //! not by its quantile ([`TrialOutcome`]). The search doubles the value until a trial fails,

@@ -37,7 +37,7 @@ pub struct CapacityOrder {
     pub seed: base::Seed,
 }
 
-/// Reason why a search cannot be made.
+/// Reason why a search is impossible.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OrderError {
     /// There is no condition.

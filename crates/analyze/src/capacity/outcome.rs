@@ -12,7 +12,8 @@ pub enum TrialOutcome {
     Undecided {
         /// Position of the condition that is closest to its bound.
         condition: usize,
-        /// Distance of its measure from the bound, in standard errors; negative if it would pass.
+        /// Distance of the condition's measure from the bound, in standard errors; negative if it
+        /// would pass.
         distance: f64,
     },
     /// The trial says nothing about the database.
@@ -26,7 +27,7 @@ pub enum FailReason {
     Condition {
         /// Position of the condition.
         condition: usize,
-        /// Ratio of its measure to the allowed value.
+        /// Ratio of the condition's measure to the allowed value.
         ratio: f64,
     },
     /// A condition's metric was not measured.
@@ -94,7 +95,7 @@ impl FailReason {
         }
     }
 
-    /// Returns the position of the condition that failed; `None` if the load itself did.
+    /// Returns the position of the condition that failed; `None` if the load was not carried.
     pub fn condition(&self) -> Option<usize> {
         match self {
             FailReason::Condition { condition, .. } | FailReason::Missing { condition } => {

@@ -10,7 +10,7 @@
 use crate::linear::{invert, multiply};
 use crate::student::{critical_t, two_sided_p};
 
-/// A trial as the regression sees it.
+/// A trial as an input of the regression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     /// Logarithm of the value of the varied key, relative to the center of the fit.
@@ -66,7 +66,7 @@ pub(super) struct Crossing {
     pub(super) x: f64,
     /// Standard error of `x`.
     pub(super) error: f64,
-    /// Half the width of its 95 % interval.
+    /// Half the width of the 95 % interval of `x`.
     pub(super) half_width: f64,
     /// Growth of the logarithm of the ratio per unit of x.
     pub(super) slope: f64,

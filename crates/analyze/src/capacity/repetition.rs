@@ -1,19 +1,19 @@
-//! Comparison of a search with the one that it repeats.
+//! Comparison of a search with the search that it repeats.
 
 use super::result::{Boundary, Capacity, Interval, Irregular};
 use super::search::{LOCATED, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
-/// Error of a search that its interval does not show, as a fraction of the value. In the published
-/// table (`docs/capacity.md`), at least 75 % of the estimates on each system are within it. Ranges
-/// are widened by it before they are compared.
+/// Error of a search that its interval does not include, as a fraction of the value. In the
+/// published table (`docs/capacity.md`), at least 75 % of the estimates on each system are within
+/// this error. Ranges are widened by it before they are compared.
 pub const SEARCH_ERROR: f64 = 0.02;
 
-/// The comparison of a search with the one that it repeats.
+/// The comparison of a search with the search that it repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapacityRepetition {
-    /// The parts that were compared: of the first search, and of its repetition.
+    /// The compared parts of the results: of the first search, and of its repetition.
     pub findings: [SearchFinding; 2],
     /// Reason of the outcome.
     pub reason: RepetitionReason,
@@ -30,8 +30,8 @@ pub enum SearchFinding {
         /// 95 % interval of the estimate.
         interval: Interval,
     },
-    /// Range from the confirmed value to the smallest larger one that failed; at a non-monotone
-    /// boundary, to the largest one that passed nevertheless.
+    /// Range from the confirmed value to the smallest larger value that failed; at a non-monotone
+    /// boundary, to the largest value that passed although a smaller one failed.
     Range(Interval),
     /// Largest value that passed; no larger one failed.
     AtLeast(f64),
@@ -52,15 +52,15 @@ pub enum RepetitionReason {
     Overlap,
     /// The ranges overlap only after each was widened by [`SEARCH_ERROR`].
     OverlapWithinError,
-    /// They overlap, but one is too wide to locate the boundary: true for the first search, and for
-    /// its repetition.
+    /// The ranges overlap, but at least one is too wide to locate the boundary. The elements are
+    /// true if it is the range of the first search, and of its repetition.
     NotLocated([bool; 2]),
     /// The ranges do not overlap, although each was widened.
     Disjoint,
     /// A value that one search confirmed does not hold in the other.
     Refuted,
-    /// No value of one search failed, and it confirmed a value beyond the one that fails in the
-    /// other.
+    /// No value of one search failed, and it confirmed a value above the smallest one that fails in
+    /// the other search.
     PassesBeyond,
     /// One search confirmed a value, and all values failed in the other.
     AlwaysFails,
@@ -82,12 +82,14 @@ pub enum RepetitionReason {
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to at least ±2
 /// % of its estimate. At other boundaries, or without an estimate, the ranges from the confirmed
-/// value to the smallest one that failed, or to a larger one that passed nevertheless, must
-/// overlap, each widened by 2 %. An overlap with a range that is too wide to locate the boundary
-/// says nothing about the boundary. Without two such ranges, the results agree if all values passed
-/// in both searches, or all failed in both. They contradict each other if one search confirmed a
-/// value and all values of the other failed. They also do if no value failed in one search, and it
-/// confirmed a value above the failing one of the other.
+/// value to the smallest failed value, or to a larger value that passed nevertheless, must overlap,
+/// each widened by 2 %. An overlap with a range that is too wide to locate the boundary says
+/// nothing about the boundary.
+///
+/// If the searches do not both have such a range, the results agree if all values passed in both
+/// searches, or all failed in both. They contradict each other if one search confirmed a value and
+/// all values of the other failed. They also contradict each other if no value failed in one search
+/// and it confirmed a value above one that fails in the other.
 ///
 /// If the boundaries cannot be compared, the answer still holds if the confirmed value does: the
 /// repetition confirmed the same value (within 2 %) or up to a quarter more.
@@ -218,8 +220,8 @@ impl SearchFinding {
         }
     }
 
-    /// Returns the condition that does not hold or the value that failed its final trial, if there
-    /// is one.
+    /// Returns the condition that does not hold, or the value whose final trial failed, if there is
+    /// one.
     fn held(capacity: &Capacity) -> SearchFinding {
         let of_failure = |why: &Irregular| match why {
             Irregular::HoldFailed { value } => Some(SearchFinding::HoldFailed(*value)),
@@ -233,7 +235,7 @@ impl SearchFinding {
 
 /// A range that is compared with another one.
 struct Range {
-    /// The finding that has it.
+    /// The finding with this range.
     finding: SearchFinding,
     /// Its ends.
     ends: Interval,
@@ -285,8 +287,8 @@ fn overlap(one: Interval, other: Interval) -> bool {
     one.low <= other.high && other.low <= one.high
 }
 
-/// Returns true if a search says enough for another one to agree with it: the range of the
-/// boundary is narrow, and the confirmed value not far below it.
+/// Returns true if a search locates its boundary well enough for another search to agree with it:
+/// the range of the boundary is narrow, and the confirmed value not far below it.
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
     let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
@@ -301,7 +303,7 @@ fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) ->
     high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED)
 }
 
-/// Returns true if a search shows that a value which another one confirmed does not hold.
+/// Returns true if a search shows that a value confirmed by another search does not hold.
 fn refutes(one: &Capacity, other: &Capacity) -> bool {
     let Some(kept) = other.sustained.filter(|_| !has(other, is_unmet)) else { return false };
     has(one, is_unmet)
@@ -360,7 +362,7 @@ mod tests {
         compared(first, second).outcome()
     }
 
-    /// 2 clients are half of 4, and next to 3.
+    /// 2 clients are half of 4, but adjacent to 3.
     #[test]
     fn neighbouring_numbers_of_clients_are_a_narrow_range() {
         let clients = VariedLoad::Concurrency { job: "read".to_owned() };
@@ -449,7 +451,7 @@ mod tests {
         assert_eq!(compared(&wide, &wide).reason, reason, "the confirmed value is the same");
         let apart = Capacity { sustained: Some(900.0), fails: Some(950.0), ..second.clone() };
         assert_eq!(repeated(&wide, &apart), RepetitionOutcome::Contradicts);
-        // The intervals overlap, and one confirmed half of the other's value.
+        // The intervals overlap, and one search confirmed half of the other's value.
         let why = vec![Irregular::NotLocated { low: 400.0, high: 832.0 }];
         let low = Capacity { sustained: Some(400.0), irregular: why, ..second.clone() };
         assert_eq!(repeated(&second, &low), RepetitionOutcome::Undecided);
@@ -566,7 +568,7 @@ mod tests {
         let (one, other) = (found(770.0, 760.0, 780.0), found(775.0, 770.0, 790.0));
         let findings = [estimate(770.0, 760.0, 780.0), estimate(775.0, 770.0, 790.0)];
         check((&one, &other), findings, RepetitionReason::Overlap);
-        // One has no estimate.
+        // One search has no estimate.
         let findings = [range(760.0, 780.0), range(750.0, 770.0)];
         check((&one, &cliff(750.0, 770.0)), findings, RepetitionReason::Overlap);
         let findings = [range(760.0, 780.0), range(785.0, 800.0)];

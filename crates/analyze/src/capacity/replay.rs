@@ -24,7 +24,7 @@ pub(super) struct Replay<'a> {
     trials: &'a [Trial],
     /// Number of consumed trials.
     taken: usize,
-    /// Time that these took, without the hold.
+    /// Time that the consumed trials took, without the hold.
     spent: Nanos,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Replay<'a> {
         phase: Phase,
         window: Nanos,
     ) -> Result<&'a Trial, Pause> {
-        // The same before a recorded trial as before a new one: a resumed search must stop where
+        // Check the budget for a recorded trial as for a new one: a resumed search must stop where
         // the first one did.
         let warmup = self.warmup(value);
         if self.overhead_s(value) + window.as_secs_f64() > self.left(phase).as_secs_f64() {
@@ -138,9 +138,9 @@ impl<'a> Replay<'a> {
         Err(Pause::Irregular(Irregular::GeneratorLimited { value }))
     }
 
-    /// Returns the outcome at this value. A trial that is undecided, or has nothing to judge, is
-    /// repeated with twice the length, at most `extensions` times, and all trials at the value are
-    /// judged together.
+    /// Returns the outcome at this value. A trial that is undecided, or has no measure, is repeated
+    /// with twice the length, at most `extensions` times, and all trials at the value are judged
+    /// together.
     ///
     /// # Errors
     /// As for [`Replay::valid_trial`].
@@ -186,8 +186,8 @@ impl<'a> Replay<'a> {
         self.order.warmup.max(settled.min(self.order.trial))
     }
 
-    /// Returns the time of a trial outside of its window, in seconds: what the trials so far took
-    /// on average, such as for bringing the data back, but at least the warm-up and the drain.
+    /// Returns the time of a trial outside of its window, in seconds: the mean of the trials so
+    /// far, including time to restore the data, but at least the warm-up and the drain.
     pub(super) fn overhead_s(&self, value: f64) -> f64 {
         let least = (self.warmup(value) + self.order.drain).as_secs_f64();
         let outside = |trial: &Trial| trial.took.as_secs_f64() - trial.window.as_secs_f64();
@@ -254,8 +254,8 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Returns the share of the budget that a phase and those before it may take; `None` if it
-    /// takes none of it.
+    /// Returns the share of the budget that a phase and those before it may take; `None` for a
+    /// phase that takes no part of the budget.
     fn share_of_budget(&self, phase: Phase) -> Option<f64> {
         match phase {
             Phase::Bracket | Phase::Shrink | Phase::Round(_) => {

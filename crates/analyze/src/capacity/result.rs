@@ -36,7 +36,7 @@ pub struct Capacity {
     pub slo: String,
     /// Largest value that was confirmed; `None` if none was.
     pub sustained: Option<f64>,
-    /// Smallest value above it that failed; `None` if none did.
+    /// Smallest value above `sustained` that failed; `None` if none did.
     pub fails: Option<f64>,
     /// Value at which the binding condition reaches its bound; `None` if the boundary was not
     /// reached, or if the confirmation contradicts it.
@@ -100,9 +100,10 @@ pub enum Boundary {
 /// An irregularity of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Irregular {
-    /// The generator cannot produce the load: trials were invalid, or half of its ceiling passes.
+    /// The generator cannot produce the load: trials were invalid, or a value at half of the
+    /// generator's ceiling passes.
     GeneratorLimited {
-        /// Value that it cannot produce.
+        /// Value that the generator cannot produce.
         value: f64,
     },
     /// All values up to this one pass.
@@ -115,7 +116,7 @@ pub enum Irregular {
         /// Smallest value that was tried.
         lowest: f64,
     },
-    /// A trial that carried its load has nothing that the condition could judge.
+    /// A trial that carried its load has no measure for the condition.
     NotMeasured {
         /// Position of the condition.
         condition: usize,
@@ -130,7 +131,7 @@ pub enum Irregular {
     /// A rate fails although a larger one passes, and an overload that sustains itself may be the
     /// reason.
     Metastable(Metastable),
-    /// The confirmation fails at or below the boundary that the search found: it moved.
+    /// The confirmation fails at or below the boundary that the search found: the boundary moved.
     BoundaryMoved {
         /// Smallest value that fails in the confirmation.
         fails: f64,
@@ -148,7 +149,7 @@ pub enum Irregular {
     },
     /// The budget ended before the search did.
     BudgetSpent {
-        /// Phase in which it ended.
+        /// Phase in which the budget ended.
         phase: Phase,
     },
     /// A limit of the load binds: the result is not a capacity of the database.
@@ -163,7 +164,8 @@ pub enum Irregular {
     /// Later trials at the same values exceed the bound more often, or less often, than earlier
     /// ones.
     Drifts {
-        /// Change of the capacity over the rounds, as a fraction of itself; negative if it fell.
+        /// Change of the capacity over the rounds, as a fraction of the capacity; negative if it
+        /// fell.
         change: f64,
     },
     /// No value was confirmed.
@@ -186,7 +188,7 @@ pub enum Irregular {
         /// Position of the condition.
         condition: usize,
     },
-    /// The regression does not settle: the residuals are curved even in a narrow span.
+    /// The residuals of the regression are curved even in a narrow span.
     Curved,
     /// Requests exceed the bound of a condition at low loads about as often as near the boundary,
     /// as if something stalls the server: more trials would not show another boundary.
@@ -204,9 +206,9 @@ pub enum Irregular {
 /// without one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metastable {
-    /// Smallest rate at which it was seen, in requests per second.
+    /// Smallest rate at which the overload was observed, in requests per second.
     pub fails: f64,
-    /// Rate that the server answered there, in requests per second.
+    /// Rate that the server answered in this overload, in requests per second.
     pub answered_per_s: f64,
     /// Largest rate that passes, in requests per second.
     pub passes: f64,

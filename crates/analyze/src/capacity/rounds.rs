@@ -33,7 +33,7 @@ pub(super) struct Found {
 pub(super) struct Steepness {
     /// Growth of the logarithm of the measure per unit of the logarithm of the value.
     pub(super) slope: f64,
-    /// Requests per independent request.
+    /// Number of requests that scatter like one independent request.
     pub(super) dispersion: f64,
 }
 
@@ -78,7 +78,7 @@ const NEAR: f64 = 0.12;
 /// Half-width of the interval, as a logarithm, above which the regression is not used.
 const USELESS: f64 = 0.15;
 
-/// Largest ratio of neighbouring whole numbers whose jump is called a cliff.
+/// Largest ratio of neighbouring whole numbers between which a jump is called a cliff.
 const WHOLE_CLIFF: f64 = 1.02;
 
 /// Smallest disagreement of the two fits that matters, as a fraction of the estimate.
@@ -102,7 +102,7 @@ pub(super) fn rounds(replay: &mut Replay<'_>, bracket: Bracket) -> Result<Option
     rounds.run()
 }
 
-/// Returns the length of the trials: as long as three rounds can be within the budget.
+/// Returns the length of the trials: the longest with which three rounds fit into the budget.
 fn length(replay: &Replay<'_>, center: f64) -> Nanos {
     let left = replay.left(Phase::Round(1)).as_secs_f64();
     let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
@@ -146,7 +146,7 @@ impl<'a> Rounds<'_, 'a> {
                 && planned < MOST_ROUNDS
                 && self.boundary().is_some_and(|it| it.is_curved())
             {
-                // A narrower span is straighter.
+                // In a narrower span, the measures are closer to a straight line.
                 self.span = (self.span / 2.0).max(NARROWEST);
                 planned = MOST_ROUNDS.min(planned + 1);
                 self.recenter(round, false);
@@ -179,7 +179,7 @@ impl<'a> Rounds<'_, 'a> {
             is_of_round || (trial.value / self.center).ln().abs() <= NEAR
         };
         let mut trials: Vec<&Trial> = self.replay.valid().filter(is_near).collect();
-        // Trials that turned out to be short depend on how they began.
+        // Exclude trials that turned out to be short: they depend on their initial state.
         let is_long =
             |trial: &&Trial| trial.window.as_secs_f64() * 2.0 >= self.window.as_secs_f64();
         let long: Vec<&Trial> = trials.iter().copied().filter(is_long).collect();
@@ -199,13 +199,13 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns true if requests fail at a value at which no condition has reached its bound: the
-    /// measures do not show where.
+    /// measures do not locate the boundary.
     fn refuses(&self) -> bool {
         self.first_refused().is_some() && self.boundary().is_none()
     }
 
     /// Lengthens the trials of the next rounds if the dispersion between trials shows a longer
-    /// relaxation time than single trials could: by as much as three more rounds can take.
+    /// relaxation time than single trials could, at most to a length that allows three more rounds.
     fn lengthen(&mut self) {
         let Some(found) = self.boundary() else { return };
         let Some(per_s) = self.replay.throughput(self.center) else { return };
@@ -275,7 +275,7 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Halves the gap between the values that pass and those that fail, when no trial of a round
-    /// was near the boundary. Returns the cliff in it, or moves the rounds to a trial near the
+    /// was near the boundary. Returns the cliff in the gap, or moves the rounds to a trial near the
     /// boundary.
     fn narrow(&mut self) -> Result<Option<Found>, Pause> {
         let order = self.replay.order;
@@ -305,7 +305,7 @@ impl<'a> Rounds<'_, 'a> {
 
     /// Returns true if the measures are far from their bounds on both sides of a gap. A load that
     /// is not carried is far beyond them: below a narrow gap, it is then enough that no trial is
-    /// near a bound. Requests that are refused are a jump from none to some.
+    /// near a bound. Refused requests also count as a jump.
     fn jumps(&self, low: f64, high: f64) -> bool {
         if self.refuses() {
             return true;
@@ -343,7 +343,7 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns two neighbouring numbers of clients: the smaller one passes and the larger one
-    /// fails. No fit can say more, as there is nothing between them.
+    /// fails. No fit can be more precise, because there is no number between them.
     fn neighbours(&self) -> Option<(f64, f64)> {
         let Bracket { low, high, .. } = self.gap();
         let is_whole = self.replay.order.vary.is_whole();
@@ -359,7 +359,7 @@ impl<'a> Rounds<'_, 'a> {
         let is_cliff = high / low <= limit;
         let estimate = if is_cliff { (low * high).sqrt() } else { low };
         Found {
-            // What a server refuses is a cliff between any two numbers of clients.
+            // Refused requests are a cliff between any two numbers of clients.
             boundary: match (&inversion, is_cliff || binding.is_none() && self.refuses()) {
                 (Some(_), _) => Boundary::NonMonotone,
                 (None, true) => Boundary::Cliff,

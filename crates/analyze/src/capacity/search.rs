@@ -28,8 +28,8 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 /// at a boundary that is so shallow that the confirmation needs a wide margin.
 pub(super) const LOCATED: f64 = 1.25;
 
-/// Largest difference of numbers of clients at which the boundary counts as located, whatever the
-/// ratio.
+/// Largest difference of numbers of clients at which the boundary counts as located, regardless of
+/// the ratio.
 const FEW_CLIENTS: f64 = 2.0;
 
 /// Knowledge of the search before the confirmation.
@@ -41,7 +41,7 @@ struct Knowledge {
 
 fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
     let knowledge = explore(replay)?;
-    // Few requests at low rates decide nothing; the trials of the confirmation do.
+    // Trials at low rates have too few requests to decide; the trials of the confirmation decide.
     let floor = knowledge.bracket.low.or(knowledge.bracket.undecided);
     let confirmed = match (&knowledge.found, floor) {
         (Some(found), _) => confirm(replay, found).map_err(run)?,
@@ -111,7 +111,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         irregular.push(up_to_failing(without_boundary(&valid, above), above, fails));
     }
     irregular.extend(confirmed.irregular.into_iter().chain(not_located));
-    // Without a value that fails, larger loads say more than these.
+    // If no value fails, trials at larger loads are more informative than these.
     let near = credible.map(|found| found.estimate).or(fails);
     let near = near.filter(|_| irregular.iter().any(Irregular::is_without_boundary));
     irregular.extend(near.and_then(|near| independent(order, &valid, near)));
@@ -146,8 +146,8 @@ pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
     high / low > most && (!load.is_whole() || high - low > FEW_CLIENTS)
 }
 
-/// Returns the range of the boundary above the confirmed value if the search leaves a wide one, or
-/// does not know its class for a reason that it did not name.
+/// Returns the range of the boundary above the confirmed value if the range is wide, or if the
+/// class of the boundary is unknown and the search named no reason.
 fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Interval> {
     let Interval { low, high } = found.interval;
     let low = sustained.map_or(low, |sustained| sustained.min(low));
@@ -156,16 +156,16 @@ fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> 
     (is_wide || is_unknown).then_some(Interval { low, high })
 }
 
-/// Returns the range of the boundary if the trials show none, for no reason that the search named:
-/// it lies above `low`, and at most at the largest value that was tried.
+/// Returns the range of the boundary if the trials show none and the search named no reason: from
+/// `low` to the largest value that was tried.
 fn without_boundary(trials: &[&Trial], low: f64) -> Interval {
     let high = trials.iter().map(|trial| trial.value).fold(low, f64::max);
     Interval { low, high }
 }
 
-/// Returns the smallest value above the confirmed one at which the conditions fail. Of the many
-/// values that were tried, one below the interval of the estimate may fail by chance: the
-/// regression over all trials says more.
+/// Returns the smallest value above the confirmed one at which the conditions fail. Values below
+/// the interval of the estimate are passed over if a larger value fails too: among many tried
+/// values, one may fail by chance, and the regression over all trials is more reliable.
 fn smallest_failing(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -284,8 +284,8 @@ mod tests {
         assert_eq!(capacity.slope, None);
     }
 
-    /// Returns a search for `mean(read) < 20ms` of a server with this mean time at a rate, which
-    /// scatters by 1 %, and which refuses what exceeds `most`.
+    /// Returns the result of a search for `mean(read) < 20ms`. The server has the mean time
+    /// `mean_ms` at a rate, with a scatter of 1 %, and refuses requests beyond the rate `most`.
     fn mean_below_20_ms(mean_ms: impl Fn(f64) -> f64, most: f64, seed: u64) -> Capacity {
         let mut order = order();
         order.conditions[0].slo.metric = Metric::Response(workload::Statistic::Mean);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     /// The mean of a queue with one server is 20 ms at 950/s, or at 875/s if a request takes 2.5
-    /// ms. A server that refuses what exceeds 800/s has a mean of 5 or 12.5 ms there.
+    /// ms. A server that refuses requests beyond 800/s has a mean of 5 or 12.5 ms at 800/s.
     #[test]
     fn mean_that_grows_to_its_bound_is_smooth_unless_requests_are_refused_before() {
         let queue_ms = |per_s: f64| 1_000.0 / (1_000.0 - per_s).max(1.0);
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!((capacity.boundary, capacity.sustained), (Boundary::NotReached, None));
     }
 
-    /// Returns a search with a budget of minutes and another seed of its noise.
+    /// Returns a search with a budget of `minutes`, and the seed of its noise.
     fn minutes(minutes: u64, seed: u64) -> (CapacityOrder, u64) {
         let trial = Nanos::from_secs((minutes).clamp(2, 10));
         let highest = Some(2_000.0);
@@ -450,7 +450,7 @@ mod tests {
         assert!(matches!(irregular[..], [Irregular::AlwaysFails { .. }]), "{irregular:?}");
     }
 
-    /// The first value is far too large, and all below decide little.
+    /// The first value is far too large, and the trials at all smaller values decide little.
     #[test]
     fn capacity_far_below_the_first_value_is_found() {
         for (order, seed) in (1..=8).map(|seed| minutes(15, seed)) {
@@ -483,7 +483,7 @@ mod tests {
         assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 565.69 }]);
     }
 
-    /// 800/s is too much for the generator, and the server fails below.
+    /// The generator cannot produce 800/s, and the server fails at a lower rate.
     #[test]
     fn boundary_below_the_limit_of_the_generator_is_found() {
         let capacity = found(|request| {
@@ -580,8 +580,8 @@ mod tests {
         }
     }
 
-    /// Trials of few requests that come in bursts, of a server that becomes slower: no value passes
-    /// below the smallest one that fails, and so there is no boundary by the order of the outcomes.
+    /// Trials of few requests that come in bursts, of a server that becomes slower. No value passes
+    /// below the smallest one that fails, so the order of the outcomes shows no boundary.
     #[test]
     fn search_without_an_estimate_is_irregular() {
         let mut without = 0;
@@ -671,7 +671,7 @@ mod tests {
     }
 
     /// The median of a queue reaches 1.39 ms at 500/s, half of its capacity. At 250/s, 35 % of the
-    /// requests take as long, of 50 % that are allowed.
+    /// requests take that long, and 50 % may.
     #[test]
     fn slow_requests_of_a_queue_are_not_said_to_be_independent_of_the_load() {
         let mut median = order();
@@ -785,9 +785,9 @@ mod tests {
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
     }
 
-    /// Returns the numbers of searches, out of `searches`, that call the server slower and faster
-    /// from trial to trial. Service times grow by `trend` with each trial. `dispersion` requests
-    /// count like one independent request.
+    /// Returns the numbers of searches, out of `searches`, that report a server that becomes
+    /// slower, and one that becomes faster, from trial to trial. Service times grow by `trend` with
+    /// each trial. `dispersion` requests count like one independent request.
     fn drifting(searches: u64, trend: f64, dispersion: f64) -> [usize; 2] {
         let changes = (1..=searches).map(|seed| {
             let order = CapacityOrder { seed: base::Seed(seed), ..order() };
@@ -853,7 +853,7 @@ mod tests {
         assert_eq!(fails(Some(900.0)), Some(700.0), "no value fails beyond the interval");
     }
 
-    /// The data are brought back before each trial, which the order does not know.
+    /// The data are restored before each trial, which the order does not know.
     #[test]
     fn time_between_trials_counts_against_the_budget() {
         let order = order();
@@ -1050,7 +1050,7 @@ mod tests {
         assert_eq!(trials.iter().filter(confirming).count(), 7, "one trial, and six that confirm");
     }
 
-    /// A trial at ten times its bound, where the slope says how far the boundary is.
+    /// A trial at ten times its bound; the slope shows the distance of the boundary.
     #[test]
     fn single_trial_beyond_its_bound_says_how_far_to_step_down() {
         let capacity = found(|request| match request.phase {
@@ -1067,8 +1067,8 @@ mod tests {
     }
 
     /// Returns the number of trials of the first attempt, and the number that confirmed a value.
-    /// `ratios` are the measures of its first trials relative to the allowed one; later trials have
-    /// 0.8.
+    /// `ratios` are the ratios of the first trials' measures to the allowed measure; later trials
+    /// have a ratio of 0.8.
     #[track_caller]
     fn first_attempt(budget_s: u64, ratios: [f64; 6]) -> (usize, u32) {
         let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
@@ -1088,7 +1088,8 @@ mod tests {
         (first.count(), capacity.confirmations)
     }
 
-    /// The bound is 1.05 of the allowed number; nine such trials would have 0.98.
+    /// The upper bound of the mean is 1.05 of the allowed number; with nine such trials, it would
+    /// be 0.98.
     #[test]
     fn undecided_confirmation_is_extended_by_half_if_time_allows() {
         let undecided = [0.5, 1.1, 0.6, 1.0, 0.7, 0.9];
@@ -1236,7 +1237,7 @@ mod tests {
     fn concurrency_is_a_whole_number() {
         let vary = VariedLoad::Concurrency { job: "read".to_owned() };
         let order = CapacityOrder { vary, first: 1.0, highest: Some(512.0), ..order() };
-        // 1 % at 23.4 clients.
+        // The share of slow requests is 1 % at 23.4 clients.
         let (capacity, trials) = run(&order, |request| {
             let clients = request.value;
             let mut trial = trial(request, 900.0, (0.01 * (0.3 * (clients - 23.4)).exp()).min(1.0));
@@ -1248,7 +1249,7 @@ mod tests {
         assert!((20.0..=23.0).contains(&capacity.sustained.unwrap()), "{:?}", capacity.sustained);
     }
 
-    /// The retreat of the last attempt is as large as one may be.
+    /// The retreat of the last attempt has the largest permitted size.
     #[test]
     fn value_that_is_overloaded_in_every_attempt_is_not_confirmed() {
         let capacity = found(|request| match request.phase {

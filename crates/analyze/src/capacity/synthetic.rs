@@ -55,8 +55,8 @@ pub(super) fn queue(per_s: f64) -> f64 {
     queue_beyond(per_s, 0.02)
 }
 
-/// Returns the share of requests beyond a time of a queue with one server, Poisson arrivals and
-/// exponential services of 1 ms.
+/// Returns the share of the requests that take longer than a time, in a queue with one server,
+/// Poisson arrivals and exponential services of 1 ms.
 pub(super) fn queue_beyond(per_s: f64, time_s: f64) -> f64 {
     (-(1_000.0 - per_s).max(0.0) * time_s).exp()
 }

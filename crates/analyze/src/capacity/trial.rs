@@ -7,11 +7,11 @@ use base::Nanos;
 pub struct Trial {
     /// Value of the varied key: requests per second, or clients.
     pub value: f64,
-    /// Phase of the search that requested it.
+    /// Phase of the search that requested the trial.
     pub phase: Phase,
     /// Length of its window.
     pub window: Nanos,
-    /// Time that it took with warm-up and drain; it counts against the budget.
+    /// Duration of the trial with warm-up and drain, which counts against the budget.
     pub took: Nanos,
     /// Measures of the conditions, in the order of [`CapacityOrder::conditions`].
     ///
@@ -46,10 +46,10 @@ pub struct Trial {
     pub relaxation: Option<Nanos>,
 }
 
-/// The parts of a trial that its evidence does not have.
+/// Data of a trial that are not part of its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialContext {
-    /// Time that it took with warm-up and drain.
+    /// Duration of the trial with warm-up and drain.
     pub took: Nanos,
     /// Dispersions of the counts beyond the bounds, by condition, as
     /// [`count_dispersion`](super::count_dispersion) returns them.
@@ -94,8 +94,8 @@ pub struct Counted {
     pub exceeded: u64,
     /// All requests of the window.
     pub total: u64,
-    /// Requests per independent request: the factor by which correlation raises the variance of the
-    /// count. `None` if it is unknown.
+    /// Number of requests that scatter like one independent request: the factor by which
+    /// correlation raises the variance of the count. `None` if it is unknown.
     pub dispersion: Option<f64>,
 }
 
@@ -105,8 +105,8 @@ pub enum LoadLimit {
     /// All connections of the open job were busy, and requests waited for one of them: a limit of
     /// the generator itself.
     OwnConnections(u64),
-    /// The server accepted no more connections than these. Clients of a closed job without one send
-    /// nothing; requests of an open job wait.
+    /// The server accepted only this number of connections. In a closed job, clients without a
+    /// connection send nothing; in an open job, requests wait.
     AcceptedConnections(u64),
 }
 

@@ -13,8 +13,8 @@ use crate::finding::{
 };
 use crate::surroundings::{Calibration, Route};
 
-/// Fraction of the load generator's ceiling that a schedule may use. The calibration was made at a
-/// different time; beyond this fraction, requests that come close together delay each other.
+/// Fraction of the load generator's ceiling that a schedule may use. The calibration took place at
+/// a different time; beyond this fraction, requests that come close together delay each other.
 const CEILING_ALLOWED: f64 = 0.5;
 
 /// Fraction of the service time at p50 that an empty statement may take.
@@ -26,7 +26,7 @@ const CLOCK_COST_ALLOWED: f64 = 0.05;
 /// Minimum ratio of the service time at p50 to the clock's resolution (Hoefler and Belli, SC'15).
 const CLOCK_STEPS: f64 = 10.0;
 
-/// Minimum fraction of the ceiling at which it limits a closed job.
+/// Minimum fraction of the ceiling from which the ceiling limits a closed job.
 const CEILING_LIMITS: f64 = 0.8;
 
 impl CheckInput<'_> {
@@ -82,7 +82,7 @@ impl CheckInput<'_> {
         })
     }
 
-    /// Returns the consequence of the load generator having enough time to spare, or too little.
+    /// Classifies the headroom of the load generator, for a run with or without schedules.
     pub(super) fn headroom(&self, has_enough: bool) -> Headroom {
         match (has_enough, self.whole_jobs().any(|account| self.has_schedule(account))) {
             (true, _) => Headroom::Enough,
@@ -91,7 +91,7 @@ impl CheckInput<'_> {
         }
     }
 
-    /// Returns the load of the run on its threads if they had reached their limit.
+    /// Returns the load of the run on its threads if the threads reached their limit.
     pub(crate) fn limited_by_its_threads(&self) -> Option<CeilingUse> {
         self.used().filter(|used| used.share >= CEILING_LIMITS)
     }

@@ -66,8 +66,8 @@ impl CheckInput<'_> {
         Some(job.name().to_owned())
     }
 
-    /// Returns the number of requests that were open when the run was killed. It could not mark
-    /// them as unsent: every unsent request was still open.
+    /// Returns the number of requests that were open when the run was killed. They include the
+    /// unsent ones, which a killed run cannot mark.
     fn open(&self) -> u64 {
         let steps = self.jobs().flat_map(|(_, job, _)| &job.steps);
         steps.map(|step| step.counts.balance.unsent()).sum()

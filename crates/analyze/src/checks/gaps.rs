@@ -1,11 +1,11 @@
 //! Checks that the gaps between arrivals are distributed as in a Poisson process.
 //!
-//! Counts per second do not show that: with a timer that ticks each millisecond, the right number
-//! of requests comes due in a second, but in clusters. The gaps between arrivals, as the generator
-//! noticed them, do show it. They are compared with the distribution that follows from the rate, by
-//! the test of Anderson and Darling with nothing estimated (Stephens, "EDF statistics for goodness
-//! of fit", 1974, case 0), and by a material size. Neither detects that all arrivals come late:
-//! that is the send lag.
+//! Counts per second do not show the distribution: with a timer that ticks each millisecond, the
+//! right number of requests comes due in a second, but in clusters. The gaps between arrivals, as
+//! the generator noticed them, do show it. They are compared with the distribution that follows
+//! from the rate, by the test of Anderson and Darling without estimated parameters (Stephens, "EDF
+//! statistics for goodness of fit", 1974, case 0), and by a material size. Neither detects that all
+//! arrivals are late; the check of the send lag does.
 
 use base::AccountId;
 use hdrhistogram::Histogram;
@@ -114,7 +114,7 @@ impl Gaps<'_> {
     }
 
     fn deviation(self) -> Deviation {
-        // Keeps the logarithm finite: gaps of zero are as improbable as that.
+        // Keeps the logarithm finite for gaps of zero.
         const EDGE: f64 = 1e-9;
         let n = self.measured.len() as f64;
         let (mut below, mut sum, mut part) = (0.0, 0.0, 0.0f64);
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// Simulated arrivals at one rate; every `lanes`th is noticed.
+    /// Simulated arrivals at one rate; one of every `lanes` arrivals is noticed.
     struct Noticed {
         run: u64,
         arrivals: u64,
@@ -182,7 +182,7 @@ mod tests {
                 .map(|run| Noticed { run, arrivals, per_s, lanes }.deviation(|at| at))
                 .collect();
             assert_eq!(found.iter().filter(|deviation| deviation.is_odd()).count(), 0);
-            // Case 0, 1 %: 3.857.
+            // The 1 % critical value of case 0 is 3.857.
             let tail = found.iter().filter(|deviation| deviation.a_squared > 3.857).count();
             let expected = if arrivals == 1_001 || lanes == 3 { 3..=20 } else { 0..=0 };
             assert!(expected.contains(&tail), "{tail} of 1,000 with {arrivals} arrivals");

@@ -1,7 +1,7 @@
 //! Checks that the load generator was not hindered.
 //!
-//! Its requests cannot show that: late answers look the same whether the generator or the database
-//! was late. So a thread that sends no requests observes the process, and its samples are judged
+//! Requests cannot show this: late answers look the same whether the generator or the database was
+//! late. Therefore a thread that sends no requests observes the process, and its samples are judged
 //! here.
 
 use base::Nanos;
@@ -38,15 +38,15 @@ const STOLEN_ALLOWED: f64 = 0.01;
 pub(crate) struct Lane<'a> {
     /// Name of the thread.
     pub(crate) name: &'a str,
-    /// Fraction in which it ran.
+    /// Fraction in which the thread ran.
     pub(crate) ran: f64,
-    /// Fraction in which it was runnable and had no processor.
+    /// Fraction in which the thread was runnable but had no processor.
     pub(crate) waited: f64,
 }
 
 impl CheckInput<'_> {
-    /// Returns the reason why nothing but the requests was observed; `None` if there are
-    /// observations.
+    /// Returns the reason why there are no observations besides the requests; `None` if there are
+    /// some.
     pub(super) fn reason_not_observed(&self) -> Option<Obstacle> {
         match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
             (true, _) => Some(Obstacle::VirtualTime),
@@ -119,7 +119,7 @@ impl CheckInput<'_> {
     }
 
     /// Returns the busiest request thread and its fraction of a processor, if it had hardly any
-    /// time to spare. With `--spin` it returns nothing, as a thread that spins is always busy.
+    /// time to spare. With `--spin` it returns `None`, because a thread that spins is always busy.
     pub(crate) fn busy_thread(&self) -> Option<(&str, f64)> {
         let busiest = self.largest_share(lane::RAN).filter(|_| !self.evidence.spins);
         busiest.filter(|(_, share)| *share > BUSY_ALLOWED)
@@ -187,8 +187,8 @@ impl CheckInput<'_> {
     }
 }
 
-/// Returns the time until which a series was sampled. If its last reading stands for several
-/// samples, the run was killed, and the samples of as long a time after it are lost.
+/// Returns the time until which a series was sampled. If its last reading represents several
+/// samples, the run was killed, and the samples of an equally long time after it are lost.
 fn watched_until(observed: &Observed) -> Option<Nanos> {
     let (before, last) = match observed.points.as_slice() {
         [] => return None,

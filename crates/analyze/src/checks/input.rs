@@ -38,9 +38,9 @@ pub(crate) struct CheckInput<'a> {
 struct Backlog {
     /// Requests that had come due and not ended.
     open: Vec<f64>,
-    /// Requests that came due in each of these intervals and in all before.
+    /// Requests that came due in each of these intervals and in all earlier ones.
     arrivals: Vec<f64>,
-    /// Requests that ended in the same intervals.
+    /// Requests that ended in each of these intervals and in all earlier ones.
     ended: Vec<f64>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the accounts of the jobs, which count every request once. A part of a mix is judged
-    /// with it.
+    /// with the mix.
     pub(crate) fn whole_jobs(&self) -> impl Iterator<Item = AccountId> + Clone {
         let plan = &self.evidence.plan;
         self.evidence.accounts().filter(|account| !plan.account(*account).is_part())
@@ -122,13 +122,13 @@ impl<'a> CheckInput<'a> {
         self.share(account, self.unexpected(account))
     }
 
-    /// Returns a number of requests as a fraction of the job's scheduled ones.
+    /// Returns a number of requests as a fraction of the job's scheduled requests.
     pub(super) fn share(&self, account: AccountId, requests: u64) -> f64 {
         requests as f64 / self.counts[account.index()].balance.scheduled().max(1) as f64
     }
 
     /// Returns true if so many requests of a job failed that the others say little about the
-    /// target. Accepted errors count too, as they were not answered either.
+    /// target. Accepted errors count too, because they were not answered either.
     pub(crate) fn fails(&self, account: AccountId) -> bool {
         self.share(account, self.failed(account)) > ERRORS_INVALID
     }
@@ -138,7 +138,8 @@ impl<'a> CheckInput<'a> {
     pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
         let account = self.evidence.plan.whole(account);
         let Some(counts) = self.counts.get(account.index()) else { return false };
-        // A backlog that built up after the target was lost says nothing about its capacity.
+        // A backlog that built up after the target was lost says nothing about the target's
+        // capacity.
         let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
         !is_lost
             && self.has_schedule(account)
@@ -156,7 +157,8 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the share of a job's requests that stayed open because the load exceeds the
-    /// capacity; `None` if it may not, or if the window is long enough for a trend.
+    /// capacity; `None` if the load may be within the capacity, or if the window is long enough for
+    /// a trend.
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
@@ -170,8 +172,8 @@ impl<'a> CheckInput<'a> {
         open_share(&intervals, open.len(), Arrivals::of(job, 0).burst)
     }
 
-    /// Returns the share of a job's requests that were open at the end of the window; `None` if it
-    /// is too small to doubt that the server keeps up.
+    /// Returns the share of a job's requests that were open at the end of the window; `None` if the
+    /// share is too small to doubt that the server keeps up.
     pub(super) fn left_open(&self, account: AccountId) -> Option<f64> {
         let Backlog { open, arrivals, .. } = self.backlog(&self.evidence.jobs[account.index()]);
         let due: f64 = arrivals[arrivals.len().saturating_sub(open.len())..].iter().sum();
@@ -181,15 +183,15 @@ impl<'a> CheckInput<'a> {
         (is_material && !is_lost).then(|| (left / due).min(1.0))
     }
 
-    /// Returns true if too many requests of a job were still in line after the run had waited for
+    /// Returns true if too many requests of a job were still unsent after the run had waited for
     /// them.
     pub(super) fn leaves_unsent(&self, account: AccountId) -> bool {
         self.was_waited_for(account)
             && self.share(account, self.counts[account.index()].balance.unsent()) > UNSENT_ALLOWED
     }
 
-    /// Returns true if the run has waited for all requests of a job: it completed, and no file that
-    /// failed kept requests back.
+    /// Returns true if the run has waited for all requests of a job: it completed, and no failed
+    /// file prevented requests.
     pub(super) fn was_waited_for(&self, account: AccountId) -> bool {
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
@@ -222,7 +224,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns true if a job has a fixed number of requests and its clients were idle for most of
-    /// the window: it began late or was done early, and asked for no more.
+    /// the window, because it began late or was done early.
     pub(crate) fn is_brief(&self, account: AccountId) -> bool {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think: None, .. } = &job.pacing else { return false };

@@ -32,7 +32,7 @@ struct Busy<'a> {
     name: &'a str,
     /// Configured clients.
     clients: f64,
-    /// Clients that were busy or pausing on average.
+    /// Mean number of clients that were busy or pausing.
     found: f64,
     /// Allowed difference of the two, in clients.
     allowed: f64,
@@ -59,7 +59,8 @@ impl<'a> CheckInput<'a> {
     fn busy(&self, account: AccountId) -> Option<Busy<'a>> {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think } = &job.pacing else { return None };
-        // Clients that wait for a connection send nothing, and pauses of others are not known.
+        // Clients that wait for a connection send nothing, and the pauses of other clients are
+        // unknown.
         let is_limited = self.evidence.events.iter().any(|event| match event.kind {
             EventKind::ConnectionLimit
             | EventKind::OutageBegan
@@ -100,7 +101,7 @@ impl<'a> CheckInput<'a> {
         let clients = f64::from(*clients);
         let cycle_s = response_s + pause_s;
         let found = requests * cycle_s / length_s;
-        // At either edge of the window a client is somewhere in a cycle, which may be a long one.
+        // At either edge of the window a client is within a cycle, which may be long.
         let usual_s = cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9);
         let edges = Edges {
             steps,
@@ -113,7 +114,7 @@ impl<'a> CheckInput<'a> {
         };
         let long_s = match found > clients {
             true => edges.beyond_end_s(),
-            // No client is busy since before its job begins.
+            // No client is busy before its job begins.
             false if from == job.start => 0.0,
             false => edges.busy_at_begin_s(),
         };
@@ -125,7 +126,7 @@ impl<'a> CheckInput<'a> {
 }
 
 /// Requests of a closed job that cross an edge of the window. Their times are sums over all
-/// clients. The response times of probes bound them, and records without probes show none.
+/// clients. The response times of probes bound them; records without probes show no such requests.
 struct Edges<'a> {
     steps: &'a Steps,
     job: &'a JobEvidence,
@@ -162,7 +163,7 @@ impl Edges<'_> {
     /// requests from before the window: fewer requests than usual begin in its first steps.
     ///
     /// The probes with these steps contain less time than their clients had. If requests merely
-    /// became longer, their times add up.
+    /// became longer, the times of the probes add up.
     fn busy_at_begin_s(&self) -> f64 {
         let leading = self.leading_shortfalls();
         let after = self.steps.between(self.asked.start, self.asked.end).start + leading.len();

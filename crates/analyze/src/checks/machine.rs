@@ -19,8 +19,8 @@ const FREQUENCY_ALLOWED: f64 = 0.05;
 /// Minimum number of readings in each third of the window; with fewer, chance prevails.
 const FEWEST_READINGS: usize = 5;
 
-/// Significant change in standard errors. Readings of neighbouring seconds are correlated, so it is
-/// larger than it would be for independent numbers (3.3 for 1 in 1,000).
+/// Significant change in standard errors. Readings of neighbouring seconds are correlated, so this
+/// limit is larger than for independent numbers (3.3 for 1 in 1,000).
 const SIGNIFICANT: f64 = 5.0;
 
 impl CheckInput<'_> {
@@ -52,8 +52,9 @@ impl CheckInput<'_> {
     }
 
     /// Returns the changes between consecutive readings in the window, each with the time of the
-    /// later one. For readings that stand for several samples, it is the largest change from one
-    /// sample to the next, because over the whole time of a reading the clock may drift by more.
+    /// later reading. For readings that represent several samples, it is the largest change from
+    /// one sample to the next, because over the whole time of a reading the clock may drift by
+    /// more.
     fn steps_of(&self, observed: &Observed) -> Vec<(Nanos, f64)> {
         let window = self.evidence.window();
         let pairs = observed.points.windows(2);
@@ -120,8 +121,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Summarizes the readings of a period; `None` if there are too few. A reading weighs by the
-    /// samples for which it stands: the variance of the mean of n samples is an nth of theirs.
+    /// Summarizes the readings of a period; `None` if there are too few. A reading is weighted by
+    /// the number of its samples: the mean of n samples has 1/n of the variance of a single one.
     fn of(observed: &Observed, from: Nanos, until: Nanos) -> Option<Sample> {
         let within = from..until;
         let mean = observed.mean(&within)?;

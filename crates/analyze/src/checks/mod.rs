@@ -1,4 +1,4 @@
-//! The checks that every run goes through. Each is a function of the evidence alone.
+//! The checks of every run. Each is a function of the evidence alone.
 
 mod calibrated;
 mod complete;

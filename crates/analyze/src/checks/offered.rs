@@ -18,7 +18,7 @@ const RATE_SUSPECT: f64 = 0.01;
 const RATE_INVALID: f64 = 0.05;
 
 /// Square of the standard normal quantile that is exceeded on either side with a probability of
-/// 0.002: 3.09². For the largest of n numbers it grows by about 2 ln n.
+/// 0.002: 3.09². For the largest of n numbers, the square grows by about 2 ln n.
 const SQUARED_QUANTILE: f64 = 9.55;
 
 /// Square of the quantile for a probability of 0.00001: 4.42². A second in which arrivals are
@@ -53,9 +53,9 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the limit for the largest of `of` standard normal numbers. It is exceeded, on either
-/// side, with the same probability with which a single number exceeds the quantile whose square is
-/// given.
+/// Returns the limit for the largest of `of` standard normal numbers. The largest number exceeds
+/// it, on either side, with the probability with which a single number exceeds the quantile whose
+/// square is `squared`.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }
@@ -81,8 +81,8 @@ impl<'a> CheckInput<'a> {
         judged.found(status, Finding::Rate(finding))
     }
 
-    /// Returns the number of requests due in a span by the schedule; the job may be active in a
-    /// part of it only.
+    /// Returns the number of requests due in a span by the schedule; the job may be active in only
+    /// a part of the span.
     fn due(&self, account: AccountId, span: &Range<Nanos>) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let (from, until) =
@@ -96,7 +96,7 @@ impl<'a> CheckInput<'a> {
 
     fn difference(&self, account: AccountId, jobs: usize) -> Option<Difference<'a>> {
         let job = self.evidence.plan.account(account).job();
-        // These end with their requests, and not with the window.
+        // Such jobs end with their last request, not with the window.
         if self.evidence.plan.account(account).job().has_fixed_request_count() {
             return None;
         }
@@ -114,7 +114,7 @@ impl<'a> CheckInput<'a> {
             true => quantile_of_largest(SQUARED_QUANTILE, jobs) * (expected * burst).sqrt(),
             false => 0.0,
         };
-        // An arrival at either edge belongs to the window or does not.
+        // An arrival at either edge may fall inside or outside of the window.
         let edges = 2.0 * f64::from(batch);
         let (by, chance) = ((arrivals - expected) / expected, (chance + edges) / expected);
         Some(Difference { name: job.name(), by, chance })
@@ -170,9 +170,9 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Checks that every due request was sent. Requests still in line after the run had waited for
-    /// them were not sent. Jobs whose load exceeds the capacity are left to `backlog`, which says
-    /// more.
+    /// Checks that every due request was sent. Requests that were still waiting after the run had
+    /// waited for them were not sent. Jobs whose load exceeds the capacity are judged by the check
+    /// `backlog` instead.
     pub(super) fn achieved(&self) -> Check {
         let not_possible = |why| CheckKind::Achieved.not_possible(why);
         let scheduled = || self.whole_jobs().filter(|account| self.has_schedule(*account));
@@ -204,13 +204,13 @@ impl<'a> CheckInput<'a> {
         Shortfall {
             name: self.evidence.plan.account(account).name(),
             share: balance.unsent() as f64 / due,
-            // One alone may have come due as the run ended.
+            // A single request may have come due as the run ended.
             allowed: RATE_SUSPECT.max(1.0 / due),
         }
     }
 
-    /// Checks that requests of a Poisson process arrived as irregularly as expected, and no more
-    /// so.
+    /// Checks that requests of a Poisson process arrived as irregularly as expected, neither less
+    /// nor more.
     pub(super) fn arrivals(&self) -> Check {
         let places: Vec<AccountId> =
             self.whole_jobs().filter(|account| self.is_steady(*account)).collect();
@@ -272,14 +272,14 @@ struct Second {
     begin: Nanos,
     /// Excess as a fraction of the scheduled number.
     by: f64,
-    /// Excess as a nearly normal number.
+    /// Excess in standard deviations, nearly normal.
     z: f64,
 }
 
 impl Second {
     /// Compares a count with its schedule. The square root of a Poisson number plus 3/8 is nearly
-    /// normal, with a deviation of one half (Anscombe, 1948). If arrivals are not random, one of
-    /// them may belong to a second or its neighbour, but no more than one.
+    /// normal, with a deviation of one half (Anscombe, 1948). If arrivals are not random, at most
+    /// one of them may fall into a neighbouring second.
     fn of(begin: Nanos, due: f64, came: f64, is_random: bool) -> Second {
         let by = (came - due) / due.max(1.0);
         let z = match is_random {
@@ -295,7 +295,7 @@ impl Second {
     }
 }
 
-/// Deviation of a difference that chance cannot explain.
+/// Deviation of a difference that chance cannot explain, in standard deviations.
 const BEYOND_CHANCE: f64 = 1e3;
 
 /// Returns true if arrival times are random.
@@ -320,8 +320,9 @@ struct Dispersion {
 
 impl Dispersion {
     /// Returns the index of dispersion of counts per step (Cox and Lewis, The Statistical Analysis
-    /// of Series of Events, section 6.3). Times its degrees of freedom it has the distribution of
-    /// χ², whose cube root is nearly normal (Wilson and Hilferty). A shorter last step is left out.
+    /// of Series of Events, section 6.3). Multiplied by its degrees of freedom, it has the
+    /// distribution of χ², whose cube root is nearly normal (Wilson and Hilferty). A shorter last
+    /// step is left out.
     fn of(counts: &[f64], lengths: &[Nanos]) -> Option<Dispersion> {
         let usual = *lengths.first()?;
         let whole = lengths.iter().take_while(|length| **length == usual).count();

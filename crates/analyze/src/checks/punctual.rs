@@ -19,8 +19,8 @@ const ALLOWED_AT_MEDIAN: Nanos = Nanos::from_micros(20);
 /// Fraction of the response time that the send lag may make up, at p99 and at the median.
 const SHARE: f64 = 0.10;
 
-/// Send lag at p99 that is allowed as long as it is small relative to the p99 response time. Few
-/// jobs have so short a median with so much longer a p99.
+/// Send lag at p99 that is allowed if it is small relative to the p99 response time. Few jobs have
+/// such a short median and such a long p99.
 const BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
 /// Multiple of the limit beyond which the result is INVALID: the send lag makes up half of the
@@ -30,7 +30,7 @@ const INVALID_RATIO: f64 = 5.0;
 /// Send lag of the requests of a job.
 struct Lag<'a> {
     job: &'a str,
-    /// Part of the requests.
+    /// Part of the requests to which the lag applies.
     part: LatePart,
     ns: f64,
     limit_ns: f64,
@@ -53,7 +53,8 @@ impl Lag<'_> {
 }
 
 impl<'a> CheckInput<'a> {
-    /// Checks that nearly all requests, and most of them, were sent at their intended times.
+    /// Checks by the p99 and the median of the send lag that requests were sent at their intended
+    /// times.
     pub(crate) fn send_lag(&self) -> Check {
         let lags = self.jobs().filter_map(|(job, evidence, _)| lags_of(job, evidence)).flatten();
         let worst =

@@ -32,7 +32,7 @@ impl CheckInput<'_> {
     /// Checks that every request that came due has an outcome.
     pub(super) fn balance(&self) -> Check {
         let all = self.all();
-        // Summed step by step, so one too many does not hide another that was lost.
+        // Sum step by step: an excess in one step must not hide a lost request in another.
         let window = self.evidence.steps.window();
         let steps = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
         let lost: u64 = steps
@@ -122,8 +122,8 @@ impl CheckInput<'_> {
         judged.found(status, Finding::WrongResults(finding))
     }
 
-    /// Checks that all files of the workload were read and written. Requests that a failed file
-    /// left out were not sent, or are not known.
+    /// Checks that all files of the workload were read and written. If a file failed, some requests
+    /// were not sent, or are unknown.
     pub(super) fn files(&self) -> Check {
         let events = self.evidence.events.iter();
         let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();

@@ -16,8 +16,8 @@ use crate::finding::{
 };
 use crate::server_counters::Answered;
 
-/// Fraction of the server's count, and number per second, that may come from others. The servers'
-/// own work was seen to be below one per second.
+/// Fraction of the server's count, and number per second, that may come from other clients. The
+/// servers' own work was observed to be below one per second.
 const STRANGE_SHARE: f64 = 0.005;
 const STRANGE_PER_S: f64 = 5.0;
 
@@ -65,7 +65,7 @@ impl Series {
 }
 
 impl CounterComparison {
-    /// Returns the largest excess that may come from others in a run of this length.
+    /// Returns the largest excess that may come from other clients in a run of this length.
     fn allowed(&self, length_s: f64) -> f64 {
         (self.server * STRANGE_SHARE).max(length_s * STRANGE_PER_S)
     }
@@ -179,10 +179,11 @@ impl<'a> CheckInput<'a> {
 
     /// Compares the server's counts with the client's.
     ///
-    /// # Errors The reason why none can be compared.
+    /// # Errors
+    /// Returns the reason why no counter can be compared.
     fn compared(&self) -> Result<Vec<CounterComparison>, CounterObstacle> {
         let Some(statements) = self.evidence.server_counters.growth(database::STATEMENTS) else {
-            // PostgreSQL counts every statement outside of a transaction as one.
+            // PostgreSQL counts every statement outside of a transaction as a transaction.
             let commits = self.compare(ComparedCounter::Commits, &self.transactions()?);
             return match commits.iter().find(|c| c.server == 0.0 && c.own[0] > 0.0) {
                 Some(_) => Err(CounterObstacle::CounterStands),
@@ -231,7 +232,7 @@ impl<'a> CheckInput<'a> {
         let jobs = self.reported().map(|(either, named)| {
             is_plain(either.requests())?;
             let each = either.requests().statements.len() as u64;
-            // The transactions of an abandoned login, and of its prepared statements.
+            // Include the transactions of an abandoned login and of its prepared statements.
             let lost = match either.job().reconnect {
                 Reconnect::No => 1,
                 Reconnect::PerTransaction => 2 + each,
@@ -270,7 +271,7 @@ impl<'a> CheckInput<'a> {
             let job = either.requests();
             let answered: u64 = named.statements.iter().sum();
             let around = if job.transaction { 2 * named.done() } else { 0 };
-            // Includes a rollback, and a session that ends another.
+            // Include a rollback, and a session that ends another session.
             let most = job.statements.len() as u64 + 5;
             [answered + around, answered + around + named.doubtful() * most]
         });

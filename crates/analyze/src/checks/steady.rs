@@ -40,7 +40,7 @@ struct Change<'a> {
     /// Relative change.
     by: f64,
     is_chance: bool,
-    /// Time of the change, in seconds since time zero; `None` for a gradual one.
+    /// Time of the change, in seconds since time zero; `None` for a gradual change.
     at_s: Option<f64>,
 }
 

@@ -27,7 +27,7 @@ impl Connections<'_> {
 
 impl<'a> CheckInput<'a> {
     /// Checks that the target was reachable all the time. In a sweep over its servers, none of them
-    /// may be lost for a while: the run would be one on fewer servers.
+    /// may be lost even for a while, because the run would then use fewer servers.
     pub(super) fn outage(&self) -> Check {
         let outages = self.outages();
         let away: Nanos =
@@ -48,7 +48,8 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the event that shows the loss of a server in a sweep over the number of servers: the
     /// first refusal, or else the first loss of a connection. A client whose connection is lost
-    /// connects to the next server. If that server accepts it, no refusal shows the loss.
+    /// connects to the next server. If that server accepts the connection, no refusal shows the
+    /// loss.
     fn first_loss_of_varied_server(&self) -> Option<&Event> {
         if !self.evidence.surroundings.varies_servers {
             return None;

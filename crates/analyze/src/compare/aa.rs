@@ -10,14 +10,14 @@ use super::paired::{OrderModel, Pair, Paired};
 pub struct FalsePositives {
     /// Number of comparisons.
     pub comparisons: u32,
-    /// Number of comparisons whose 95 % interval excludes no change.
+    /// Number of comparisons whose 95 % interval excludes zero.
     pub rejections: u32,
 }
 
 /// Maximum probability with which a sound machine is called unfit.
 const UNFIT_BY_CHANCE: f64 = 0.02;
 
-/// Rate at which intervals of 95 % exclude no change by chance.
+/// Rate at which intervals of 95 % exclude zero by chance.
 const NOMINAL: f64 = 0.05;
 
 impl FalsePositives {
@@ -60,8 +60,8 @@ impl FalsePositives {
         (self.comparisons > 0).then(|| f64::from(self.rejections) / f64::from(self.comparisons))
     }
 
-    /// Returns true if there are more rejections than chance explains: on a sound machine at most
-    /// 2 % of the counts are that large. Of 20 comparisons, more than 3.
+    /// Returns true if there are more rejections than chance explains: on a sound machine at most 2
+    /// % of the counts are that large. For 20 comparisons, more than 3 rejections are too many.
     pub fn is_unfit(&self) -> bool {
         self.rejections > most_rejections(self.comparisons)
     }

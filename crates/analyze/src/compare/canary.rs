@@ -36,11 +36,11 @@ pub enum MachineChange {
         arm: ArmId,
         /// The change.
         change: f64,
-        /// Its interval.
+        /// Interval of the change.
         interval: ChangeInterval,
         /// Probability with which the interval errs.
         alpha: f64,
-        /// True if it is at least half as large as the change of a declared metric.
+        /// True if the change is at least half as large as the change of a declared metric.
         is_decisive: bool,
     },
     /// The machine became faster or slower from the first run to the last.

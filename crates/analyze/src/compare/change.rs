@@ -71,7 +71,7 @@ impl ChangeInterval {
         }
     }
 
-    /// Returns true if no change is inside.
+    /// Returns true if zero lies outside of the interval.
     pub fn excludes_zero(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }

@@ -14,7 +14,7 @@ use super::paired::OrderModel;
 use super::sample::{CountedRun, Estimated, NotCompared, Sample, SampleSize, SampleValues};
 use crate::limiter::Component;
 
-/// The parts of an experiment's design that its statistics follow.
+/// The parts of an experiment's design that determine its statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     /// Number of arms, the baseline included; at least 2.
@@ -79,7 +79,7 @@ pub struct ArmComparison {
     pub verdicts: Vec<[RunVerdict; 2]>,
     /// Changes of the metrics: the primary ones first, such as metrics of bets.
     pub changes: Vec<MetricChange>,
-    /// Most frequent limiter of the baseline's runs and of the arm's.
+    /// Most frequent limiters of the baseline's runs and of the arm's runs.
     pub limiters: [Component; 2],
     /// Overload of the baseline and of the arm: true if the load that saturates the baseline
     /// exceeds the capacity in one of the runs.
@@ -91,16 +91,16 @@ pub struct ArmComparison {
 pub struct MetricChange {
     /// The metric.
     pub metric: RunMetric,
-    /// True if it was not declared before the experiment.
+    /// True if the metric was not declared before the experiment.
     pub is_exploratory: bool,
     /// Probability with which its interval misses the true change. Primary metrics share the error
-    /// of a look; an exploratory metric has it by itself.
+    /// of a look; an exploratory metric has the whole error of a look.
     pub alpha: f64,
     /// Smallest change that matters, as a fraction.
     pub delta: f64,
     /// The change, or the reason why there is none.
     pub compared: Result<Compared, NotCompared>,
-    /// Bets on it with their outcomes; a bet on a metric that is not compared has none.
+    /// Bets on the metric with their outcomes; a bet on a metric that is not compared has none.
     pub bets: Vec<(Bet, Option<BetOutcome>)>,
 }
 
@@ -119,8 +119,8 @@ pub struct Compared {
     pub hodges_lehmann: f64,
     /// Standard deviation of the pairs' differences; `None` if the runs were not interleaved.
     pub spread: Option<f64>,
-    /// Change of a run that is the second of its pair against one of the same arm that is the
-    /// first; `None` if it was not fitted.
+    /// Change of a run in the second position of its pair relative to a run of the same arm in the
+    /// first position; `None` if it was not fitted.
     pub order_effect: Option<f64>,
     /// Conclusion.
     pub conclusion: Conclusion,
@@ -268,8 +268,8 @@ fn default_metrics(figures: &RunFigures, overloading: Option<&str>) -> Vec<RunMe
     }
 }
 
-/// Returns the throughput of a job, or its p99 if the throughput is only its rate and this rate
-/// overloads no run.
+/// Returns the throughput of a job, or its p99 if the throughput only equals the given rate and
+/// this rate overloads no run.
 fn default_metric(figures: &RunFigures, job: &str, overloading: Option<&str>) -> RunMetric {
     let throughput = RunMetric::of(Quantity::Throughput, job);
     match figures.get(&throughput) {
@@ -326,7 +326,7 @@ fn compared(estimated: Estimated, metric: &RunMetric, delta: f64, alpha: f64) ->
     }
 }
 
-/// Returns the most frequent limiter, the first of several.
+/// Returns the most frequent limiter; if several are equally frequent, the first of them.
 fn limiter(runs: &[&RunFigures]) -> Component {
     let limiters: Vec<Component> = runs.iter().map(|run| run.limiter).collect();
     let count = |limiter: Component| limiters.iter().filter(|other| **other == limiter).count();
@@ -445,7 +445,8 @@ pub(super) mod tests {
         assert_eq!(refused.bets[0].1, None);
     }
 
-    /// Figures of the open job `read`: it carries the whole rate, or only this much of it.
+    /// Figures of the open job `read` that carries `per_s` requests per second: its whole rate if
+    /// it keeps up.
     fn offered(per_s: f64, keeps_up: bool) -> RunFigures {
         let mut figures = RunFigures::bare(&["read"]);
         let of = |quantity| RunMetric::of(quantity, "read");

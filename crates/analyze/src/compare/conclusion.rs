@@ -16,7 +16,8 @@ pub enum Conclusion {
     Equivalent,
     /// The interval permits none of the conclusions above.
     Undecided {
-        /// Number of further pairs that would probably settle it; `None` if more than 10,000.
+        /// Number of further pairs that would probably lead to one of these conclusions; `None` if
+        /// more than 10,000.
         more_pairs: Option<u32>,
     },
     /// The runs do not scatter: no interval, and no claim.
@@ -25,7 +26,7 @@ pub enum Conclusion {
     SingleRun,
 }
 
-/// Draws the conclusion from an interval; `more_pairs` is called if it is undecided.
+/// Draws the conclusion from an interval; `more_pairs` is called if the conclusion is undecided.
 pub fn conclude(
     interval: Option<ChangeInterval>,
     better: Direction,
@@ -60,7 +61,7 @@ impl Conclusion {
         }
     }
 
-    /// Returns true if it claims a difference.
+    /// Returns true if the conclusion claims a difference.
     pub fn claims(self) -> bool {
         match self {
             Conclusion::Better | Conclusion::Worse => true,
@@ -75,7 +76,7 @@ impl Conclusion {
     pub fn is_decided(self) -> bool {
         match self {
             Conclusion::Better | Conclusion::Worse | Conclusion::Equivalent => true,
-            // Further pairs of runs that do not scatter are the same again.
+            // Further pairs of runs that do not scatter would have the same values.
             Conclusion::NoScatter => true,
             Conclusion::Undecided { .. } | Conclusion::SingleRun => false,
         }
@@ -118,7 +119,7 @@ mod tests {
         check(0.011, 0.05, Direction::Lower, Conclusion::Worse);
         check(-0.019, 0.019, Direction::Higher, Conclusion::Equivalent);
         check(-0.021, 0.019, Direction::Higher, undecided);
-        // A claim goes before an equivalence.
+        // A claim takes precedence over an equivalence.
         check(0.011, 0.019, Direction::Higher, Conclusion::Better);
     }
 

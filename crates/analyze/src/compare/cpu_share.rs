@@ -1,4 +1,4 @@
-//! The part of its processors that a component used in one run.
+//! The share of its processors that a component used in one run.
 //!
 //! The unit is the processors on which the component's processes may run: the processors of their
 //! affinity, or all of the machine, or fewer by the quota of their control group. A server that is
@@ -20,7 +20,7 @@ use crate::limiter::server_processes;
 pub struct CpuShare {
     /// The component.
     pub owner: CpuOwner,
-    /// Share used in programs, 0 to 1.
+    /// Share used in user mode, 0 to 1.
     pub user: f64,
     /// Share used in the kernel, 0 to 1.
     pub system: f64,
@@ -29,12 +29,12 @@ pub struct CpuShare {
 }
 
 impl CpuShare {
-    /// Returns the share used in programs and in the kernel: the utilisation.
+    /// Returns the share used in user mode and in the kernel: the utilisation.
     pub fn used(&self) -> f64 {
         self.user + self.system
     }
 
-    /// Returns the share that the component left: idle, or used by other programs.
+    /// Returns the share that the component did not use: idle, or used by other programs.
     pub fn idle(&self) -> f64 {
         (1.0 - self.used()).max(0.0)
     }
@@ -50,8 +50,8 @@ pub struct ObservedServer {
 }
 
 impl ObservedServer {
-    /// Returns the processes of a run, on the machine on which they use most; `None` if the target
-    /// has servers on several machines, none of which shows the use of all.
+    /// Returns the processes of a run, on the machine on which they use the most processor time;
+    /// `None` if the target has servers on several machines, none of which shows the use of all.
     pub fn of(evidence: &Evidence) -> Option<ObservedServer> {
         let processes = server_processes(evidence)?;
         let proxies = evidence.observed_on(&processes, server::PROXIES);

@@ -34,7 +34,7 @@ pub struct RunFigures {
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
-    /// Completed requests and rows per second of each job, also of those whose rate is given.
+    /// Completed requests and rows per second of each job, including jobs whose rate is given.
     pub carried: Vec<(RunMetric, f64)>,
     /// Rates of each job over time.
     pub rates: Vec<JobRates>,
@@ -58,7 +58,7 @@ pub struct RunFigures {
 /// The rates of a job in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRates {
-    /// Its name.
+    /// Name of the job.
     pub job: String,
     /// Requests per second that were offered; `None` without a schedule of arrivals.
     pub offered_per_s: Option<f64>,
@@ -71,7 +71,7 @@ impl JobRates {
     /// Maximum number of parts of a window.
     pub const MOST: usize = 120;
 
-    /// Returns the rates of a job. A rest at the end, or a part that is cut off, has none.
+    /// Returns the rates of a job. An incomplete part at the end has no rate.
     fn of(evidence: &Evidence, account: AccountId, job: &JobSummary) -> JobRates {
         let steps = &evidence.steps;
         let window = steps.window();
@@ -104,7 +104,7 @@ pub enum Missing {
     OfferedRate,
     /// The load exceeds the capacity: response times depend on the length of the run.
     ExceedsCapacity,
-    /// Several jobs or tables have it, and none was named.
+    /// Several jobs or tables have the metric, and none was named.
     Ambiguous,
 }
 
@@ -206,7 +206,7 @@ impl RunFigures {
     /// only job or table.
     ///
     /// # Errors
-    /// The reason why the run does not have it.
+    /// Returns the reason why the run does not have the metric.
     pub fn get(&self, metric: &RunMetric) -> Result<f64, Missing> {
         let metric = &self.resolve(metric);
         if let Some((_, value)) = self.metrics.iter().find(|(known, _)| known == metric) {
@@ -227,12 +227,12 @@ impl RunFigures {
 
     /// Returns the value of a metric for a comparison at a rate that overloads a run on purpose.
     ///
-    /// It differs from [`get`](Self::get) for the saturated job: runs that keep up with the rate
-    /// have its throughput and rows, and runs that it overloads have no service times, because
-    /// those may contain the queue of the server.
+    /// It differs from [`get`](Self::get) for the saturated job. In runs that keep up with the
+    /// rate, the job's throughput and rows are available. In runs that the rate overloads, its
+    /// service times are missing, because they may contain the queue of the server.
     ///
     /// # Errors
-    /// The reason why the run does not have it.
+    /// Returns the reason why the run does not have the metric.
     pub(super) fn get_carried(&self, metric: &RunMetric, saturated: &str) -> Result<f64, Missing> {
         let metric = self.resolve(metric);
         let value = self.get(&metric);
@@ -251,8 +251,9 @@ impl RunFigures {
         self.carried.iter().find(|(known, _)| known == metric).map(|(_, per_s)| *per_s)
     }
 
-    /// Returns a metric with the name of the only job or table that has it; without a name if the
-    /// whole run has it, or none or several do. A mix is one job: its parts must be named.
+    /// Returns a metric with the name of the only job or table that has it. It has no name if it
+    /// belongs to the whole run, or if no job or table has it or several do. A mix is one job: its
+    /// parts must be named.
     pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
         if metric.of.is_some() {
             return metric.clone();
@@ -377,8 +378,8 @@ impl RunFigures {
     }
 
     /// Adds the processor time of a component. User or system time may be zero in a short run,
-    /// because the system counts in ticks of a hundredth of a second. A ratio to zero says nothing,
-    /// so a mode of zero is missing, but the total is not.
+    /// because the system counts in ticks of a hundredth of a second. A ratio to zero is
+    /// meaningless, so a time of zero in either mode is missing, but the total is not.
     fn add_cpu(&mut self, owner: CpuOwner, user: Option<f64>, system: Option<f64>) {
         let total = user.zip(system).map(|(user, system)| user + system);
         let modes = [(CpuMode::Total, total), (CpuMode::User, user), (CpuMode::System, system)];
@@ -408,8 +409,9 @@ fn slos(summary: &Summary) -> Vec<RunSlo> {
     summary.jobs.iter().flat_map(of_job).collect()
 }
 
-/// Returns the server's processor time in microseconds per completed request. The samples may
-/// begin and end up to a sampling interval outside of the window, so both are taken per second.
+/// Returns the server's processor time in microseconds per completed request. The samples may begin
+/// and end up to a sampling interval outside of the window, so the processor time and the requests
+/// are both taken per second.
 fn processor_time(
     evidence: &Evidence,
     window: &Range<Nanos>,

@@ -3,8 +3,8 @@
 //! A result that is judged after every pair until it is significant is wrong in more than one of
 //! five experiments. So the looks are planned before the first run and share the error: with k
 //! looks each may err in 5 % / k of the experiments (Bonferroni; Pocock, "Group sequential methods
-//! in the design and analysis of clinical trials", 1977, is less strict). Bets and other primary
-//! comparisons share it once more.
+//! in the design and analysis of clinical trials", 1977, is less strict). The error of a look is
+//! shared in turn by the bets and other primary comparisons.
 
 use std::fmt;
 
@@ -73,7 +73,7 @@ impl LookPlan {
     /// Creates the plan for a number of rounds.
     ///
     /// # Errors
-    /// Fewer rounds than [`LookPlan::FEWEST`].
+    /// Fails with fewer rounds than [`LookPlan::FEWEST`].
     pub fn fixed(rounds: u32) -> Result<LookPlan, TooFewRounds> {
         match rounds >= LookPlan::FEWEST {
             true => Ok(LookPlan::Fixed(rounds)),
@@ -94,16 +94,16 @@ impl LookPlan {
         self.looks().last().copied().unwrap_or_default()
     }
 
-    /// Returns the error that one look at one of several primary comparisons may make.
+    /// Returns the error probability of one look at one of several primary comparisons.
     pub fn alpha(&self, primary_comparisons: usize) -> f64 {
         ALPHA / self.looks().len() as f64 / primary_comparisons.max(1) as f64
     }
 
     /// Returns the next step, after the looks that were taken and the pairs that were run.
     ///
-    /// The looks are read from the record: a resumed experiment continues with the next one and
-    /// never repeats one that was taken. A look judges exactly its number of pairs, even if more
-    /// were run before it.
+    /// The looks are read from the record: a resumed experiment continues with the next look and
+    /// never repeats a look that was taken. A look judges exactly its number of pairs, even if more
+    /// pairs were run before it.
     pub fn next(&self, taken: &[Look], pairs: u32) -> NextStep {
         if taken.iter().any(|look| look.is_decided) {
             return NextStep::Finished;

@@ -5,7 +5,7 @@ use record::EndKind;
 use super::validity::ArmValidity;
 use crate::check::CheckKind;
 
-/// A kind of objection, by which a user may accept it.
+/// A kind of objection, which a user names to accept it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectionKind {
     /// A run or an experiment was not completed.
@@ -18,7 +18,7 @@ pub enum ObjectionKind {
     Data,
     /// The settings that decide whether commits survive a crash differ.
     Durability,
-    /// The machines or the ways to the server differ in something that decides the figures.
+    /// The machines, or the connections to the server, differ in a fact that affects the figures.
     Environment,
 }
 
@@ -83,10 +83,10 @@ pub struct FactDifference {
     pub value: Option<String>,
 }
 
-/// Facts about a run by which it is comparable with others: names and values.
+/// Facts about a run that decide if it is comparable with others: names and values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConditions {
-    /// Name of the run: its record, and its number there.
+    /// Name of the run: its record, and its number in the record.
     pub run: String,
     /// End of the run; `None` if it was killed, or still runs.
     pub ended: Option<EndKind>,
@@ -98,8 +98,8 @@ pub struct RunConditions {
     pub data: Vec<(String, String)>,
     /// Settings that decide whether commits survive a crash.
     pub durability: Vec<(String, String)>,
-    /// Facts about machine, network and time that decide the figures. One that a run does not know
-    /// is not compared.
+    /// Facts about machine, network and time that affect the figures. A fact that is unknown for a
+    /// run is not compared.
     pub environment: Vec<(String, String)>,
 }
 
@@ -108,13 +108,13 @@ pub struct RunConditions {
 pub struct GroupConditions<'a> {
     /// The runs, at least one.
     pub runs: Vec<&'a RunConditions>,
-    /// The reason why the experiment of the group has no answer yet, if the group is an arm of one
-    /// that has not taken its last look.
+    /// The reason why the experiment of the group has no answer yet, if the group is an arm of an
+    /// experiment that has not taken its last look.
     pub unfinished: Option<Unfinished>,
     /// Validity of the runs.
     pub validity: &'a ArmValidity,
-    /// Index of the group whose first run must have been made under the same conditions; `None` for
-    /// arms of one experiment, which differ by intention.
+    /// Index of the group whose first run must have had the same conditions; `None` for arms of one
+    /// experiment, which differ by intention.
     pub reference: Option<usize>,
 }
 

@@ -20,11 +20,12 @@ pub struct ArmSlo {
     pub text: String,
     /// Number of runs that count.
     pub runs: u32,
-    /// Number of these in which it was missed.
+    /// Number of these runs in which the SLO was missed.
     pub missed: u32,
 }
 
-/// Counts the SLOs of the runs of an arm that count, in the order of the file.
+/// Counts, for each SLO, the runs of an arm and those that missed it, in the order of the file.
+/// `runs` are the runs that count.
 pub fn slos_of<'a>(runs: impl IntoIterator<Item = &'a [RunSlo]>) -> Vec<ArmSlo> {
     let mut counted: Vec<ArmSlo> = Vec::new();
     for slo in runs.into_iter().flatten() {

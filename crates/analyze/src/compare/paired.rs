@@ -6,10 +6,10 @@
 //! Student's t distribution under normal errors.
 //!
 //! With counterbalanced rounds (AB·BA by coin) the effect of the order is fitted as well: each
-//! difference is the change plus or minus the effect of the second place. Drift over the whole
-//! experiment, such as that of a growing table, then goes into the order effect and no longer
-//! widens the interval, at the price of one degree of freedom (Senn, "Cross-over Trials in Clinical
-//! Research", chapter 3).
+//! difference is the change plus or minus the effect of the second position. Drift over the whole
+//! experiment, such as that of a growing table, then becomes a part of the order effect and no
+//! longer widens the interval, at the price of one degree of freedom (Senn, "Cross-over Trials in
+//! Clinical Research", chapter 3).
 
 use workload::question::Scale;
 
@@ -60,7 +60,8 @@ pub struct Paired {
     freedom: f64,
     /// Standard error of the estimate; `None` without scatter.
     error: Option<StandardError>,
-    /// Fitted difference of a second run to a first one; `None` if it was not fitted.
+    /// Fitted difference between the second and the first run of a pair; `None` if it was not
+    /// fitted.
     order_effect: Option<f64>,
 }
 
@@ -74,7 +75,8 @@ impl Paired {
     /// The order effect is fitted only if both orders occur.
     ///
     /// # Errors
-    /// Fewer than two pairs, three with an order effect; or a value of 0 where ratios are compared.
+    /// Fails with fewer than two pairs, or three with an order effect, and with a value of 0 or
+    /// less if ratios are compared.
     pub fn of(pairs: &[Pair], scale: Scale, model: OrderModel) -> Result<Paired, Incomparable> {
         let difference = |pair: &Pair| Ok(inner(pair.arm, scale)? - inner(pair.baseline, scale)?);
         let raw = pairs.iter().map(difference).collect::<Result<Vec<f64>, Incomparable>>()?;
@@ -139,8 +141,8 @@ impl Paired {
         self.spread
     }
 
-    /// Returns the change of a run that is the second of its pair against one of the same arm that
-    /// is the first; `None` if it was not fitted.
+    /// Returns the change of a run in the second position of its pair relative to a run of the same
+    /// arm in the first position; `None` if it was not fitted.
     pub fn order_effect(&self) -> Option<f64> {
         self.order_effect.map(|effect| outer(effect, self.scale))
     }
@@ -152,8 +154,8 @@ impl Paired {
         Some(ChangeInterval::around(self.estimate, half_width, self.scale))
     }
 
-    /// Returns the change by Hodges and Lehmann: the median of the means of all two differences,
-    /// each difference with itself included ("Estimates of location based on rank tests", 1963).
+    /// Returns the change by Hodges and Lehmann: the median of the means of every two differences,
+    /// including each difference with itself ("Estimates of location based on rank tests", 1963).
     /// It is insensitive to a single outlier.
     pub fn hodges_lehmann(&self) -> f64 {
         let all = &self.differences;
@@ -166,7 +168,7 @@ impl Paired {
 
     /// Returns the number of further pairs that an interval needs to lie on one side of all these
     /// changes, or between them, if the estimate and the spread stay as they are; at least 1, and
-    /// `None` beyond 10,000 pairs in all.
+    /// `None` beyond 10,000 pairs in total.
     pub(crate) fn more_pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
         let all = self.pairs_to_clear(bounds, alpha)?;
         Some(all.saturating_sub(self.pairs()).max(1))

@@ -28,7 +28,7 @@ pub struct JudgedLimit {
     pub arm: ArmId,
     /// The change that is judged; `None` if the comparison does not have the metric.
     pub change: Option<MetricChange>,
-    /// The outcome, or the reason why it cannot be judged.
+    /// The outcome, or the reason why the limit cannot be judged.
     pub outcome: Result<RegressionOutcome, NotCompared>,
 }
 

@@ -1,8 +1,8 @@
 //! The comparison of two answers to one question: does the first one hold?
 //!
 //! Two experiments estimate the same change independently of each other. The difference of their
-//! estimates has the variance of both together, and its interval Student's t with the degrees of
-//! freedom of Welch and Satterthwaite.
+//! estimates has the variance of both together. Its interval follows from Student's t with the
+//! degrees of freedom of Welch and Satterthwaite.
 
 use workload::question::Scale;
 
@@ -12,11 +12,13 @@ use super::conclusion::Conclusion;
 use super::paired::{OrderModel, Paired};
 use super::standard_error::StandardError;
 
-/// The change of a metric in a repetition of an experiment, against that in the first one.
+/// The change of a metric in a repetition of an experiment, compared with the change in the first
+/// experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repetition {
-    /// Change of the repetition relative to the first: 0.01 if the arm is now 1 % higher, measured
-    /// by the baseline; a difference of both for metrics that are compared by difference.
+    /// Change of the repetition relative to the first: 0.01 if the arm is now 1 % higher relative
+    /// to the baseline; the difference of the two changes for metrics that are compared by
+    /// difference.
     pub difference: f64,
     /// Interval of the difference; `None` without scatter.
     pub interval: Option<ChangeInterval>,
@@ -50,7 +52,7 @@ impl RepetitionOutcome {
 /// matters, and `alpha` the probability with which the interval misses the true difference.
 ///
 /// # Errors
-/// The values of an experiment cannot be compared.
+/// Fails if the values of an experiment cannot be compared.
 pub fn repeat(
     first: &Compared,
     second: &Compared,

@@ -26,13 +26,13 @@ pub struct CountedRun<'a> {
 /// Reason why a metric was not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotCompared {
-    /// A run does not have it.
+    /// A run does not have the metric.
     Missing(Missing),
-    /// Its values have no change.
+    /// No change can be computed from the values of the metric.
     Incomparable(Incomparable),
-    /// The arms have different data without declaring it.
+    /// The arms have different data, and do not declare it.
     OtherData,
-    /// Commits survive in one arm only, without declaring it.
+    /// Commits survive a crash in one arm only, and the arms do not declare it.
     OtherDurability,
     /// Runs of the arm or of its baseline are INVALID.
     InvalidRuns,
@@ -246,7 +246,7 @@ impl Estimate {
         }
     }
 
-    /// Draws the conclusion for a metric whose changes matter from `delta` on.
+    /// Draws the conclusion for a metric; `delta` is its smallest change that matters.
     pub(super) fn conclude(&self, metric: &RunMetric, delta: f64, alpha: f64) -> Conclusion {
         let better = metric.quantity.better();
         match self {

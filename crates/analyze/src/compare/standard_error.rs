@@ -5,7 +5,7 @@ use crate::student::critical_t;
 /// The standard error of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StandardError {
-    /// Its size; above 0.
+    /// Size of the error; above 0.
     pub(crate) error: f64,
     /// Degrees of freedom.
     pub(crate) freedom: f64,

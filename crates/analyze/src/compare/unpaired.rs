@@ -1,10 +1,10 @@
 //! The change of a metric between two groups of runs that were not interleaved.
 //!
-//! Welch's t on the means of the runs' logarithms ("The generalization of Student's problem when
-//! several different population variances are involved", 1947). Such an interval covers the scatter
-//! of runs within each group, and not changes between the groups: the machine's drift is a part of
-//! the estimate. With the drift of ordinary machines a third of the comparisons of equal groups are
-//! significant, so every answer must say that the runs were not paired.
+//! The method is Welch's t on the means of the runs' logarithms ("The generalization of Student's
+//! problem when several different population variances are involved", 1947). Its interval covers
+//! the scatter of runs within each group, but not changes between the groups: the machine's drift
+//! is a part of the estimate. With the drift of ordinary machines, a third of the comparisons of
+//! equal groups are significant, so every answer must say that the runs were not paired.
 
 use workload::question::Scale;
 
@@ -27,7 +27,7 @@ impl Unpaired {
     /// Estimates the change from the values of a metric, one of each run.
     ///
     /// # Errors
-    /// No run on either side, or a value of 0 where ratios are compared.
+    /// Fails if a group has no run, or with a value of 0 or less if ratios are compared.
     pub fn of(baseline: &[f64], arm: &[f64], scale: Scale) -> Result<Unpaired, Incomparable> {
         let fewest = baseline.len().min(arm.len());
         if fewest == 0 {

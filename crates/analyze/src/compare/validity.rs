@@ -1,10 +1,10 @@
 //! The runs of an experiment that count.
 //!
 //! A run that is INVALID because the load generator or the machine failed says nothing about the
-//! database: its whole round is repeated, as the other runs of the round were measured on the same
-//! machine at the same time. A run that is INVALID because of the database, such as one with
+//! database: its whole round is repeated, because the other runs of the round were measured on the
+//! same machine at the same time. A run that is INVALID because of the database, such as one with
 //! errors, is the result of its arm and is never repeated. SUSPECT runs count: to leave out the
-//! suspect runs of one arm would favour it.
+//! suspect runs of one arm would favour this arm.
 
 use super::arm_id::ArmId;
 use super::figures::RunVerdict;
@@ -16,11 +16,12 @@ pub const MOST_REPEATS: u32 = 2;
 /// The state of a round after all of its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundState {
-    /// Its runs count.
+    /// The runs of the round count.
     Counts,
     /// The load generator or its machine failed: the round must be repeated.
     Repeat,
-    /// One of them failed after the last allowed repetition: the experiment has no answer.
+    /// The load generator or its machine failed, and no further repetition is allowed: the
+    /// experiment has no answer.
     Lost,
 }
 
@@ -35,7 +36,7 @@ pub struct Repeats {
     pub pairs: u32,
 }
 
-/// Returns the largest number of rounds that may be repeated: a quarter of them.
+/// Returns the largest number of rounds that may be repeated: a quarter of the pairs.
 pub fn most_repeated_rounds(pairs: u32) -> u32 {
     pairs / 4
 }
@@ -62,7 +63,7 @@ pub struct JudgedRun {
     pub round: u32,
     /// The arm.
     pub arm: ArmId,
-    /// True if its round was not repeated after it.
+    /// True if the round of the run was not repeated afterwards.
     pub counts: bool,
     /// Verdict of the run.
     pub verdict: RunVerdict,

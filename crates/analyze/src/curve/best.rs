@@ -1,18 +1,18 @@
 //! The best point of a sweep, and the points that may be as good.
 //!
-//! The best point is the one with the best mean, which is a choice by the data: another point may
-//! be better in truth. Each other point is therefore compared with it, by the pairs of their runs
-//! in the same repeats (Student's t on differences of logarithms), and is worse only if the
-//! interval of the change lies on the worse side. A point whose mean is worse by more than the
-//! smallest change that matters, but whose interval is too wide to show it, is undecided.
+//! The best point is the one with the best mean. The data choose it, so another point may be better
+//! in truth. Each other point is therefore compared with it, by the pairs of their runs in the same
+//! repeats (Student's t on differences of logarithms), and is worse only if the interval of the
+//! change lies on the worse side. A point whose mean is worse by more than the smallest change that
+//! matters, but whose interval is too wide to show it, is undecided.
 //!
 //! Bonferroni's correction divides the error probability by the number of other points. The truly
-//! best point is called worse only if some point is significantly better than it, although none is
-//! in truth. There are as many such comparisons as other points, so the probability is at most
-//! `alpha`, whichever point was chosen. This is the argument of multiple comparisons with the best
-//! (Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best",
-//! Annals of Statistics 12, 1984). Holm's procedure would reject more, and this argument does not
-//! hold for it, because the data choose its reference.
+//! best point is called worse only if some point seems significantly better than it. There are as
+//! many such comparisons as other points, so the probability is at most `alpha`, whichever point
+//! was chosen. This is the argument of multiple comparisons with the best (Hsu, "Constrained
+//! simultaneous confidence intervals for multiple comparisons with the best", Annals of Statistics
+//! 12, 1984). Holm's procedure would reject more, and this argument does not hold for it, because
+//! the data choose its reference.
 
 use std::cmp::Ordering;
 
@@ -39,7 +39,7 @@ pub struct BestPoint {
 pub struct OtherPoint {
     /// Index of the point.
     pub point: usize,
-    /// Its change against the best point; `None` without a common repeat.
+    /// Change relative to the best point; `None` without a common repeat.
     pub change: Option<f64>,
     /// Interval of the change, simultaneous over all other points; `None` with fewer than two
     /// common repeats, or without scatter.
@@ -82,12 +82,12 @@ impl BestPoint {
     }
 }
 
-/// Compares the best point of a sweep with the best point of its repetition, by indices of the same
-/// values.
+/// Compares the best point of a sweep with the best point of its repetition. The points with the
+/// same index have the same value in both sweeps.
 ///
 /// The answer holds if the best point of each sweep is, in the other sweep, the best or
 /// [tied](Ranking::Tie) with it. It is contradicted if each is shown to be worse in the other
-/// sweep. Otherwise it is undecided, as it is if a sweep has no best point or makes no claim about
+/// sweep. Otherwise it is undecided, also if a sweep has no best point or makes no claim about
 /// others.
 pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
     let (Some(before), Some(now)) = (first.best, second.best) else {
@@ -145,7 +145,7 @@ impl Candidate {
     }
 }
 
-/// Returns the better one by a rule, the first of equals.
+/// Returns the better candidate by a rule; the first if they are equal.
 fn better_of<'a>(rule: &BestRule, first: &'a Candidate, second: &'a Candidate) -> &'a Candidate {
     let worse = match rule.better {
         Direction::Higher => Ordering::Less,
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Half of the throughput, in runs that scatter by more.
+    /// A point with half of the throughput, in runs that scatter by more than this difference.
     #[test]
     fn point_that_seems_worse_in_strong_noise_is_undecided() {
         let of = |throughputs: [f64; 3]| throughputs.map(|it| figures(it, 1e4 / it)).to_vec();
@@ -282,7 +282,7 @@ mod tests {
         };
         let first = of([500.0, 900.0, 1_000.0, 1_005.0], 3);
         let repeated = |second: &BestPoint| repeat_best(&first, second);
-        // 4 and 8 are as good as each other in the first one.
+        // In the first sweep, 4 and 8 are equally good.
         assert_eq!(repeated(&of([500.0, 900.0, 1_005.0, 1_000.0], 3)), RepetitionOutcome::Holds);
         assert_eq!(repeated(&of([900.0, 500.0, 400.0, 400.0], 3)), RepetitionOutcome::Contradicts);
         // 4 is the best now, and 8, the best before, is worse.

@@ -3,8 +3,8 @@
 //! A sweep runs a workload at several values of one key, several times each. A [`CurvePoint`] holds
 //! the runs at one value. [`best()`] names the best point with the points that are not shown to be
 //! worse, [`fit_usl()`] fits the universal scalability law to the throughput, and
-//! [`response_model()`] predicts response times from two points of the curve. An [`ArmCurve`] has
-//! all of it for one arm.
+//! [`response_model()`] predicts response times from two points of the curve. An [`ArmCurve`] holds
+//! these results for one arm.
 //!
 //! Points whose runs are INVALID, or do not have the metric, are never used: each function names
 //! them with the [`Unusable`] reason.

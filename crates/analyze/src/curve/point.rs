@@ -46,10 +46,10 @@ pub enum Unusable {
 pub struct PointMean {
     /// Value of each run, in the order of the repeats, in the unit of the metric.
     pub values: Vec<f64>,
-    /// The mean, in the unit of the metric: the geometric one of metrics that are compared by
+    /// The mean, in the unit of the metric: the geometric mean for metrics that are compared by
     /// ratio.
     pub mean: f64,
-    /// Its interval; `None` with one run, or without scatter.
+    /// Interval of the mean; `None` with one run, or without scatter.
     pub interval: Option<Interval>,
 }
 
@@ -63,32 +63,32 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns true if the value lies within.
+    /// Returns true if the value lies within the interval.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }
 
 impl CurvePoint<'_> {
-    /// Returns the mean of a metric with the interval that misses the true one with a probability
+    /// Returns the mean of a metric with the interval that misses the true mean with a probability
     /// of `alpha`, by Student's t over the repeats. Metrics that are compared by ratio are averaged
     /// by their logarithms, like the changes of [`crate::compare`].
     ///
     /// The runs are not judged: INVALID runs have a mean as well.
     ///
     /// # Errors
-    /// The reason why there is no mean.
+    /// Returns the reason why there is no mean.
     pub fn mean(&self, metric: &RunMetric, alpha: f64) -> Result<PointMean, Unusable> {
         let values = self.measured(metric)?;
         let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
         Ok(mean_of(&values, metric.quantity.scale(), alpha))
     }
 
-    /// Returns the mean number of completed requests per second of a job, also of one whose rate is
-    /// given, as [`CurvePoint::mean`].
+    /// Returns the mean number of completed requests per second of a job, even if its rate is
+    /// given, with its interval as in [`CurvePoint::mean`].
     ///
     /// # Errors
-    /// The reason why there is no mean.
+    /// Returns the reason why there is no mean.
     pub fn completed(&self, job: &str, alpha: f64) -> Result<PointMean, Unusable> {
         let value = |run: &CurveRun<'_>| {
             let rate = run.figures.completed(job);
@@ -105,7 +105,7 @@ impl CurvePoint<'_> {
     /// Returns the values of a metric, on the scale of the statistics, with their repeats.
     ///
     /// # Errors
-    /// The reason why a run has none.
+    /// Returns the reason why a run has no value.
     fn measured(&self, metric: &RunMetric) -> Result<Vec<(u32, f64)>, Unusable> {
         if self.runs.is_empty() {
             return Err(Unusable::NoRun);
@@ -127,7 +127,8 @@ impl CurvePoint<'_> {
     /// Returns the values of a metric as [`Self::measured`] if the point may be judged by them.
     ///
     /// # Errors
-    /// The reason why it may not, such as a run that is INVALID or whose load exceeds the capacity.
+    /// Returns the reason why the point may not be judged, such as a run that is INVALID or whose
+    /// load exceeds the capacity.
     pub(super) fn usable(&self, metric: &RunMetric) -> Result<Vec<(u32, f64)>, Unusable> {
         let is_invalid = |run: &CurveRun<'_>| run.figures.verdict.status() == Status::Invalid;
         if self.runs.iter().any(is_invalid) {
@@ -157,7 +158,8 @@ fn mean_of(values: &[f64], scale: Scale, alpha: f64) -> PointMean {
     PointMean { values, mean: outer(mean), interval }
 }
 
-/// Returns true if the load of a metric's job, or of any job if it has none, exceeds the capacity.
+/// Returns true if the load of a metric's job exceeds the capacity; for a metric without a job,
+/// that of any job.
 fn exceeds_capacity(figures: &RunFigures, metric: &RunMetric) -> bool {
     let is_of_run = metric.of.is_none() || metric.quantity.subject() != Subject::Job;
     let mut missing = figures.missing.iter();
@@ -193,7 +195,7 @@ pub(super) mod tests {
             x: value.parse().ok(),
             runs: (1..)
                 .zip(runs)
-                // A few figures of a test may live until its end.
+                // The few figures of a test may be leaked.
                 .map(|(repeat, figures)| CurveRun {
                     repeat,
                     figures: Box::leak(Box::new(figures.clone())),

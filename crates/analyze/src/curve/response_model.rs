@@ -3,16 +3,16 @@
 //! It assumes a single server with exponential service times and arrivals at random, in series with
 //! a delay without a queue: the M/M/1 queue (Kleinrock, "Queueing Systems", volume 1, 1975, section
 //! 3.2). T is the response time of one client on an idle server, and X the plateau of the
-//! throughput: the mean of the points on it, because the largest of several noisy values is too
-//! large. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At a
-//! rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and the
+//! throughput: the mean of the points on the plateau, because the largest of several noisy values
+//! is too large. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At
+//! a rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and the
 //! response time is R = P + L + Q.
 //!
-//! A database is rarely a single server: the deviations of the measured points say how far the
-//! assumption carries. The points that T and X were taken from have none. A closed job waits less
-//! than the model says, because its few clients cannot all wait at once. Where the throughput falls
-//! again beyond its peak, no single server with a plateau describes the points, and nothing is
-//! predicted.
+//! A database is rarely a single server: the deviations of the measured points show the error of
+//! this assumption. The points from which T and X were taken have no deviation. A closed job waits
+//! less than the model predicts, because its few clients cannot all wait at once. If the throughput
+//! falls again beyond its peak, no single server with a plateau describes the points, and nothing
+//! is predicted.
 
 use workload::question::{Quantity, RunMetric, TimeStatistic};
 
@@ -45,31 +45,31 @@ pub struct ResponseModel {
 pub struct ModelPoint {
     /// Index of the point.
     pub point: usize,
-    /// λ: its throughput, in requests per second.
+    /// λ: throughput of the point, in requests per second.
     pub rate_per_s: f64,
     /// U: utilisation of the server at this rate.
     pub utilisation: f64,
-    /// R: predicted mean response time in milliseconds; `None` from a utilisation of 1 on, on the
-    /// plateau, and beyond the peak.
+    /// R: predicted mean response time in milliseconds; `None` at a utilisation of 1 or more, on
+    /// the plateau, and beyond the peak.
     pub predicted_ms: Option<f64>,
     /// Measured mean response time in milliseconds.
     pub measured_ms: f64,
     /// Measured time divided by the predicted one, minus 1; only where the two are compared.
     pub deviation: Option<f64>,
-    /// Its use in the model.
+    /// Use of the point in the model.
     pub role: PointRole,
 }
 
 /// The use of a point in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointRole {
-    /// T was taken from it.
+    /// T was taken from this point.
     OneRequest,
-    /// X was taken from it, and from other points on the plateau.
+    /// X was taken from this point, and from other points on the plateau.
     Plateau,
     /// The point tests the model.
     Compared,
-    /// Its throughput is below the plateau that fewer clients reached.
+    /// The throughput of this point is below the plateau that fewer clients reached.
     BeyondPeak,
 }
 
@@ -98,7 +98,7 @@ pub enum NoResponseModel {
     NoLowRate,
     /// The throughput still grows at the largest number of clients.
     NoPlateau {
-        /// Its gain over the best of the other points, as a fraction.
+        /// Gain of this number of clients over the best of the other points, as a fraction.
         gain: f64,
     },
     /// One request takes clearly less time than the server needs for each request at the plateau:
@@ -112,8 +112,8 @@ pub enum NoResponseModel {
 }
 
 impl ResponseModel {
-    /// Makes the model; an error if one request takes clearly less time than the server alone needs
-    /// for each request at the plateau.
+    /// Computes the model; an error if one request takes clearly less time than the server alone
+    /// needs for each request at the plateau.
     fn checked(
         one_request_ms: f64,
         plateau_per_s: f64,
@@ -150,10 +150,10 @@ impl ResponseModel {
     }
 }
 
-/// Makes the model of a job from a sweep over its number of clients.
+/// Computes the model of a job from a sweep over its number of clients.
 ///
 /// # Errors
-/// The reason why the points do not determine it.
+/// Returns the reason why the points do not determine the model.
 pub fn response_model(
     points: &[CurvePoint<'_>],
     job: Option<&str>,
@@ -183,13 +183,13 @@ fn clients(points: &[CurvePoint<'_>], measured: &Measured) -> f64 {
     points[measured.point].x.unwrap_or_default()
 }
 
-/// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the throughput
-/// at the rates that exceed the capacity, or the largest throughput at lower rates if the server
-/// slows down when it is overloaded. T follows from the lowest rate, whose response time is T plus
-/// the short wait that the model has there.
+/// Computes the model of a job from a sweep over its rate of arrivals. The plateau is the
+/// throughput at the rates that exceed the capacity, or the largest throughput at lower rates if
+/// the server slows down when it is overloaded. T follows from the lowest rate, whose response time
+/// is T plus the short wait that the model predicts at this rate.
 ///
 /// # Errors
-/// The reason why the points do not determine it.
+/// Returns the reason why the points do not determine the model.
 pub fn response_model_of_rates(
     points: &[CurvePoint<'_>],
     job: &str,
@@ -255,7 +255,7 @@ fn predictions(model: &ResponseModel, measured: &[Measured]) -> Vec<ModelPoint> 
         let Measured { point, rate_per_s, response_ms, role } = *measured;
         let predicted_ms = match role {
             PointRole::OneRequest | PointRole::Compared => model.response_ms(rate_per_s),
-            // Next to a utilisation of 1, an error of X decides the prediction.
+            // Close to a utilisation of 1, an error of X decides the prediction.
             PointRole::Plateau | PointRole::BeyondPeak => None,
         };
         let compared = predicted_ms.filter(|_| role == PointRole::Compared);

@@ -2,10 +2,10 @@
 //!
 //! A model is linear before its logarithm is taken: ln(offset + p₁·z₁ + p₂·z₂ + …) is fitted to
 //! targets. With a multiplicative error all rows then have the same variance. The iteration of
-//! Gauss and Newton starts from the linear least squares of the relative errors and needs a few
-//! steps, as the two solutions differ only by the square of the error. A parameter that would be
-//! negative is 0: every set of free parameters is solved, and the best solution without a negative
-//! parameter is taken.
+//! Gauss and Newton starts from the linear least squares of the relative errors. It needs few
+//! steps, because the two solutions differ only by the square of the error. A parameter that would
+//! be negative is 0: every set of free parameters is solved, and the best solution without a
+//! negative parameter is taken.
 
 use crate::linear::{invert, multiply};
 
@@ -15,7 +15,7 @@ const MOST_STEPS: u32 = 40;
 /// Maximum number of halvings of one step.
 const MOST_HALVINGS: u32 = 30;
 
-/// Smallest relative reduction of the sum of squares for which a step is made.
+/// Smallest relative reduction of the sum of squares for which a step is taken.
 const SMALLEST_GAIN: f64 = 1e-12;
 
 /// Smallest relative pivot of equations that determine the parameters. The rows of one step may
@@ -31,7 +31,7 @@ pub(super) struct Row<const K: usize> {
     pub(super) terms: [f64; K],
     /// The logarithm that was measured.
     pub(super) target: f64,
-    /// Number of measurements whose mean the target is.
+    /// Number of measurements that the target averages.
     pub(super) weight: f64,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn solve<const K: usize>(rows: &[Row<K>]) -> Option<Solution<K>> {
     Some(Solution { parameters, squares: best.squares })
 }
 
-/// Fits the free parameters, the others being 0; `None` if one becomes negative.
+/// Fits the free parameters, with all others at 0; `None` if one becomes negative.
 fn solve_free<const K: usize>(rows: &[Row<K>], free: [bool; K]) -> Option<Solution<K>> {
     let mut parameters = start(rows, free)?;
     let mut squares = squares(rows, &parameters)?;
@@ -128,8 +128,8 @@ impl<const K: usize> Row<K> {
     }
 }
 
-/// Solves weighted linear least squares for the free unknowns, the others being 0. A row is its
-/// factors, its target and its weight. `None` if the rows do not determine them.
+/// Solves weighted linear least squares for the free unknowns, with all others at 0. A row consists
+/// of its factors, its target and its weight. `None` if the rows do not determine the unknowns.
 fn solve_linear<const K: usize>(
     rows: impl Iterator<Item = ([f64; K], f64, f64)>,
     free: [bool; K],

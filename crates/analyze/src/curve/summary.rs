@@ -36,13 +36,13 @@ pub enum Varied {
 /// A run of a sweep that counts.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepRun<'a> {
-    /// Its arm.
+    /// Arm of the run.
     pub arm: ArmId,
-    /// Index of its point.
+    /// Index of the run's point.
     pub point: usize,
-    /// Number of its repeat.
+    /// Number of the run's repeat.
     pub repeat: u32,
-    /// Its figures.
+    /// Figures of the run.
     pub figures: &'a RunFigures,
 }
 
@@ -81,9 +81,9 @@ pub struct PointSummary {
 /// The results of a job at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobAtPoint {
-    /// Its name.
+    /// Name of the job.
     pub job: String,
-    /// Completed requests per second, also of a job whose rate is given.
+    /// Completed requests per second, even if the rate of the job is given.
     pub completed_per_s: Result<PointMean, Unusable>,
     /// Completed requests per second of each run over time, from its
     /// [`JobRates`](crate::compare::JobRates).
@@ -100,7 +100,7 @@ impl PointSummary {
         self.verdicts.len()
     }
 
-    /// Returns the gravest verdict of its runs.
+    /// Returns the gravest verdict of the point's runs.
     pub fn verdict(&self) -> Status {
         self.verdicts.iter().map(RunVerdict::status).max().unwrap_or(Status::Pass)
     }
@@ -111,7 +111,7 @@ impl PointSummary {
         each_once(self.verdicts.iter().flat_map(|run| run.with(gravest)))
     }
 
-    /// Returns true if it has runs, and none is INVALID.
+    /// Returns true if the point has runs, and none is INVALID.
     pub fn is_usable(&self) -> bool {
         self.runs() > 0 && self.verdict() < Status::Invalid
     }
@@ -127,7 +127,7 @@ impl JobAtPoint {
 
 impl ArmCurve {
     /// Summarizes the runs of one arm; `values` are the points with their values as numbers, and
-    /// the rule has the smallest changes that matter.
+    /// the rule comes with the smallest changes that matter.
     pub fn of(
         arm: ArmId,
         values: &[(String, Option<f64>)],

@@ -9,11 +9,11 @@
 //! and c = κ/λ; the bounds 0 ≤ σ ≤ 1 and κ ≥ 0 are equivalent to d, b, c ≥ 0.
 //!
 //! Intervals follow from the profile likelihood: a value is inside if the best fit with this value
-//! has squares of at most S + s²·t² (Bates and Watts, "Nonlinear Regression Analysis and Its
-//! Applications", 1988, section 6.1). s² is the mean square of all residuals. If the points deviate
-//! from the curve by more than the scatter of the repeats explains (F test at 5 %), it is the mean
-//! square of the points' deviations, with their fewer degrees of freedom, which makes the intervals
-//! wider.
+//! has a sum of squares of at most S + s²·t² (Bates and Watts, "Nonlinear Regression Analysis and
+//! Its Applications", 1988, section 6.1). Usually s² is the mean square of all residuals. If the
+//! points deviate from the curve by more than the scatter of the repeats explains (F test at 5 %),
+//! s² is the mean square of the points' deviations, which have fewer degrees of freedom. This makes
+//! the intervals wider.
 
 use workload::question::RunMetric;
 
@@ -63,7 +63,7 @@ pub struct Usl {
 pub struct Fitted {
     /// The estimate.
     pub estimate: f64,
-    /// Its interval; `None` if the points do not scatter around the curve.
+    /// Interval of the estimate; `None` if the points do not scatter around the curve.
     pub interval: Option<Interval>,
 }
 
@@ -75,7 +75,7 @@ pub enum Peak {
         /// N*: the number of clients. Beyond [`Usl::largest`] it is an extrapolation; the upper end
         /// of its interval is infinite if the curve may have no peak.
         clients: Fitted,
-        /// X(N*): the throughput there, in requests per second.
+        /// X(N*): the throughput at the peak, in requests per second.
         throughput: Fitted,
     },
     /// The throughput does not fall: κ is 0.
@@ -95,7 +95,7 @@ pub enum NoUsl {
     },
     /// Fewer different numbers of clients with a throughput than are needed.
     TooFewPoints {
-        /// Number of usable ones.
+        /// Number of usable numbers of clients.
         has: usize,
         /// Number that is needed.
         needs: usize,
@@ -106,7 +106,7 @@ pub enum NoUsl {
     NoSmallValue {
         /// Smallest number of clients.
         smallest: f64,
-        /// Largest number that would do.
+        /// Largest number that is accepted.
         largest_allowed: f64,
     },
     /// All points have nearly the same throughput.
@@ -124,7 +124,7 @@ pub enum NoUsl {
 }
 
 impl Fitted {
-    /// Returns the larger one of this number and a bound, with the ends of its interval.
+    /// Raises this number and the ends of its interval to at least a bound.
     fn at_least(self, least: f64) -> Fitted {
         let interval = self
             .interval
@@ -146,7 +146,7 @@ impl Usl {
 /// intervals that miss a true parameter with a probability of `alpha`.
 ///
 /// # Errors
-/// The reason why the points do not support it.
+/// Returns the reason why the points do not support the law.
 pub fn fit_usl(
     points: &[CurvePoint<'_>],
     throughput: &RunMetric,
@@ -251,8 +251,8 @@ impl Sample {
         solve(&rows)
     }
 
-    /// Returns the squares of a fit up to which a value of a parameter is plausible; `None` if the
-    /// points do not scatter.
+    /// Returns the sum of squares of a fit up to which a value of a parameter is plausible; `None`
+    /// if the points do not scatter.
     fn limit(&self, law: &Solution<3>, alpha: f64) -> Option<f64> {
         let levels = self.levels.len() as f64;
         let (of_points, of_repeats) = (levels - PARAMETERS, self.runs() - levels);
@@ -268,7 +268,7 @@ impl Sample {
                 ((law.squares + self.within) / freedom, freedom)
             }
         };
-        // Below, only the rounding of doubles scatters.
+        // Smaller variances are only the rounding of doubles.
         let scatters = variance > 1e-20;
         scatters.then(|| law.squares + variance * critical_t(alpha, freedom).powi(2))
     }
@@ -278,7 +278,7 @@ impl Sample {
 struct Profile<'a> {
     sample: &'a Sample,
     law: &'a Solution<3>,
-    /// Squares of the worst plausible fit.
+    /// Sum of squares of the worst plausible fit.
     limit: Option<f64>,
 }
 
@@ -311,8 +311,8 @@ impl Profile<'_> {
         }
     }
 
-    /// Returns the peak among the possible numbers of clients: if the law has it below one, the
-    /// throughput falls from the first client on, and its peak is `lambda`.
+    /// Returns the peak among the possible numbers of clients. If the peak of the law lies below
+    /// one client, the throughput falls from the first client on, and its peak is `lambda`.
     fn peak(&self, [d, b, c]: [f64; 3], lambda: Fitted) -> Peak {
         let at_clients = |peak: f64| {
             let of = |n: f64| [n, peak * peak + n * (n - 1.0)];
@@ -324,7 +324,7 @@ impl Profile<'_> {
         }
         let clients = (d / c).sqrt();
         if clients < 1.0 {
-            // With σ = 1 it is 0, around which no interval can be searched.
+            // With σ = 1 the peak is at 0, around which no interval can be searched.
             let clients = self.fitted(clients.max(1e-3), Range::Positive, at_clients);
             return Peak::At { clients: clients.at_least(1.0), throughput: lambda };
         }
@@ -367,11 +367,11 @@ enum Range {
     FromZero,
 }
 
-/// A number of clients beyond every machine.
+/// A number of clients that no machine can serve.
 const FAR: f64 = 1e9;
 
-/// Returns the squares of the best law whose peak has this throughput. Around its peak the law is
-/// N/X = N/X* + c(N − N*)², and N* is searched by sections from a grid around its estimate.
+/// Returns the sum of squares of the best law whose peak has this throughput. Around its peak the
+/// law is N/X = N/X* + c(N − N*)², and N* is searched by sections from a grid around its estimate.
 fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
     let at = |ln_clients: f64| {
         let peak = ln_clients.exp();
@@ -401,7 +401,8 @@ fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
     at(low.midpoint(high)).min(at(best))
 }
 
-/// Returns the upper end of the values that are inside, which `start` is; at most the ceiling.
+/// Returns the upper end of the range of values that are inside. `start` is inside; the result is
+/// at most `ceiling`.
 fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (start, first.min(ceiling));
     while is_inside(high) {
@@ -426,7 +427,7 @@ fn lower_end(start: f64, floor: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
 /// Returns the border between a value that is inside and one that is outside.
 fn bisect(mut inside: f64, mut outside: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..48 {
-        // Between positive values the ratio is halved, as they may have different magnitudes.
+        // Between positive values the ratio is halved, because they may have different magnitudes.
         let middle = match inside > 0.0 && outside > 0.0 {
             true => (inside * outside).sqrt(),
             false => inside.midpoint(outside),
@@ -526,8 +527,8 @@ mod tests {
         }
     }
 
-    /// Returns the number of 60 fits whose interval holds the true value: of each parameter, and of
-    /// the peak.
+    /// Returns the number of 60 fits whose interval contains the true value: of each parameter, and
+    /// of the peak.
     fn covered(parameters: [f64; 3], noise: f64) -> [u32; 4] {
         let mut covered = [0; 4];
         for seed in 0..60 {
@@ -546,7 +547,7 @@ mod tests {
         covered
     }
 
-    /// The probability that fewer than 52 of 60 intervals at 95 % hold is 0.2 %.
+    /// The probability that fewer than 52 of 60 intervals at 95 % contain the true value is 0.2 %.
     #[test]
     fn intervals_cover_the_true_parameters() {
         for (parameters, noise) in [

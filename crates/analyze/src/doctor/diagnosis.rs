@@ -24,7 +24,7 @@ pub enum Problem {
         /// Bytes in swap.
         used_bytes: u64,
     },
-    /// This process may open few files.
+    /// This process may open too few files.
     OpenFiles {
         /// Hard limit, as the system shows it.
         limit: String,

@@ -40,9 +40,9 @@ pub struct DoctorInput {
 /// Data about a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Server {
-    /// Facts about the path to it; empty if there is none.
+    /// Facts about the path to the server; empty if there is none.
     pub network: Vec<(String, String)>,
-    /// Its settings.
+    /// Settings of the server.
     pub settings: Vec<(String, String)>,
 }
 

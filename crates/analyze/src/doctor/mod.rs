@@ -2,8 +2,8 @@
 //!
 //! [`judge`] is a function from the data read before a run ([`DoctorInput`]) to findings
 //! ([`Diagnosis`]). Each check examines one thing. It passes, reports a [`Problem`], or names the
-//! [`MissingFact`] without which it was not possible; `report` words both. Invariant: each check
-//! that applies is in the diagnosis exactly once.
+//! [`MissingFact`] without which it was not possible; `report` writes the sentences about both.
+//! Invariant: each check that applies is in the diagnosis exactly once.
 
 mod diagnosis;
 mod host;

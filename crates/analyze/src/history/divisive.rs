@@ -1,12 +1,13 @@
 //! Change points of a series, by E-divisive with a permutation test.
 //!
 //! The divergence of two sets of values compares the distances between the sets with the distances
-//! within them; it is 0 only for equal distributions; no model of the values is needed (Matteson
-//! and James, "A nonparametric approach for multiple change point analysis of multivariate data",
-//! JASA 109, 2014, arXiv 1306.4933). The place with the largest divergence is a change point if few
-//! random orders of the same values have a place with one as large. Both sides are then divided in
-//! the same way, until no further place is significant. Its use for series of benchmark results is
-//! described by Daly et al. (ICPE 2020) and by Fleming et al. ("Hunter", arXiv 2301.03034).
+//! within them. It is 0 only for equal distributions, and no model of the values is needed
+//! (Matteson and James, "A nonparametric approach for multiple change point analysis of
+//! multivariate data", JASA 109, 2014, arXiv 1306.4933). The place with the largest divergence is a
+//! change point if few random orders of the same values reach a divergence as large at any place.
+//! Both sides are then divided in the same way, until no further place is significant. Its use for
+//! series of benchmark results is described by Daly et al. (ICPE 2020) and by Fleming et al.
+//! ("Hunter", arXiv 2301.03034).
 //!
 //! The test assumes that values without a change may be exchanged with each other: a machine that
 //! drifts slowly over many runs has change points, which are changes of the machine.
@@ -26,8 +27,8 @@ pub const FEWEST_VALUES: usize = 12;
 /// Number of random orders. The smallest possible probability is 1/500.
 const PERMUTATIONS: u32 = 499;
 
-/// Largest number of random orders with a divergence as large that is still significant:
-/// (4 + 1)/(499 + 1) is 1 %.
+/// Largest number of random orders that may reach the divergence of a significant change: (4 +
+/// 1)/(499 + 1) is 1 %.
 const MOST_AS_LARGE: u32 = 4;
 
 /// Maximum number of values in a series; the time grows with the square of their number.
@@ -38,14 +39,14 @@ pub const LONGEST_SERIES: usize = 400;
 pub struct ChangePoint {
     /// Index of the first value after the change.
     pub at: usize,
-    /// Probability of a divergence as large without a change, by the permutation test.
+    /// Probability of a divergence at least this large without a change, by the permutation test.
     pub p_value: f64,
 }
 
 /// Returns the change points of a series, in its order.
 ///
 /// # Panics
-/// If the series has more than [`LONGEST_SERIES`] values.
+/// Panics if the series has more than [`LONGEST_SERIES`] values.
 pub fn change_points(values: &[f64]) -> Vec<ChangePoint> {
     assert!(values.len() <= LONGEST_SERIES, "{} values", values.len());
     let mut found = Vec::new();
@@ -70,7 +71,7 @@ fn divide(values: &[f64], first: usize, found: &mut Vec<ChangePoint>) {
 /// The division of a part into two.
 #[derive(Clone, Copy, Debug)]
 struct Split {
-    /// Number of values before it.
+    /// Number of values before the division.
     at: usize,
     /// The scaled divergence of both sides.
     divergence: f64,
@@ -98,8 +99,8 @@ fn best_split(values: &[f64]) -> Option<Split> {
     best.filter(|best| best.divergence > 0.0)
 }
 
-/// Returns the probability of a divergence as large in random orders of the values; `None` if it is
-/// not significant.
+/// Returns the probability of a divergence at least this large in random orders of the values;
+/// `None` if the divergence is not significant.
 fn p_value(values: &[f64], divergence: f64, first: usize) -> Option<f64> {
     let place = format!("{first}+{}", values.len());
     let stream = Stream::new(Seed::default(), "history", &place);
@@ -155,9 +156,10 @@ impl Distances {
         Distances { among_first, to_first }
     }
 
-    /// Returns the divergence of the first `at` values from the others up to `end`, with the sum of
-    /// the distances between both. It is scaled by their numbers:
-    /// nm/(n + m) · (2·mean between both − mean within the first − mean within the others).
+    /// Returns the divergence of the first `at` values from the others up to `end`. `between` is
+    /// the sum of the distances between both sets, of n and m values. The divergence is scaled by
+    /// these numbers: nm/(n + m) · (2·mean between both − mean within the first − mean within the
+    /// others).
     fn divergence(&self, at: usize, end: usize, between: f64) -> f64 {
         let (n, m) = (at as f64, (end - at) as f64);
         let first = self.among_first[at];
@@ -229,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Of eleven values after the first change, one half differs from the other.
+    /// The eleven values after the first change consist of two different levels.
     #[test]
     fn part_of_fewer_values_is_not_divided() {
         let levels = [vec![100.0; 11], vec![300.0; 5], vec![200.0; 6]].concat();

@@ -21,11 +21,11 @@ pub enum SearchResult {
     Sustained,
     /// The value at which the binding condition reaches its bound.
     Estimate,
-    /// The value that fills the baseline, at which the arms of an experiment are compared.
+    /// The value that saturates the baseline, at which the arms of an experiment are compared.
     Saturated,
 }
 
-/// A metric as it is asked for: of the job in parentheses, or of all jobs.
+/// A metric as a user names it: of the job in parentheses, or of all jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricName {
     /// Name of the quantity.
@@ -57,7 +57,7 @@ impl HistoryMetric {
         }
     }
 
-    /// Returns the job or table that it is of; `None` for the whole run.
+    /// Returns the job or table to which the metric belongs; `None` for the whole run.
     pub fn of(&self) -> Option<&str> {
         match self {
             HistoryMetric::Run(metric) => metric.of.as_deref(),
@@ -82,8 +82,9 @@ impl HistoryMetric {
         }
     }
 
-    /// Returns true for a metric that is judged without being named. Each further series has false
-    /// alarms of its own, and most other quantities change with one of these.
+    /// Returns true for a metric that is judged even if it is not named. There are few such
+    /// metrics: each further series has its own false alarms, and most other quantities change
+    /// together with one of these metrics.
     pub(super) fn is_usual(&self) -> bool {
         match self {
             HistoryMetric::Run(metric) => is_usual(metric.quantity),
@@ -115,7 +116,7 @@ impl MetricName {
     /// Parses `response.p99(read)`, `throughput`, `sustained` and so on.
     ///
     /// # Errors
-    /// As [`RunMetric::parse`].
+    /// As for [`RunMetric::parse`].
     pub fn parse(text: &str) -> Result<MetricName, Diagnostic> {
         if let Some(name) = SearchResult::ALL.into_iter().find_map(|result| of_search(result, text))
         {

@@ -1,9 +1,9 @@
 //! The history of a measurement: change points of metrics over records of the same plan.
 //!
 //! A [`HistoryRun`] is one record: the figures of its runs, or the result of a capacity search.
-//! [`history()`] makes a series of each metric and job, in the order of time, finds its
-//! [`change_points()`], and adds to each the change of the machine, by the canary: the time of a
-//! request to the null server, measured just before each run.
+//! [`history()`] builds a series of each metric and job, in the order of time, and finds its
+//! [`change_points()`]. It adds to each change point the change of the machine, by the canary: the
+//! time of a request to the null server, measured just before each run.
 
 mod divisive;
 mod metric;

@@ -1,4 +1,4 @@
-//! Records of a history: what each of them has measured.
+//! Records of a history, with their measured values.
 
 use workload::question::{RunMetric, VariedLoad};
 
@@ -9,9 +9,9 @@ use crate::compare::RunFigures;
 /// A record of a history.
 #[derive(Clone, Debug)]
 pub enum HistoryRun {
-    /// Figures of runs with the same plan: of a single run, or of an arm of an experiment, at one
-    /// point if it has a sweep, and at the load that the experiment has found, if it searched for
-    /// one.
+    /// Figures of runs with the same plan: of a single run, or of an arm of an experiment. In a
+    /// sweep, they are the runs of one point. If the experiment searched for a load, they are the
+    /// runs at the load that it found.
     Runs(Vec<RunFigures>, Option<FoundLoad>),
     /// The result of a capacity search. The figures of its trials are at different loads, and have
     /// no mean.
@@ -23,7 +23,7 @@ pub enum HistoryRun {
 pub struct FoundLoad {
     /// The load that was varied.
     pub load: VariedLoad,
-    /// Its value.
+    /// Value of this load.
     pub value: f64,
 }
 
@@ -114,8 +114,8 @@ impl HistoryRun {
         }
     }
 
-    /// Returns the value of a metric, of runs the mean over the valid ones; `None` if one of them
-    /// or the search does not have it.
+    /// Returns the value of a metric; for runs, the mean over the valid ones. `None` if a valid
+    /// run, or the search, does not have the metric.
     pub(super) fn value(&self, metric: &HistoryMetric) -> Option<f64> {
         match (self, metric) {
             (HistoryRun::Runs(runs, _), HistoryMetric::Run(metric)) => mean_of(runs, metric),
@@ -133,8 +133,8 @@ impl HistoryRun {
         }
     }
 
-    /// Returns the mean time of a request to the null server before its runs, in nanoseconds;
-    /// `None` if a run has none.
+    /// Returns the mean time of a request to the null server before the record's runs, in
+    /// nanoseconds; `None` if a run has none.
     pub fn canary_ns(&self) -> Option<f64> {
         match self {
             HistoryRun::Runs(runs, _) => {

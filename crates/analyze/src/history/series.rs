@@ -10,8 +10,8 @@ use crate::compare::{ChangeInterval, Unpaired};
 /// Error probability of the intervals of changes.
 const ALPHA: f64 = 0.05;
 
-/// Minimum change of the machine, as a fraction of the change of a metric, to be its cause; a
-/// smaller one is excluded as the cause.
+/// Minimum change of the machine that can cause the change of a metric, as a fraction of the
+/// latter. A smaller change of the machine is excluded as the cause.
 const HALF: f64 = 0.5;
 
 /// A metric over records.
@@ -19,19 +19,19 @@ const HALF: f64 = 0.5;
 pub struct MetricHistory {
     /// The metric, with the name of its job or table.
     pub metric: HistoryMetric,
-    /// Indexes of the records that have it, and its values, in the order of time: the newest
-    /// [`LONGEST_SERIES`].
+    /// Index of each record that has the metric, and the value there, in the order of time: the
+    /// newest [`LONGEST_SERIES`].
     pub points: Vec<(usize, f64)>,
-    /// Its changes.
+    /// Changes of the metric.
     pub changes: Vec<MetricChange>,
 }
 
 /// A change of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricChange {
-    /// Index of the last record before it.
+    /// Index of the last record before the change.
     pub before: usize,
-    /// Index of the first record after it.
+    /// Index of the first record after the change.
     pub after: usize,
     /// Mean from the previous change to this one.
     pub mean_before: f64,
@@ -39,10 +39,10 @@ pub struct MetricChange {
     pub mean_after: f64,
     /// The change: a fraction, or a difference for metrics that can be 0.
     pub change: f64,
-    /// Its 95 % interval for a given place of the change; `None` without scatter. The place was
-    /// searched for, so the interval is too narrow.
+    /// 95 % interval of the change, as if its place were given; `None` without scatter. The place
+    /// was searched for, so the interval is too narrow.
     pub interval: Option<ChangeInterval>,
-    /// Probability of a divergence as large without a change.
+    /// Probability of a divergence at least this large without a change.
     pub p_value: f64,
     /// Change of the machine between the same records; `None` if they have no canary.
     pub machine: Option<MachineShift>,
@@ -53,18 +53,19 @@ pub struct MetricChange {
 pub struct MachineShift {
     /// Change of the time of a request to the null server, as a fraction.
     pub change: f64,
-    /// Its interval at 95 %; `None` without scatter, or with a single record.
+    /// 95 % interval of the change; `None` without scatter, or with a single record.
     pub interval: Option<ChangeInterval>,
-    /// Its part in the change of the metric.
+    /// Probable cause of the change of the metric.
     pub cause: Cause,
 }
 
 /// The probable cause of a change of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The machine changed: the canary changed significantly, by at least half as much.
+    /// The machine changed: the canary changed significantly, by at least half as much as the
+    /// metric.
     Machine,
-    /// The database or its setup changed: the canary did not change by half as much.
+    /// The database or its setup changed: the canary did not change by half as much as the metric.
     Database,
     /// The canaries scatter too much to say.
     Unclear,
@@ -116,7 +117,7 @@ fn of_metric(runs: &[&HistoryRun], metric: HistoryMetric) -> MetricHistory {
     };
     let mut points: Vec<(usize, f64)> = runs.iter().enumerate().filter_map(value).collect();
     points.drain(..points.len().saturating_sub(LONGEST_SERIES));
-    // A change is a factor: on this scale it is as large whatever the level.
+    // On this scale, a change by a factor has the same size at every level.
     let inner = |value: f64| match scale {
         Scale::Ratio => value.ln(),
         Scale::Difference => value,

@@ -35,7 +35,7 @@ impl LimiterInput<'_, '_> {
     /// other suspects.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
         if self.demand.source == LoadSource::Program {
-            // Sessions of others take nothing from a program that pauses.
+            // Sessions of other clients take nothing from a program that pauses.
             let is_separable = self.knows_sessions_of_program() && !self.program_pauses();
             let other_sessions = is_separable.then(|| self.other_sessions()).flatten();
             return [other_sessions, self.named_work(found)].into_iter().flatten().collect();
@@ -44,7 +44,7 @@ impl LimiterInput<'_, '_> {
         found.into_iter().flatten().collect()
     }
 
-    /// Returns a suspect if sessions of others keep the processors busy.
+    /// Returns a suspect if sessions of other clients keep the processors busy.
     fn other_sessions(&self) -> Option<Suspect> {
         let others = self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS)?;
         let available = self.database_processors()?;
@@ -74,7 +74,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns a suspect if work that the database names takes much of its processor time or of its
-    /// disk traffic while requests lack these.
+    /// disk traffic while requests lack this resource.
     fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
         let (name, share) = self.work_in_the_background().filter(|it| it.1 >= LEAST_DURATION)?;
         let (cpu, bytes) = self.usage_of_work(name);

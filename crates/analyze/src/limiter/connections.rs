@@ -19,7 +19,7 @@ const WITHOUT_SESSION: f64 = 0.4;
 /// Minimum number of requests in flight to distinguish a pool from chance.
 const FEWEST_POOLED: f64 = 3.0;
 
-/// Largest fraction of idle sessions at which a pool has none to spare.
+/// Largest fraction of idle sessions at which a pool counts as exhausted.
 const FREE: f64 = 0.3;
 
 /// Minimum mean time of a request in a session, in seconds, for its answer to arrive in a later
@@ -38,8 +38,8 @@ const TICK_S: f64 = 0.01;
 /// whether requests wait for a session.
 const AT_WORK: f64 = 0.5;
 
-/// Largest number of connections without a request, relative to their number in a program that
-/// pauses after its answers, at which a program does not pause.
+/// Ratio of the number of connections without a request to the number expected of a program that
+/// pauses after its answers, up to which a program does not pause.
 const HARDLY_ANSWERED: f64 = 0.5;
 
 /// Rate of session samples, of 10 per second, below which the observer itself waits for the
@@ -55,7 +55,7 @@ struct PooledConnections<'a> {
     awaiting: Option<f64>,
     /// Mean number of sessions.
     sessions: f64,
-    /// Fraction of the time in which these are at work; `None` if it was not observed.
+    /// Fraction of the time in which the sessions are at work; `None` if it was not observed.
     active_share: Option<f64>,
     /// The pooler; `None` if it was not found.
     pooler: Option<Pooler<'a>>,
@@ -75,7 +75,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the suspects among limits of connections.
     pub(super) fn connections(&self) -> Vec<Suspect> {
         if self.demand.source == LoadSource::Load {
-            // Refusals are reported for jobs only, and few writers make no pool.
+            // Refusals are reported for jobs only, and the few writers of a load indicate no pool.
             return Vec::new();
         }
         // A database without spare processor time would not answer more with more connections.
@@ -106,8 +106,8 @@ impl LimiterInput<'_, '_> {
         Some(suspect.with_any(EvidenceKind::Connections, self.most_connections(account)))
     }
 
-    /// Returns a suspect if clients have no connection and send nothing. Its share is the part of
-    /// their time for which the clients lacked one.
+    /// Returns a suspect if clients have no connection and send nothing. Its share is the fraction
+    /// of the clients' time without a connection.
     fn refused_clients(&self) -> Option<Suspect> {
         let evidence = self.findings.evidence;
         let without = self
@@ -199,7 +199,7 @@ impl LimiterInput<'_, '_> {
             None => seen.map(|(active, idle)| active + idle)?,
         };
         // An observer behind the same pool waits for a session as the program does, and sees the
-        // others only when one is free.
+        // other sessions only when one is free.
         let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::LOOKS);
         let observer_waits = self.signals.sees_proxy()
             && samples_per_s.is_some_and(|samples| samples < FEW_SAMPLES_PER_S);
@@ -251,7 +251,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns true if hardly any connection of a program is without a request, by the ticks of its
     /// data. If the program paused, some answers would arrive in a later tick than their requests
-    /// were sent, because an answer takes at least the time in a session.
+    /// were sent, because an answer takes at least the time of the request in its session.
     fn never_pauses(&self) -> bool {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let mean = |metric| self.signals.mean(&program, metric);

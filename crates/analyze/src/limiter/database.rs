@@ -12,10 +12,10 @@ use super::suspect::Suspect;
 use super::waits::{WAIT_DECIDES, Wait, Waiting};
 use crate::surroundings::DatabaseLocation;
 
-/// Minimum fraction of the time with a task lacking memory for memory to be the limiter.
+/// Minimum fraction of the time in which a task lacks memory, for memory to be the limiter.
 const MEMORY_LACKED: f64 = 0.1;
 
-/// Times of a disk's operations, of both kinds.
+/// Metrics of the times that a disk's reads and writes take.
 const TIMES: [ObservedMetric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
 
 impl LimiterInput<'_, '_> {
@@ -110,8 +110,8 @@ impl LimiterInput<'_, '_> {
             .with_any(EvidenceKind::ItsFlushesPerS, self.signals.rate(disk, disk::FLUSHES))
     }
 
-    /// Returns true if the host of the database is observed; another host's disks and memory say
-    /// nothing.
+    /// Returns true if the host of the database is observed. The disks and the memory of another
+    /// host say nothing about the database.
     fn sees_its_host(&self) -> bool {
         let place = self.findings.evidence.surroundings.main.location;
         self.signals.sees_processes() || place != DatabaseLocation::Elsewhere

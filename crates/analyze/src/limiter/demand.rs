@@ -114,7 +114,7 @@ impl Demand {
                 if thinks(&job.pacing) {
                     demand.thinking_clients += clients;
                 } else if job.requests.feed.is_some() {
-                    // Thinking clients idle intentionally, not for lack of input.
+                    // Thinking clients idle intentionally, not because input is missing.
                     demand.fed_clients += clients;
                     demand.fed_in_flight += in_flight;
                 }

@@ -14,13 +14,13 @@ use super::waits::WAIT_DECIDES;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
-/// Minimum fraction of the time in which the holder of SQLite's only lock runs or is runnable. The
-/// others then wait for its statements, and not for the disk.
+/// Minimum fraction of the time in which the holder of SQLite's only lock runs or is runnable.
+/// Other writers then wait for its statements, and not for the disk.
 const HOLDER_RUNS: f64 = 0.6;
 
 impl LimiterInput<'_, '_> {
-    /// Returns a suspect of an embedded database, which shows no sessions. A request in flight that
-    /// neither runs nor waits for a processor waits for the disk, or for another writer.
+    /// Returns a suspect for an embedded database, which shows no sessions. A request in flight
+    /// that neither runs nor waits for a processor waits for the disk, or for another writer.
     pub(super) fn embedded(&self) -> Option<Suspect> {
         if !self.is_embedded() {
             return None;
@@ -61,7 +61,7 @@ impl LimiterInput<'_, '_> {
         }
     }
 
-    /// Returns true for a load, or if a job writes by the first words of its statements.
+    /// Returns true for a load, or if a job writes, judged by the first words of its statements.
     fn writes(&self) -> bool {
         let reads = [
             "select",

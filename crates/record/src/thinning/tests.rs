@@ -194,7 +194,7 @@ fn planted_faults_of_merging_are_noticed() {
     assert_eq!(difference(SampleKind::Gauge, &samples, &rows), None);
     let lost = &rows[..rows.len() - 2];
     assert_eq!(difference(SampleKind::Gauge, &samples, lost), Some("the ends"));
-    // Each row weighs as much as any other.
+    // Counterexample: all rows have the same weight.
     let even: Vec<Sample> = each_second(0, rows.iter().map(|row| row.value));
     assert!(!is_near(mean(&even), mean(&samples)));
     let mut unweighted = rows.clone();
@@ -202,7 +202,7 @@ fn planted_faults_of_merging_are_noticed() {
         row.value = row.range.map_or(row.value, |range| (range.least + range.most) / 2.0);
     }
     assert_eq!(difference(SampleKind::Gauge, &samples, &unweighted), Some("the mean"));
-    // A counter that is treated as a gauge.
+    // Counterexample: a counter that is treated as a gauge.
     let counted = each_second(7_000, (0..2_000).map(|n| f64::from(n * n % 70_000)));
     let averaged = thinned(SampleKind::Gauge, &counted);
     assert_eq!(difference(SampleKind::Counter, &counted, &averaged), Some("the growth"));

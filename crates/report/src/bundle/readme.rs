@@ -19,7 +19,7 @@ pub struct BundleView {
     pub command: String,
     /// Version of the program that made the record.
     pub version: String,
-    /// Commit that it was built from, if that is known.
+    /// Commit from which that program was built, if it is known.
     pub commit: Option<String>,
     /// Command that repeats the record in its folder; `None` if the record cannot be repeated.
     pub repeat: Option<String>,
@@ -29,35 +29,35 @@ pub struct BundleView {
     pub secrets: Vec<String>,
     /// Number of requests in the op-log of the run, if it had one.
     pub op_log_rows: Option<u64>,
-    /// Name of the experiment file whose folder the bundle does not have.
+    /// Name of the experiment file whose folder is not part of the bundle.
     pub omitted_folder_of: Option<String>,
 }
 
 /// A file that was read before the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundledInput {
-    /// Its path.
+    /// Path of the file.
     pub path: String,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
-    /// Reason why the bundle does not have it; `None` if it does.
+    /// Reason why the bundle does not contain the file; `None` if it does.
     pub omission: Option<InputOmission>,
 }
 
-/// A reason why a bundle does not have a file that was read.
+/// A reason why a bundle does not contain a file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputOmission {
-    /// The file is larger than the texts that a record keeps.
+    /// The file is larger than the limit for files stored in a record.
     Large,
     /// The file contains a password, or is not UTF-8 text.
     Unkept,
     /// The file lies outside of the folder of the workload, or its name is not valid on every
     /// system.
     Outside,
-    /// Its name is longer than an archive can hold.
+    /// The file's name is longer than an archive can hold.
     LongName,
-    /// Another file has its name, or the name of its folder. This program writes no record with
-    /// such names.
+    /// Another file has the same name, or has the name of this file's folder. This version of Assay
+    /// writes no record with such names.
     TakenName,
 }
 
@@ -73,7 +73,8 @@ impl InputOmission {
     }
 }
 
-/// Formats the first file of a bundle as Markdown. `runs` are those whose settings it has.
+/// Formats the first file of a bundle as Markdown. `runs` are the runs whose settings the bundle
+/// contains.
 pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
     let BundleView { title, answer, record, command, .. } = view;
     let version = escaped(&match &view.commit {
@@ -105,7 +106,7 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
     )
 }
 
-/// Returns the paragraph on how to repeat the record, below its own command.
+/// Returns the paragraph on how to repeat the record. It follows the command line of the record.
 fn repeat(view: &BundleView) -> String {
     if let Some(command) = &view.repeat {
         return format!(

@@ -5,14 +5,14 @@ use record::environment::host;
 use crate::html::csv;
 use crate::page::subject_of;
 
-/// The facts about the surroundings of one run of a bundle.
+/// The environment of one run of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundledRun {
-    /// Its number in an experiment; `None` if the record has a single run.
+    /// Number of the run in an experiment; `None` if the record has a single run.
     pub run: Option<u32>,
-    /// Its arm; empty if the record has a single run.
+    /// Arm of the run; empty if the record has a single run.
     pub arm: String,
-    /// Settings of the servers and facts about the surroundings: names and values.
+    /// Names and values: settings of the servers, and facts about the environment.
     pub facts: Vec<(String, String)>,
 }
 

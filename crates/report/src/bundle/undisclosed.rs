@@ -9,7 +9,7 @@ use super::readme::{BundleView, cell};
 use super::settings::BundledRun;
 use crate::markdown::escaped;
 
-/// Facts that no record has, and so no bundle.
+/// Facts that no record contains, and therefore no bundle.
 const NEVER: &str = "\
 * The passwords of targets and the secret parameters. They are also removed from texts of servers \
 and programs. A password in a row of a table is data, and is not removed.
@@ -23,7 +23,8 @@ rows of each table that the run filled, and texts of errors. It has no rows of t
 before (`--loaded`).
 ";
 
-/// Formats the list of undisclosed facts as Markdown. `runs` are those whose settings it has.
+/// Formats the list of undisclosed facts as Markdown. `runs` are the runs whose settings the bundle
+/// contains.
 pub fn bundle_undisclosed(view: &BundleView, runs: &[BundledRun]) -> String {
     let rows = rows(view, runs);
     let list = match rows.is_empty() {
@@ -80,7 +81,8 @@ fn undisclosed_fact((name, value): &(String, String)) -> Option<(String, String)
     Some((format!("value of {}", cell(name)), why.to_owned()))
 }
 
-/// Returns the names to which a command line and plans give a secret value, in order.
+/// Returns the names of parameters and keys that have a secret value in a command line or in plans,
+/// in order.
 pub fn secret_names<'t>(command: &str, plans: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let of_plans = plans.into_iter().flat_map(str::lines).filter_map(secret_of_line);
     let mut names = secrets_of_command(command);

@@ -1,4 +1,4 @@
-//! False alarms: comparisons of equal things that found a difference.
+//! False alarms: differences that were found by comparing an arm with itself.
 
 use analyze::compare::FalsePositives;
 use base::units::grouped;
@@ -12,7 +12,7 @@ pub enum FalseAlarms {
     Own {
         /// The metric.
         metric: String,
-        /// Comparisons of blocks of rounds, and false alarms.
+        /// Numbers of comparisons between blocks of rounds, and of false alarms.
         counted: FalsePositives,
         /// Standard deviation of the changes of pairs, as a fraction.
         spread: f64,
@@ -21,24 +21,24 @@ pub enum FalseAlarms {
     OfMachine {
         /// Number of experiments.
         experiments: u32,
-        /// UTC time of the latest one, as in RFC 3339.
+        /// UTC time of the latest of these experiments, as in RFC 3339.
         latest: String,
-        /// Kind of their targets.
+        /// Kind of the experiments' targets.
         target: String,
-        /// Comparisons and false alarms.
+        /// Numbers of comparisons and false alarms.
         counted: FalsePositives,
     },
 }
 
 impl FalseAlarms {
-    /// Returns the comparisons and false alarms.
+    /// Returns the numbers of comparisons and false alarms.
     pub fn counted(&self) -> FalsePositives {
         match self {
             FalseAlarms::Own { counted, .. } | FalseAlarms::OfMachine { counted, .. } => *counted,
         }
     }
 
-    /// Returns the sentence about them.
+    /// Returns the sentence about the false alarms.
     pub(super) fn line(&self) -> String {
         let counted = self.counted();
         let (rejections, comparisons) = (grouped(counted.rejections.into()), counted.comparisons);

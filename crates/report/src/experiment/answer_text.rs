@@ -1,4 +1,4 @@
-//! The text of an experiment's answer while it is written.
+//! Writer of the text of an experiment's answer.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use base::printable;
 use crate::page::Table;
 use crate::text::{Grid, Style, wrap};
 
-/// The width of a label with the gap behind it.
+/// Width of a label and the gap after it.
 const LABEL: usize = 11;
 
 /// Blanks before a table.
 const TABLE_INDENT: usize = 2;
 
-/// Minimum width of the last column of a table, whose texts are broken.
+/// Minimum width of the last column of a table, whose texts are wrapped.
 const LEAST_ROOM: usize = 8;
 
-/// The text of an answer while it is written. Sentences are broken at the width of the page; text
-/// to be copied is written as it is through [`fmt::Write`].
+/// A writer of the text of an answer. It wraps sentences at the width of the page. Text to be
+/// copied is written through [`fmt::Write`], which does not wrap.
 pub(super) struct AnswerText {
     width: usize,
     text: String,
@@ -28,12 +28,12 @@ impl AnswerText {
         AnswerText { width: style.columns(), text: String::new() }
     }
 
-    /// Returns the text.
+    /// Returns the text written so far.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// Writes a sentence after `indent` blanks; its further lines have two more.
+    /// Writes a sentence after `indent` blanks; its continuation lines are indented by two more.
     pub(super) fn sentence(&mut self, indent: usize, sentence: &str) {
         self.broken(&" ".repeat(indent), indent + 2, sentence);
     }
@@ -43,15 +43,15 @@ impl AnswerText {
         self.broken(&format!("{label:<9}  "), LABEL, text);
     }
 
-    /// Writes a row of a table: the cells that are aligned already, and the text of the last
-    /// column, which is broken.
+    /// Writes a row of a table: `cells`, which are already aligned, and the text of the last
+    /// column, which is wrapped.
     pub(super) fn row(&mut self, cells: &str, last: &str) {
         let hanging = cells.chars().count();
         let room = self.width.saturating_sub(hanging).max(LEAST_ROOM);
         self.hang(cells, hanging, &wrap(&printable(last), room, room));
     }
 
-    /// Writes an indented table in the form for which there is room, and returns that form.
+    /// Writes an indented table in the form that fits the width, and returns that form.
     pub(super) fn table(&mut self, table: &Table) -> Grid {
         let room = self.width.saturating_sub(TABLE_INDENT);
         let shown = Grid::whole(table).narrowed(room);
@@ -77,7 +77,7 @@ impl AnswerText {
         self.hang(first, hanging, &lines);
     }
 
-    /// Writes lines; the first one follows a text, and the others are indented.
+    /// Writes lines, the first one after the text `first`, the others indented by `hanging` blanks.
     fn hang(&mut self, first: &str, hanging: usize, lines: &[String]) {
         for (number, line) in lines.iter().enumerate() {
             match number {

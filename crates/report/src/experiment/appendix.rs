@@ -14,9 +14,9 @@ const MOST_VALUES: usize = 3;
 
 /// The part of the report that follows the answer.
 pub(super) struct Appendix {
-    /// For each check that objected: its name, and the counts of each arm.
+    /// A row for each check that objected: its name, and the counts of each arm.
     pub(super) checks: Vec<Vec<String>>,
-    /// The sentence about the other checks.
+    /// The sentence about the checks that did not object.
     pub(super) other_checks: String,
     /// Facts about program, machine and network.
     pub(super) environment: Vec<FactTables>,
@@ -82,7 +82,7 @@ fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
     }
 }
 
-/// Returns the facts about the surroundings, and the facts about servers.
+/// Returns the facts about the environment, and the facts about servers.
 fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     let (mut environment, mut servers) = (Vec::new(), Vec::new());
     let values = facts.values().into_iter().filter(|(name, _)| !is_default(name));
@@ -104,8 +104,8 @@ fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     (environment, servers)
 }
 
-/// Returns the values of a fact in some runs. If there are more than [`MOST_VALUES`], returns the
-/// range of numbers, or the first few texts.
+/// Returns the values of a fact in several runs as text. If there are more than [`MOST_VALUES`],
+/// the text is the range of the numbers, or the first few texts.
 fn in_words(values: &[String]) -> String {
     if values.len() <= MOST_VALUES {
         return if values.is_empty() { NONE.to_owned() } else { values.join(", ") };

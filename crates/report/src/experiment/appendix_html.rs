@@ -16,7 +16,7 @@ pub(super) fn checks(out: &mut Document, view: &ExperimentView, appendix: &Appen
     let columns = [&[("check", Align::Left)][..], &counts].concat();
     out.table("Checks of all runs", &Table::of_texts(&columns, &view.check_rows()));
     let limiters = view.compared().map(|arm| {
-        // Their evidence is in the answer.
+        // The answer already has the evidence of the limiters.
         Line::new("limiter", lines::limiters(&view.arms, arm))
     });
     out.lines(&limiters.collect::<Vec<Line>>());

@@ -1,4 +1,4 @@
-//! The part of an experiment's document that follows its answer.
+//! The part of an experiment's JSON document that follows its answer.
 
 use serde_json::{Value, json};
 

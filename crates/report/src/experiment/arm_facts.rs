@@ -7,18 +7,19 @@ use record::environment::UNKNOWN;
 
 use crate::number::NONE;
 
-/// Facts of the runs that count, by name and arm.
+/// Facts of the runs with the state `counts`, by name and arm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArmFacts {
     /// Number of runs of each arm.
     runs: Vec<usize>,
     /// For each name and arm: the distinct values in the order of the runs, and the number of runs
-    /// that have one.
+    /// that have the fact.
     by_name: BTreeMap<String, Vec<(Vec<String>, usize)>>,
 }
 
 impl ArmFacts {
-    /// Collects the facts of runs: the arm of each, with names and values.
+    /// Collects the facts of runs; `arms` is the number of arms. Each run is given by its arm and
+    /// by the names and values of its facts.
     pub fn of<'f>(
         arms: usize,
         runs: impl IntoIterator<Item = (ArmId, &'f [(String, String)])>,
@@ -33,7 +34,7 @@ impl ArmFacts {
         facts
     }
 
-    /// Adds a fact about all runs.
+    /// Adds a fact that all runs share.
     pub fn add_to_all(&mut self, name: &str, value: &str) {
         for (arm, runs) in self.runs.clone().into_iter().enumerate() {
             (0..runs).for_each(|_| self.add(ArmId(arm), name, value));
@@ -83,7 +84,7 @@ pub struct PlanTexts {
     /// The experiment file, as printed.
     pub experiment: String,
     /// The workload of a run of the baseline, as printed, with the number of the run; `None` before
-    /// the first.
+    /// the first run.
     pub workload: Option<(u32, String)>,
 }
 

@@ -34,13 +34,14 @@ pub(super) struct BetSummary<'v> {
 }
 
 impl JudgedBet<'_> {
-    /// Returns the arm, with the point if there is one: `tls at 8`.
+    /// Returns the name of the arm, with the point if there is one: `tls at 8`.
     pub(super) fn subject(&self) -> String {
         let at = self.point.map_or_else(String::new, |point| format!(" at {point}"));
         format!("{}{at}", self.arm)
     }
 
-    /// Returns true if the bet is undecided, and its change has an interval.
+    /// Returns true if the bet is undecided although its change has an interval, which then
+    /// contains an end of the bet's range.
     fn contains_an_end(&self) -> bool {
         let interval = self.change.compared.as_ref().ok().and_then(|it| it.interval);
         matches!(self.outcome, Some(BetOutcome::Undecided { .. })) && interval.is_some()

@@ -17,9 +17,9 @@ use crate::number::{self, NONE};
 /// A capacity search with its trials.
 #[derive(Clone, Debug)]
 pub struct CapacityView {
-    /// The order of the search.
+    /// The settings of the search.
     pub order: CapacityOrder,
-    /// The trials that count, in the order in which they ran.
+    /// The trials with the state `counts`, in the order in which they ran.
     pub trials: Vec<TrialView>,
     /// The result; `None` if the search has not ended.
     pub found: Option<Capacity>,
@@ -33,22 +33,23 @@ pub struct CapacityView {
 /// A trial of a search.
 #[derive(Clone, Debug)]
 pub struct TrialView {
-    /// Number of its run.
+    /// Number of the trial's run.
     pub run: u32,
     /// The trial.
     pub trial: Trial,
-    /// Its outcome.
+    /// Outcome of the trial.
     pub outcome: TrialOutcome,
-    /// Verdict of its run.
+    /// Verdict on the trial's run.
     pub verdict: RunVerdict,
-    /// Limiter of its run.
+    /// Limiter of the trial's run.
     pub limiter: Component,
 }
 
 impl CapacityView {
     /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
-    /// backlogs on purpose, so only those that confirmed the value are judged. INVALID if nothing
-    /// was confirmed for a reason other than the conditions; SUSPECT if the result is irregular.
+    /// backlogs on purpose, so only the trials that confirmed the value are judged. INVALID if
+    /// nothing was confirmed for a reason other than the conditions; SUSPECT if the result is
+    /// irregular.
     pub(super) fn verdict(&self) -> Status {
         let Some(found) = &self.found else { return Status::Invalid };
         if found.sustained.is_none() && !self.misses() {
@@ -154,9 +155,9 @@ impl CapacityView {
     }
 
     /// Returns the trials nearest to the answer, sorted by value. They are chosen in this order:
-    /// the failed one next to the answer, then one of each value, then more of the same values.
-    /// Without a confirmed value and an estimate, the value that fails counts as the answer;
-    /// without that too, the last trials are returned.
+    /// the failed one next to the answer, then one of each value, then more of the same values. If
+    /// there is neither a confirmed value nor an estimate, the value that fails counts as the
+    /// answer. If no value fails either, the last trials are returned.
     pub(super) fn nearest(&self, most: usize) -> Vec<&TrialView> {
         let found = self.found.as_ref();
         let answer = found.and_then(|it| it.sustained.or(it.estimate).or(it.fails));
@@ -187,13 +188,13 @@ impl CapacityView {
         nearest
     }
 
-    /// Returns the checks that object to trials at the confirmed value, each as often as it does.
+    /// Returns the checks that object to trials at the confirmed value, once for each objection.
     pub(super) fn objections(&self) -> impl Iterator<Item = CheckKind> {
         self.confirming().flat_map(|it| Self::objections_to(it).map(|(kind, _)| kind))
     }
 
-    /// Returns the checks that object to a trial. Failed requests are no reason to doubt a value
-    /// that meets the conditions that limit them.
+    /// Returns the checks that object to a trial. If conditions of the search limit failed requests
+    /// and are met, failed requests are no reason to doubt the value.
     pub(super) fn objections_to(trial: &TrialView) -> impl Iterator<Item = (CheckKind, Status)> {
         let are_limited = trial.trial.limited_failures > 0 && trial.trial.errors == 0;
         let objections = trial.verdict.objections.iter().copied();
@@ -207,8 +208,8 @@ impl CapacityView {
         all.iter().copied().max_by_key(votes)
     }
 
-    /// Returns the number of connections that limits the load, if it does: the confirmed value is
-    /// then not the capacity of the server.
+    /// Returns the number of connections if it limits the load. The confirmed value is then not the
+    /// capacity of the server.
     pub(super) fn limit_of_connections(&self) -> Option<u64> {
         let of = |why: &Irregular| match why {
             Irregular::LimitedBy(
@@ -360,8 +361,8 @@ impl CapacityView {
         }
     }
 
-    /// Returns the next thing to do if no value was confirmed. More trials do not help if some of
-    /// their requests failed.
+    /// Returns advice for a search that confirmed no value. More trials do not help if some of the
+    /// confirming trials had failed requests.
     fn remedy_of_confirmation(&self) -> String {
         let failed = self.failed_jobs(|trial| matches!(trial.phase, Phase::Confirm(_)));
         remedy_of_failures(&failed)
@@ -369,7 +370,7 @@ impl CapacityView {
     }
 
     /// Returns in words that every value passes, with the next thing to do. A larger load does not
-    /// help if a part of this one waits for connections.
+    /// help if requests of this load already wait for connections.
     fn never_fails(&self, highest: f64) -> String {
         let rest = match (self.limiter() == Some(Component::Connections), self.is_rate()) {
             (true, _) => {
@@ -382,7 +383,7 @@ impl CapacityView {
         format!("Irregular: every value up to {} passes{rest}", self.value(highest))
     }
 
-    /// Returns the next thing to do if every value fails. To allow failed requests does not help if
+    /// Returns the next thing to do if every value fails. Allowing failed requests does not help if
     /// some trials fail by a condition.
     fn remedy_of_always_failing(&self, record: &str) -> String {
         let of_failures = || remedy_of_failures(&self.failed_at_last());
@@ -390,7 +391,7 @@ impl CapacityView {
         remedy.unwrap_or_else(|| self.remedy_of_low_load(record))
     }
 
-    /// Returns the next thing to do if the lowest load does not meet the condition that binds.
+    /// Returns the next thing to do if the lowest load does not meet the binding condition.
     fn remedy_of_low_load(&self, record: &str) -> String {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let condition = binding.and_then(|position| self.order.conditions.get(position));
@@ -410,8 +411,8 @@ impl CapacityView {
         format!("{look}, or relax the condition")
     }
 
-    /// Returns the run at the smallest value that fails, if most of its requests are quick: not
-    /// each request is slow, but some are at times.
+    /// Returns the run with the most slow requests at the smallest value that fails, if fewer than
+    /// half of its requests are slow. Such slowness is intermittent.
     fn run_with_few_slow_requests(&self) -> Option<u32> {
         let binding = self.found.as_ref()?.binding?;
         let failing = self.failing_runs();
@@ -424,13 +425,14 @@ impl CapacityView {
         worst.filter(|(_, share)| *share < 0.5).map(|(run, _)| run)
     }
 
-    /// Returns true if failed requests made every valid trial fail, and there is one.
+    /// Returns true if there are valid trials, and failed requests made all of them fail.
     pub(super) fn always_has_errors(&self) -> bool {
         let mut valid = self.trials.iter().filter(|it| it.trial.invalid.is_empty()).peekable();
         valid.peek().is_some() && valid.all(TrialView::has_errors)
     }
 
-    /// Returns the names of the jobs whose failed requests made some of these trials fail.
+    /// Returns the names of the jobs whose failed requests made a trial fail that satisfies
+    /// `is_one`.
     fn failed_jobs(&self, is_one: impl Fn(&Trial) -> bool) -> BTreeSet<&str> {
         let trials = self.trials.iter().filter(|it| it.has_errors() && is_one(&it.trial));
         trials.flat_map(|it| it.trial.failed_jobs.iter().map(String::as_str)).collect()
@@ -452,7 +454,7 @@ impl CapacityView {
         })
     }
 
-    /// Returns the range in which the boundary lies in words.
+    /// Returns in words that the boundary was not located, with the range in which it lies.
     fn not_located(&self, low: f64, high: f64) -> String {
         let range = match low > 0.0 {
             true => format!("between {} and {}", self.value(low), self.value(high)),
@@ -462,9 +464,9 @@ impl CapacityView {
         format!("Irregular: the boundary is not located: it lies {range}{remedy}")
     }
 
-    /// Returns a remedy as the next sentence. More or longer trials do not help if the load is not
-    /// the reason for slow requests, or if an overload sustains itself: another sentence has the
-    /// remedy.
+    /// Returns `remedy` as a further sentence. Returns an empty text if the load is not the reason
+    /// for slow requests, or if an overload sustains itself: more or longer trials do not help
+    /// then, and another sentence names the remedy.
     fn unless_explained(&self, remedy: &str) -> String {
         let is_explanation = |why: &Irregular| {
             matches!(why, Irregular::Independent { .. } | Irregular::Metastable(_))
@@ -476,8 +478,8 @@ impl CapacityView {
         }
     }
 
-    /// Returns in words that requests of this share exceed the bound of a condition at low loads
-    /// too, up to a value, with the run to look at.
+    /// Returns in words that even at low loads, up to `value`, a fraction `share` of the requests
+    /// exceeds the bound of the condition at `position`, with the run to look at.
     fn independent(&self, (position, value, share): (usize, f64, f64), record: &str) -> String {
         let condition = self.order.conditions.get(position);
         let are = condition.map_or_else(String::new, counted_requests);
@@ -554,8 +556,9 @@ impl CapacityView {
         }
     }
 
-    /// Returns the numbers that say why no larger value holds, but for the limiter, whose evidence
-    /// says more, for the only condition, which the answer names, and for the usual boundary.
+    /// Returns the numbers that say why no larger value holds: the boundary unless it is smooth,
+    /// and the binding condition unless the search has only one, which the answer names. The
+    /// limiter is left out, because its evidence says more.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let is_known = self.order.conditions.len() == 1 && binding.is_some();
@@ -662,7 +665,7 @@ fn remedy_of_failures(jobs: &BTreeSet<&str>) -> Option<String> {
     (!jobs.is_empty()).then(remedy)
 }
 
-/// Returns words for the requests that a condition counts: `at or beyond 30ms`, or `failed`.
+/// Returns a phrase for the requests that a condition counts: `at or beyond 30ms`, or `failed`.
 pub(super) fn counted_ones(condition: &Condition) -> String {
     match condition.slo.metric {
         Metric::Failed => "failed".to_owned(),
@@ -672,7 +675,8 @@ pub(super) fn counted_ones(condition: &Condition) -> String {
     }
 }
 
-/// Returns the same after "of the requests": `take 30ms or longer`, or `fail`.
+/// Returns a phrase that continues "of the requests" for the requests that a condition counts:
+/// `take 30ms or longer`, or `fail`.
 fn counted_requests(condition: &Condition) -> String {
     match condition.slo.metric {
         Metric::Failed => "fail".to_owned(),
@@ -720,7 +724,7 @@ pub(super) mod tests {
 
     const RECORD: &str = "my search.assay";
 
-    /// Returns the order of a search for the rate with a p99 of 20 ms.
+    /// Returns the settings of a search for the highest rate with a p99 of 20 ms.
     pub(in crate::experiment) fn order() -> CapacityOrder {
         let slo = Slo {
             text: "p99(read) < 20ms".to_owned(),
@@ -744,7 +748,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Returns a trial with this number of 10,000 requests beyond the bound.
+    /// Returns a trial in which `exceeded` of 10,000 requests exceed the bound.
     pub(in crate::experiment) fn trial(value: f64, phase: Phase, exceeded: u64) -> TrialView {
         let counted = Counted { exceeded, total: 10_000, dispersion: Some(1.0) };
         let trial = Trial {
@@ -820,7 +824,7 @@ pub(super) mod tests {
         ExperimentView { capacity: Some(search), ..experiment() }
     }
 
-    /// Returns the kinds of irregularities; a new one does not compile without a place here.
+    /// Returns all kinds of irregularities; a new kind does not compile until it is added here.
     fn all() -> Vec<Irregular> {
         let all = vec![
             Irregular::GeneratorLimited { value: 700.0 },
@@ -975,7 +979,7 @@ pub(super) mod tests {
         assert_eq!(view.answers(RECORD), answers);
     }
 
-    /// Example: a pool shares four sessions among 1,000 clients.
+    /// An example is a pool that shares four sessions among 1,000 clients.
     #[test]
     fn load_that_waits_for_connections_does_not_ask_for_more() {
         let mut view = search();

@@ -1,4 +1,4 @@
-//! The objects of a capacity search and of its repetition in the document of an experiment.
+//! The JSON objects of a capacity search and of its repetition, in the document of an experiment.
 
 use analyze::capacity::{Capacity, Irregular, Metastable, Phase, SearchFinding};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use workload::question::VariedLoad;
 use super::capacity::{CapacityView, TrialView};
 use super::repeated_capacity::RepeatedCapacity;
 
-/// Returns the object of a search; the numbers are null before its end.
+/// Returns the JSON object of a search; the numbers are null before its end.
 pub(super) fn capacity(view: &CapacityView) -> Value {
     let order = &view.order;
     let found = view.found.as_ref();
@@ -48,7 +48,7 @@ pub(super) fn capacity(view: &CapacityView) -> Value {
     })
 }
 
-/// Returns the object of the comparison of a search with the one that it repeats.
+/// Returns the JSON object that compares a search with the search that it repeats.
 pub(super) fn repetition(repeated: &RepeatedCapacity) -> Value {
     let RepeatedCapacity { first, second, repetition, outcome } = repeated;
     json!({
@@ -77,7 +77,7 @@ fn irregularities(found: &Capacity) -> Vec<&'static str> {
     found.irregular.iter().map(Irregular::name).collect()
 }
 
-/// Returns the numbers of an overload that may sustain itself; `None` without one.
+/// Returns the numbers of an overload that may sustain itself; `None` if none was found.
 fn metastable(found: &Capacity) -> Option<Value> {
     found.irregular.iter().find_map(|why| match why {
         Irregular::Metastable(found) => {

@@ -10,14 +10,15 @@ use crate::number;
 const TOO_CLOSE: &str = " (too close to the limit to tell)";
 
 impl TrialView {
-    /// Returns the word for the outcome, with the verdict of a SUSPECT trial: `pass, SUSPECT`.
+    /// Returns the name of the outcome, followed by the verdict if the trial is SUSPECT: `pass,
+    /// SUSPECT`.
     pub(super) fn outcome_in_words(&self) -> String {
         let suspect = if self.doubts().is_empty() { "" } else { ", SUSPECT" };
         format!("{}{suspect}", self.outcome.name())
     }
 
-    /// Returns the checks that make the trial SUSPECT. A trial beyond the capacity has a backlog
-    /// and errors on purpose, and an invalid one has its outcome.
+    /// Returns the checks that make the trial SUSPECT. Backlog and errors are expected of a trial
+    /// beyond the capacity, and the outcome of an invalid trial already says that it is invalid.
     pub(super) fn doubts(&self) -> Vec<CheckKind> {
         let counts = |kind: &CheckKind| match self.outcome {
             TrialOutcome::Pass | TrialOutcome::Undecided { .. } => true,
@@ -49,8 +50,8 @@ impl CapacityView {
         }
     }
 
-    /// Returns the number of server starts as the end of a sentence; empty for a single one. The
-    /// servers may differ in more than the loads of their trials.
+    /// Returns the number of server starts as the end of a sentence; empty for a single start.
+    /// Trials on different servers may differ in more than their loads.
     fn starts(&self) -> String {
         let several = self.server_starts.filter(|starts| *starts > 1);
         several.map_or_else(String::new, |it| format!("; the trials are of {it} server starts"))

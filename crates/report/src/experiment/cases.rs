@@ -53,7 +53,7 @@ fn answered(view: &ExperimentView) -> TestCase {
     TestCase { group: TestGroup::Validity, name, result, text }
 }
 
-/// Returns the case of a search for saturation: there is a load.
+/// Returns the test case of a search for saturation: it passes if the search found a load.
 fn saturated(search: &SaturationView) -> TestCase {
     let sentence = search.sentence();
     TestCase {
@@ -64,7 +64,7 @@ fn saturated(search: &SaturationView) -> TestCase {
     }
 }
 
-/// Returns the case of the validity of each arm's points.
+/// Returns the test cases about the validity of the points of each arm.
 fn points<'v>(
     view: &'v ExperimentView,
     sweep: &'v SweepView,
@@ -78,7 +78,7 @@ fn points<'v>(
     })
 }
 
-/// Returns the case of the validity of an arm's runs.
+/// Returns the test case about the validity of an arm's runs.
 pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
@@ -88,8 +88,8 @@ pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the case of undeclared differences, and of differences that may follow from a declared
-/// one.
+/// Returns the test case that the arms differ only in what was declared. Its text also lists the
+/// differences that may follow from a declared one.
 pub(super) fn undeclared(
     arms: &[ArmView],
     [undeclared, others]: [&[DifferenceView]; 2],
@@ -108,7 +108,7 @@ pub(super) fn undeclared(
     }
 }
 
-/// Returns the case of the machine, with the sentences about its changes.
+/// Returns the test case that the machine did not change between the arms.
 pub(super) fn machine(status: Status, sentences: &[String], is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
@@ -152,7 +152,7 @@ fn case_of_bet(one: &JudgedBet<'_>) -> TestCase {
     }
 }
 
-/// Returns the cases of the metrics of a repetition.
+/// Returns the test cases of a repetition: for its metrics, best points and search.
 pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
     let of_metrics = view.metrics.iter().map(|metric| TestCase {
         group: TestGroup::Repetition,
@@ -187,7 +187,7 @@ fn repeated(outcome: RepetitionOutcome, is_missing: bool) -> TestResult {
     }
 }
 
-/// Returns the case of the validity of a search.
+/// Returns the test case about the validity of a search.
 fn trials(search: &CapacityView, is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
@@ -197,7 +197,7 @@ fn trials(search: &CapacityView, is_strict: bool) -> TestCase {
     }
 }
 
-/// Returns the case of a search: its conditions can be met.
+/// Returns the test case that the conditions of a search can be met.
 fn capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
     let is_sustained = search.found.as_ref().is_some_and(|found| found.sustained.is_some());
     TestCase {

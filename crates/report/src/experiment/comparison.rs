@@ -20,9 +20,9 @@ pub struct ComparisonView {
     pub has_several_differences: bool,
     /// The groups.
     pub groups: Vec<ArmView>,
-    /// The baseline of each group; a baseline has itself.
+    /// The baseline of each group; for a baseline, the group itself.
     pub baselines: Vec<ArmId>,
-    /// Reasons not to compare them.
+    /// Reasons not to compare the groups.
     pub objections: Vec<ObjectionView>,
     /// The comparison; `None` if it was refused.
     pub comparison: Option<Comparison>,
@@ -67,7 +67,7 @@ impl ComparisonView {
         self.objections.iter().any(|one| !one.is_accepted)
     }
 
-    /// Returns true if a group has a single run, which has no scatter: there is no conclusion.
+    /// Returns true if a group has a single run: without scatter there is no conclusion.
     pub fn is_without_conclusion(&self) -> bool {
         let arms = self.comparison.iter().flat_map(|comparison| &comparison.arms);
         let mut changes = arms.flat_map(|arm| &arm.changes);
@@ -135,8 +135,8 @@ impl ComparisonView {
         self.groups.iter().any(|group| !group.validity.suspect.is_empty())
     }
 
-    /// Returns the word of the verdict with the number of SUSPECT runs, if it follows from them:
-    /// `SUSPECT, 3 of 12 runs`.
+    /// Returns the word of the verdict. If SUSPECT runs are the reason for it, their number
+    /// follows: `SUSPECT, 3 of 12 runs`.
     pub(super) fn verdict_in_words(&self) -> String {
         let verdict = self.verdict();
         let of_group = |group: &ArmView| group.validity.suspect.len();

@@ -23,10 +23,10 @@ const METRICS: Section = Section { id: "numbers", title: "Metrics" };
 const ONE_RUN_EACH: &str = "One run against one run is no verdict: the figures show what happened \
                             in both, and not what would happen again";
 
-/// The place of a page.
+/// The place where a page is read, which decides its links and remedies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PagePlace {
-    /// A file, which the command line made.
+    /// A file written by a command.
     File,
     /// The address `overlay` of a server, next to its list of records.
     Server,
@@ -37,8 +37,8 @@ pub fn comparison_html(view: &ComparisonView) -> String {
     page(view, PagePlace::File)
 }
 
-/// Formats a comparison as a page of a server, next to its list of records. It has a link to the
-/// list, and its remedies do not assume that the reader made it by a command.
+/// Formats a comparison as a page of a server, next to its list of records. The page has a link to
+/// the list, and its remedies do not assume that the reader ran a command.
 pub fn served_comparison_html(view: &ComparisonView) -> String {
     page(view, PagePlace::Server)
 }
@@ -101,14 +101,14 @@ fn judged(view: &ComparisonView) -> String {
     let runs = view.number_of_runs();
     match view.verdict() {
         Status::Pass => format!("{runs}, no check objects"),
-        // The words of the verdict have it.
+        // The verdict already states the number of runs.
         Status::Suspect if view.has_suspect_runs() => String::new(),
         Status::Suspect | Status::Invalid | Status::NotPossible => runs,
     }
 }
 
-/// Returns the objections: those that were accepted with their reasons, and the others with their
-/// remedies, each once, because the answer has their reasons.
+/// Returns one line for each different objection: an accepted one with its reason, any other with
+/// its remedy, because the answer states its reason.
 fn objections(view: &ComparisonView, place: PagePlace) -> Vec<Line> {
     let line = |one: &ObjectionView| {
         let kind = one.objection.kind().name();

@@ -12,12 +12,12 @@ use super::view::{ArmLimiter, ExperimentState, ExperimentView, RunPhase, RunView
 use crate::number::{count, significant, trimmed};
 use crate::words;
 
-/// A check that objects to runs that count.
+/// A check that objects to runs with the state `counts`.
 pub(super) struct ObjectingCheck {
     pub(super) kind: CheckKind,
-    /// Gravest status.
+    /// Gravest status in any of these runs.
     pub(super) status: Status,
-    /// Worst finding; `None` if the record has none.
+    /// Finding in the worst run; `None` if the record has none.
     pub(super) finding: Option<String>,
     pub(super) remedy: &'static str,
 }
@@ -33,8 +33,8 @@ impl ObjectingCheck {
 }
 
 impl ExperimentView {
-    /// Returns the runs that the verdict judges: those that count or, for a search, the trials that
-    /// confirmed its value.
+    /// Returns the runs that determine the verdict: those with the state `counts` or, for a search,
+    /// the trials that confirmed its value.
     pub(super) fn judged_runs(&self) -> Vec<&RunView> {
         let confirming = self.capacity.as_ref().map(CapacityView::confirming_runs);
         let is_judged = |run: &&RunView| match &confirming {
@@ -44,8 +44,9 @@ impl ExperimentView {
         self.runs.iter().filter(is_judged).collect()
     }
 
-    /// Returns the word of the verdict with the number of runs to which checks object that gravely:
-    /// `SUSPECT, 1 of 120 runs`. Without such runs, or without an end, it is the word alone.
+    /// Returns the word of the verdict with the number of runs to which a check objects with this
+    /// gravity: `SUSPECT, 1 of 120 runs`. Without such runs, or before the experiment has ended, it
+    /// is the word alone.
     pub(super) fn verdict_in_words(&self) -> String {
         let verdict = self.verdict();
         verdict_of_runs(verdict, self.runs_of_verdict(), &self.all_judged_runs())
@@ -60,8 +61,8 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the number of judged runs to which a check objects as gravely as the verdict; 0 of a
-    /// VALID or an unfinished experiment.
+    /// Returns the number of judged runs to which a check objects as gravely as the verdict; 0 if
+    /// the experiment is VALID or unfinished.
     fn runs_of_verdict(&self) -> usize {
         let verdict = self.verdict();
         let counts = self.state == ExperimentState::Complete && verdict.objects();
@@ -69,8 +70,8 @@ impl ExperimentView {
         if counts { self.judged_runs().into_iter().filter(is_as_grave).count() } else { 0 }
     }
 
-    /// Returns the reason of the verdict, which follows its word in a line: `check send-lag
-    /// objects`.
+    /// Returns the reason for the verdict, which follows the verdict on the same line: `check
+    /// send-lag objects`.
     pub(super) fn reason(&self) -> String {
         let reasons: Vec<String> = match self.state {
             ExperimentState::Complete => self.doubts().collect(),
@@ -103,9 +104,9 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the checks that object, with their numbers of runs: `check backlog objects`, `2
-    /// checks object: backlog (3), send-lag (8)`. It names the number of runs to which any of them
-    /// objects, if it is not the one behind the verdict: ` in 9 of 18 runs`.
+    /// Returns the checks that object: `check backlog objects`, or, with the number of runs of
+    /// each, `2 checks object: backlog (3), send-lag (8)`. If the number of runs with any objection
+    /// differs from the number of runs of the verdict, the former is added: ` in 9 of 18 runs`.
     fn objections_in_words(&self) -> Option<String> {
         let judged = self.judged_runs();
         let objected = judged.iter().filter(|run| !run.objections.is_empty()).count();
@@ -182,8 +183,8 @@ impl ExperimentView {
         self.remedies().into_iter().map(check).collect()
     }
 
-    /// Returns a row for each check: its name, and the numbers of the runs that count in which it
-    /// passed, is SUSPECT, is INVALID, and was not possible.
+    /// Returns a row for each check: its name, and the numbers of runs with the state `counts` in
+    /// which it passed, is SUSPECT, is INVALID, and was not possible.
     pub(super) fn check_rows(&self) -> Vec<Vec<String>> {
         let counted: Vec<&RunView> = self.runs.iter().filter(|run| run.state == "counts").collect();
         let checks = || counted.iter().flat_map(|run| &run.checks);
@@ -278,8 +279,8 @@ fn excess(check: &Check) -> f64 {
     both.map_or(0.0, |(value, limit)| (value - limit).abs())
 }
 
-/// Returns the limit of a check that was exceeded: `; accepted up to 5 %`. A limit of zero says
-/// only that there must be none, and the sentence has the number.
+/// Returns the limit of a check that was exceeded: `; accepted up to 5 %`. Empty for a limit of
+/// zero, which needs no mention.
 fn accepted(check: &Check) -> String {
     match check.value.zip(check.limit) {
         Some((value, limit)) if value > limit && limit > 0.0 => {
@@ -379,7 +380,8 @@ mod tests {
         assert!(page.contains("Checks of all runs"), "{page}");
     }
 
-    /// A grave verdict on few runs is not one on all of those to which checks object.
+    /// An INVALID verdict that follows from one run counts that run alone, and not other runs to
+    /// which checks object less gravely.
     #[test]
     fn verdict_counts_the_runs_that_it_follows_from() {
         let mut view = suspect();
@@ -437,7 +439,8 @@ mod tests {
         assert!(!markdown.contains("/home/ann"), "{markdown}");
     }
 
-    /// Returns a run with the limiter of a satisfied, an overloaded or a short one.
+    /// Returns a run with the limiter of a satisfied run, an overloaded run or a run that is too
+    /// short.
     fn limited(number: u32, by: Limited) -> RunView {
         let (limiter, limiter_finding) = match by {
             Limited::Satisfied => (Component::NotSaturated, LimiterFinding::Satisfied),
@@ -480,8 +483,9 @@ mod tests {
         }
     }
 
-    /// Run 5 confirmed 740/s. The runs 3, 6 and 8 fail at 820/s, and the undecided run 7 fails with
-    /// them. Run 9 fails at 790/s, which passes with run 10; run 11 does not count.
+    /// Run 5 confirmed 740/s. The runs 3, 6 and 8 fail at 820/s, and the undecided run 7 counts
+    /// with them. Run 9 fails at 790/s, but the value passes together with run 10. Run 11 is
+    /// excluded.
     #[test]
     fn trials_at_the_confirmed_value_and_the_lowest_that_fails_name_their_limiter() {
         let mut search = search();

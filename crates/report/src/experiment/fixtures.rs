@@ -26,7 +26,7 @@ use super::view::{
 };
 use crate::text::Style;
 
-/// Returns the answer of the full text of an experiment, without wrapped lines.
+/// Returns the answer from the full text of an experiment, without wrapped lines.
 pub(super) fn text_of(view: &ExperimentView) -> String {
     answer_text(view, &Style { color: false, width: usize::MAX })
 }
@@ -87,7 +87,7 @@ pub(super) fn experiment() -> ExperimentView {
     }
 }
 
-/// Returns a run of an arm that counts, with these objections.
+/// Returns a run of an arm with the state `counts` and these objections.
 pub(super) fn run_of(arm: usize, objections: Vec<(CheckKind, Status)>) -> RunView {
     RunView {
         number: 1,

@@ -116,7 +116,7 @@ fn hostile_runs() -> StoredRunsView {
     }
 }
 
-/// Checks that a text has no control character but its own line ends, and no forged line.
+/// Checks that a text has no control character except its own line ends, and no forged line.
 #[track_caller]
 fn is_harmless(what: &str, text: &str) {
     let acts = |c: char| c != '\n' && is_terminal_control(c);
@@ -162,7 +162,8 @@ fn hostile_texts_in_an_experiment_are_no_markup() {
         let view = hostile(state);
         let markdown = experiment_markdown(&view);
         is_harmless("markdown", &markdown);
-        // The text in a command is code, in two marks because it has single ones itself.
+        // The text in a command is a code span between double backticks, because it contains a
+        // backtick.
         let markdown: String = markdown.split("``").step_by(2).collect();
         has_no_markup("markdown", &markdown);
         for live in ["[a](javascript", "![d](http"] {

@@ -59,7 +59,8 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     out.into_text("Made by assay from the record of an experiment.")
 }
 
-/// Returns the figures of a sweep that show why its points are limited, each with its place.
+/// Returns the figures of a sweep that show why its points are limited, each with its index among
+/// all figures.
 fn evidence<'f>(view: &ExperimentView, drawn: &[&'f Figure]) -> Vec<(usize, &'f Figure)> {
     let limiters = view.sweep.iter().flat_map(|sweep| view.limiters_of_sweep(sweep));
     let names = limiters.filter_map(|(_, limiter)| figure_with_evidence(limiter.component));
@@ -127,7 +128,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let mut doubts = doubts(view).into_iter();
     let first = doubts.next();
     let errors: Vec<Line> = labelled("errors", view.errors()).collect();
-    // Errors are the first reason to doubt if there is no other.
+    // The most frequent error is shown as the first reason to doubt if there is no other reason.
     let (shown, hidden) = errors.split_at(errors.len().min(usize::from(first.is_none())));
     rows.first.extend(first);
     rows.folded.extend(doubts);
@@ -164,7 +165,7 @@ struct AnswerLines {
 }
 
 impl AnswerLines {
-    /// Adds the lines of a kind, those beyond [`MOST_OF_KIND`] folded.
+    /// Adds lines of a kind; the lines beyond [`MOST_OF_KIND`] are folded.
     fn add(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
         let mut texts = texts.into_iter();
         self.first.extend(labelled(label, texts.by_ref().take(MOST_OF_KIND)));
@@ -190,7 +191,7 @@ fn doubts(view: &ExperimentView) -> Vec<Line> {
     checks.chain(others.into_iter().flat_map(line)).collect()
 }
 
-/// Writes the lines that are folded, unless there is only one; `errors` are quotations.
+/// Writes the lines that are folded; a single line is shown. `errors` are quotations.
 fn folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
     let write = |out: &mut Document| {
         out.lines(lines);
@@ -264,7 +265,7 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
     }
 }
 
-/// Writes the pairs of the first metric; none if the runs were not interleaved.
+/// Writes the pairs of the first metric, if the runs were interleaved.
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
     // Each table is saved as a file: equal names would collide.

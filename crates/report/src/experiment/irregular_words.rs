@@ -1,4 +1,4 @@
-//! Words of irregularities that need nothing else of a search.
+//! Texts of irregularities that depend on no other part of the search.
 
 use analyze::capacity::{LoadLimit, Metastable, Phase};
 use base::shell_word;
@@ -59,7 +59,7 @@ pub(super) fn metastable(found: &Metastable) -> String {
     )
 }
 
-/// Returns the part of the search in words that continue "the budget ended".
+/// Returns the phase of the search in words that continue "the budget ended".
 pub(super) fn during(phase: &Phase) -> String {
     match phase {
         Phase::Bracket => "before values on both sides of the boundary were found".to_owned(),

@@ -1,4 +1,4 @@
-//! The document of an experiment: `assay.experiment/1`.
+//! The JSON document of an experiment: `assay.experiment/1`.
 
 use analyze::compare::{
     ArmComparison, ArmSlo, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion,
@@ -20,7 +20,7 @@ use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunV
 use crate::words;
 use crate::{excerpt, note};
 
-/// Returns the document of an experiment.
+/// Returns the JSON document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
     let differences = |all: &[DifferenceView]| -> Vec<Value> {
         all.iter().map(|one| difference(&view.arms, one)).collect()

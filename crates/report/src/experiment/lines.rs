@@ -233,7 +233,7 @@ pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
     format!("undeclared difference: {what}{}", difference(arms, one))
 }
 
-/// Returns a difference with both of its values.
+/// Returns a difference between runs, with the values of both sides.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
     let DifferenceView { name, baseline, arm, between, values: [first, second], cause, .. } = one;
     let [base, own] = [baseline, arm].map(|of| sentence::named(&arms[of.index()].name));
@@ -248,7 +248,7 @@ pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
         Some(URL_KEY) => format!(" (by `{URL_KEY}`)"),
         Some(key) => format!(" (perhaps by `{key}`)"),
     };
-    // Only the identity of the server may change from round to round, but not within a pair.
+    // Only the identity of the server may change from round to round but not within a pair.
     let meaning = match between {
         DifferingRuns::Pair(_) => ": their pair spans two starts of the server, or two servers",
         DifferingRuns::Arms | DifferingRuns::Rounds(_) => "",
@@ -291,7 +291,7 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &Machine
     }
 }
 
-/// Maximum number of notes that an answer has; the record and the JSON document have all.
+/// Maximum number of notes in an answer; the record and the JSON document have all notes.
 const MOST_NOTES: usize = 8;
 
 /// Returns the latest notes with their times.
@@ -304,10 +304,10 @@ pub(super) fn slos(view: &ExperimentView) -> Vec<String> {
     slos_with(view, |_| true)
 }
 
-/// Returns some SLOs of all arms with their outcomes.
+/// Returns the SLOs of all arms for which `is_one` returns true, with their outcomes.
 pub(super) fn slos_with(view: &ExperimentView, is_one: fn(&ArmSlo) -> bool) -> Vec<String> {
     if view.capacity.is_some() {
-        // The runs of a search miss them on purpose.
+        // Runs of a search miss their SLOs on purpose.
         return Vec::new();
     }
     let of_arm = |arm: &ArmView| {
@@ -337,8 +337,8 @@ pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
 
 /// Returns the evidence for the limiter of each arm, once for arms that share it.
 ///
-/// A sweep has it at the best and at the last point of each arm; a capacity search has it at the
-/// confirmed value and at the lowest value that fails.
+/// For a sweep, it is the evidence at the best and at the last point of each arm; for a capacity
+/// search, at the confirmed value and at the lowest value that fails.
 pub(super) fn limiter_evidence(view: &ExperimentView) -> Vec<String> {
     let found: Vec<(String, ArmLimiter)> = match (&view.capacity, &view.sweep) {
         (Some(search), _) => view.limiters_of_search(search),
@@ -396,7 +396,7 @@ pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
 
 /// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, `intervals of 99.2 %,
-/// of exploratory metrics 98.3 %`; `None` if it has none.
+/// of exploratory metrics 98.3 %`; `None` without intervals.
 pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Option<String> {
     let has_interval = |change: &&MetricChange| {
         change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some())
@@ -419,7 +419,7 @@ pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Opt
 }
 
 /// Returns the values of the declared metrics: `throughput(read): plain 7,402 requests/s, tls 6,671
-/// requests/s`. They stand beside an answer that has only changes.
+/// requests/s`. They complement an answer that states changes only.
 pub(super) fn measured_values(view: &ExperimentView) -> Vec<String> {
     let declared = view.compared().flat_map(|arm| {
         let declared = arm.changes.iter().filter(|it| !it.is_exploratory && it.compared.is_ok());

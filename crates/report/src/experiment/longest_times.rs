@@ -1,4 +1,4 @@
-//! Declared quantiles that are the longest time of every run, as with too few requests.
+//! Declared quantiles that equal the longest time of every run, as happens with too few requests.
 
 use analyze::compare::{ArmComparison, MetricChange, SampleValues};
 use base::units::grouped;
@@ -26,8 +26,8 @@ pub(super) fn sentences<'c>(
     all
 }
 
-/// Returns the metric of the longest time, and the fewest requests for which one is expected beyond
-/// the quantile; `None` for other metrics and the median.
+/// Returns the metric of the longest time, and the smallest number of requests at which one request
+/// is expected beyond the quantile; `None` for other metrics and the median.
 fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     let (statistic, quantity) = match metric.quantity {
         Quantity::Response(statistic) => (statistic, Quantity::Response(TimeStatistic::Max)),
@@ -52,7 +52,7 @@ fn longest_of(metric: &RunMetric) -> Option<(RunMetric, u64)> {
     Some((RunMetric { quantity, of: metric.of.clone() }, requests))
 }
 
-/// Returns true if two metrics have the same values in all runs of a side.
+/// Returns true if two metrics have the same values in all runs of the baseline, or of the arm.
 fn is_same(one: &MetricChange, other: &MetricChange) -> bool {
     let [Ok(one), Ok(other)] = [&one.compared, &other.compared] else { return false };
     let [one, other] = [&one.values, &other.values].map(SampleValues::sides);

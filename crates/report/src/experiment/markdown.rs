@@ -22,7 +22,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     let verdict = format!("**{}**: {}", view.verdict_in_words(), escaped(&view.reason()));
     let is_invalid = view.verdict() == Status::Invalid;
     if is_invalid {
-        // Its sentences are no answer.
+        // The sentences of an INVALID experiment are no answer.
         out.line(verdict.as_str());
         out.gap();
     }
@@ -137,7 +137,8 @@ fn rank_of_bet(outcome: Option<BetOutcome>) -> Rank {
     }
 }
 
-/// Returns the numbers of a search that its sentence does not state, on at most two lines.
+/// Returns the numbers of a search that the sentence of the answer does not state, on at most two
+/// lines.
 fn numbers(search: &CapacityView) -> Vec<String> {
     let named = |names: &[&str]| {
         let numbers = search.numbers().into_iter().filter(|(name, _)| names.contains(name));

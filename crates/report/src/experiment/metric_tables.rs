@@ -1,5 +1,5 @@
-//! The tables of a comparison, which page, full text and short text have in common: the metrics of
-//! an arm, and the pairs behind the first one.
+//! Tables of a comparison that the page, the full text and the short text share: the metrics of an
+//! arm, and the pairs behind the first metric.
 
 use std::iter::repeat_n;
 
@@ -15,10 +15,10 @@ use crate::page::{self, Align, Cell, Datum, FRACTION, Table};
 /// Title of the column of intervals.
 pub(super) const INTERVAL: &str = "interval";
 
-/// Title of the column of conclusions in text, which has no room for one.
+/// Title of the column of conclusions in text: empty, because text has no room for one.
 pub(super) const CONCLUSION: &str = "";
 
-/// The titles of a table of metrics beside the names of its arms.
+/// The titles of a table of metrics, apart from the names of the arms.
 const TITLES: [&str; 3] = ["metric", "change", INTERVAL];
 
 /// Maximum length of the name of an arm as the title of a column, in characters.
@@ -27,12 +27,12 @@ const LONGEST_TITLE: usize = 16;
 /// A form of the tables of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetricForm {
-    /// Page: columns are named after the arms, and a cell has the reason why a metric is not
-    /// compared. The comparisons of a sweep have such cells in text, too.
+    /// Page: columns are named after the arms. If a metric is not compared, a cell gives the
+    /// reason. The comparisons of a sweep have such cells in text, too.
     Page,
     /// Full text: reasons are notes below the table, and so are conclusions that do not fit.
     FullText,
-    /// Short text: the same notes for reasons, and values with short units.
+    /// Short text: reasons are notes below the table, and values have short units.
     ShortText,
 }
 
@@ -44,8 +44,9 @@ impl MetricForm {
         }
     }
 
-    /// Returns the columns that a narrow page drops. The conclusions and the names of the arms are
-    /// elsewhere in a full text; a short one has few metrics, and its answer has their intervals.
+    /// Returns the columns that are dropped if the page is narrow. A full text has the conclusions
+    /// and the names of the arms elsewhere; a short text has few metrics, and its answer has their
+    /// intervals.
     fn optional(self, values: &[String; 2]) -> Vec<String> {
         let [baseline, value] = values.clone();
         let interval = INTERVAL.to_owned();
@@ -103,8 +104,9 @@ pub(super) fn titles_of_values(names: [String; 2]) -> [String; 2] {
     }
 }
 
-/// Returns the cells of a metric of a table that has these metrics: its name, both values, the
-/// change, its interval and the conclusion. In text, a reason not to compare it is a note.
+/// Returns the cells of a metric: its name, both values, the change, its interval and the
+/// conclusion. `among` are all metrics of the table. In text, a reason not to compare the metric is
+/// a note.
 pub(super) fn cells(change: &MetricChange, among: &[&MetricChange], form: MetricForm) -> [Cell; 6] {
     let [metric, baseline, own, size, interval, conclusion] = lines::row_with(change, form.value());
     let conclusion = match (form, &change.compared) {
@@ -133,20 +135,21 @@ pub(super) fn cells(change: &MetricChange, among: &[&MetricChange], form: Metric
     ]
 }
 
-/// Returns cells with the values that a change and its interval have in every file.
+/// Returns an empty change cell and an empty interval cell, with the data columns that these cells
+/// have in an exported file.
 pub(super) fn change_cells() -> [Cell; 2] {
     let interval = Datum::interval([0.0; 2], FRACTION);
     [Cell::Empty.with_data([Datum::number("", 0.0, FRACTION)]), Cell::Empty.with_data(interval)]
 }
 
-/// Returns the name of a metric for machines, and whether it is exploratory.
+/// Returns the name of a metric and its `exploratory` flag, for exported files.
 fn name_data(change: &MetricChange) -> [Datum; 2] {
     let is_exploratory = if change.is_exploratory { "yes" } else { "no" };
     [Datum::text("", change.metric.to_string()), Datum::text("exploratory", is_exploratory)]
 }
 
-/// Returns both values of a metric, the change and the ends of its interval for machines; without
-/// numbers if it is not compared.
+/// Returns both values of a metric, the change and the ends of its interval, for exported files;
+/// without numbers if it is not compared.
 fn value_data(change: &MetricChange) -> [Vec<Datum>; 4] {
     let unit = unit_of(change.metric.quantity);
     let value = |number: f64| vec![Datum::number("", number, unit)];
@@ -160,7 +163,7 @@ fn value_data(change: &MetricChange) -> [Vec<Datum>; 4] {
     [value(baseline), value(own), vec![size], interval]
 }
 
-/// Returns the name of the unit of a metric for machines.
+/// Returns the name of the unit of a metric, for exported files.
 fn unit_of(quantity: Quantity) -> &'static str {
     match quantity.unit() {
         "" => FRACTION,
@@ -197,8 +200,8 @@ pub(super) fn conclusions(arm: &ArmComparison) -> Option<String> {
     (!concluded.is_empty()).then(|| format!("conclusions: {}", concluded.join("; ")))
 }
 
-/// Returns the reasons why metrics are not compared as notes, each once. Metrics have the names of
-/// their arms, if these are given.
+/// Returns the reasons why metrics are not compared as notes, each once. A note names the arm of
+/// each metric for which the arm is given.
 pub(super) fn reasons<'c>(
     changes: impl IntoIterator<Item = (Option<&'c str>, &'c MetricChange)>,
 ) -> Vec<String> {
@@ -224,7 +227,7 @@ pub(super) fn reasons<'c>(
 pub(super) struct PairTable {
     /// Name of the metric.
     pub(super) metric: String,
-    /// Unit of its values; empty if each value is written with its own unit.
+    /// Unit of the values; empty if each value is written with its own unit.
     pub(super) unit: &'static str,
     /// A row for each pair.
     pub(super) table: Table,

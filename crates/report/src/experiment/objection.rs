@@ -10,7 +10,7 @@ use crate::number::count;
 /// Maximum number of differences of a kind that are named.
 const MOST: usize = 3;
 
-/// Returns the reason: the difference and its place.
+/// Returns the reason of an objection: the difference, and the group in which it was found.
 pub(super) fn reason(objection: &Objection, group: &str) -> String {
     let group = sentence::named(group);
     match &objection.problem {
@@ -90,7 +90,7 @@ pub(super) fn remedy_in_browser(objection: &Objection) -> String {
     format!("{}; `assay compare --despite {kind}` accepts it", remedy(&objection.problem))
 }
 
-/// Returns the remedy.
+/// Returns the remedy of a problem.
 pub(super) fn remedy(problem: &Problem) -> &'static str {
     match problem {
         Problem::RunEnded { .. } => "repeat the run, or leave it out",

@@ -1,5 +1,5 @@
 //! Remarks on the jobs of an experiment's runs: meaningless successes, and the errors by class and
-//! code with the first text of each. No verdict follows from them.
+//! code with the first text of each. They do not influence the verdict.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use super::sentence;
 use crate::number::count;
 use crate::words;
 
-/// Maximum number of kinds of errors that an answer has; the JSON document has all.
+/// Maximum number of kinds of errors in an answer; the JSON document has all kinds.
 const MOST_ERRORS: usize = 8;
 
 /// Remarks on the jobs of an experiment's runs.
@@ -27,11 +27,11 @@ pub struct JobRemarks {
 pub(super) struct RemarkOf<T> {
     /// The arm.
     pub(super) arm: ArmId,
-    /// Name of the job or part.
+    /// Name of the job, or of the part of a job.
     pub(super) job: String,
-    /// Number of runs that have it.
+    /// Number of runs to which the remark applies.
     pub(super) runs: u64,
-    /// The fact, over all of these runs.
+    /// The remark, summed over these runs.
     pub(super) fact: T,
 }
 
@@ -71,7 +71,7 @@ impl JobRemarks {
             let (class, code) = (class.name(), code.to_string());
             let kind = if class == code { code } else { format!("{class} {code}") };
             let text = text.as_ref().map_or_else(String::new, |text| format!("; first: {text}"));
-            // The text of a server is a quotation, in which code is not marked.
+            // The text is a quotation of the server's message, in which code is not marked.
             let (owner, errors) = (one.owner(arms, str::to_owned), count(*errors, "error"));
             format!("{owner} {errors} ({kind}) in {}{text}", count(one.runs, "run"))
         };
@@ -93,7 +93,7 @@ impl<T> RemarkOf<T> {
     }
 }
 
-/// Adds a fact about a job of an arm to an equal remark; if there is none, as a new remark.
+/// Adds a fact about a job of an arm to the remark on the same fact, or as a new remark.
 fn add<T: Clone>(
     all: &mut Vec<RemarkOf<T>>,
     (arm, job, fact): (ArmId, &String, &T),

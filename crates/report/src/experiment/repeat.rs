@@ -1,4 +1,4 @@
-//! The comparison of the views of two experiments; the second one repeats the first.
+//! Comparison of an experiment with the experiment that repeats it.
 
 use analyze::capacity::repeat_capacity;
 use analyze::compare::{Compared, MetricChange, Repetition, repeat};
@@ -10,7 +10,7 @@ use super::repeated_capacity::RepeatedCapacity;
 use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::view::ExperimentView;
 
-/// Probability with which an interval of the whole answer errs.
+/// Probability with which at least one interval of the whole answer misses the true value.
 const ALPHA: f64 = 0.05;
 
 impl RepetitionView {
@@ -61,7 +61,8 @@ impl RepetitionView {
     }
 }
 
-/// Compares the best points of the arms of two sweeps; nothing without a rule for the best point.
+/// Compares the best points of the arms of two sweeps. Returns nothing without a rule for the best
+/// point.
 fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedBest> {
     let Some((one, other)) = first.sweep.as_ref().zip(second.sweep.as_ref()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The comparison of a capacity search with the one that it repeats, in words.
+//! The comparison of a capacity search with the search that it repeats, in words.
 
 use analyze::capacity::{CapacityRepetition, RepetitionReason, SEARCH_ERROR, SearchFinding};
 use analyze::compare::RepetitionOutcome;
@@ -15,7 +15,7 @@ pub struct RepeatedCapacity {
     pub second: String,
     /// The compared parts as numbers, and the reason of the outcome.
     pub repetition: CapacityRepetition,
-    /// The outcome; it is less than the reason says if the workloads differ.
+    /// The outcome. If the workloads differ, it is weaker than the reason alone would imply.
     pub outcome: RepetitionOutcome,
 }
 

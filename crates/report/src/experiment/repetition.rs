@@ -1,4 +1,4 @@
-//! The comparison of an experiment with the first one that it repeats.
+//! The comparison of an experiment with the first experiment, which it repeats.
 
 use analyze::compare::{ChangeInterval, Compared, Repetition, RepetitionOutcome};
 use workload::question::{RunMetric, Scale};
@@ -7,11 +7,11 @@ use super::repeated_capacity::RepeatedCapacity;
 use super::sentence;
 use crate::difference::differing;
 
-/// The line about a repetition that made the runs of the first experiment again.
+/// The line about a repetition whose runs are identical to those of the first experiment.
 const SAME_RUNS: &str = "runs: the same again, which confirms nothing: in virtual time one seed \
                          makes one sequence of runs; repeat with another --seed";
 
-/// An experiment that repeats another one: the changes of both.
+/// The changes of an experiment and of the experiment that repeats it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepetitionView {
     /// The record of the first experiment.
@@ -30,29 +30,29 @@ pub struct RepetitionView {
     /// the line of each; `None` for a workload that lacks it. Changes of different workloads cannot
     /// contradict each other.
     pub work: Option<[Option<String>; 2]>,
-    /// True if both experiments made the same runs, as virtual time does for one seed. They neither
-    /// confirm nor contradict each other.
+    /// True if both experiments made the same runs, as in virtual time with equal seeds. They
+    /// neither confirm nor contradict each other.
     pub has_same_runs: bool,
 }
 
 /// The loads at which the arms of two experiments were compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatedLoads {
-    /// The load of the first one, in words.
+    /// The load of the first experiment, in words.
     pub first: String,
     /// The load of the repetition, in words.
     pub second: String,
-    /// Their difference, if there is one. Changes under different loads cannot contradict each
-    /// other.
+    /// The difference of the loads, if there is one. Changes under different loads cannot
+    /// contradict each other.
     pub difference: Option<LoadDifference>,
 }
 
 /// The difference of two loads that were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadDifference {
-    /// Their values differ.
+    /// The values of the loads differ.
     Value,
-    /// Their values are equal, and the baseline was saturated in one of the experiments only.
+    /// The values are equal, but the baseline was saturated in only one of the experiments.
     Saturation,
 }
 
@@ -65,7 +65,7 @@ pub struct RepeatedBest {
     pub first: String,
     /// The best value of the repetition and the values that may be as good, in words.
     pub second: String,
-    /// The outcome.
+    /// The outcome of comparing the best points.
     pub outcome: RepetitionOutcome,
 }
 
@@ -80,12 +80,12 @@ pub struct RepeatedMetric {
     pub first: Option<Compared>,
     /// Change in the repetition; `None` if it was not compared.
     pub second: Option<Compared>,
-    /// The difference of the two, if there are both.
+    /// The difference of the two changes; `None` if one of them is missing.
     pub repetition: Option<Repetition>,
 }
 
 impl RepetitionView {
-    /// Returns the outcome over all metrics: the first answer holds if all of it does.
+    /// Returns the gravest outcome of all parts: the metrics, the best points and the search.
     pub fn outcome(&self) -> RepetitionOutcome {
         let outcomes = self.metrics.iter().map(RepeatedMetric::outcome);
         let outcomes = outcomes.chain(self.best.iter().map(|it| it.outcome));
@@ -93,8 +93,8 @@ impl RepetitionView {
         outcomes.max().unwrap_or(RepetitionOutcome::Undecided)
     }
 
-    /// Returns the repetition of an experiment with another workload, given a line in which the two
-    /// differ: no outcome is a contradiction.
+    /// Turns the repetition into that of an experiment with a different workload: contradictions
+    /// become undecided. `lines` are a line in which the two workloads differ.
     #[must_use]
     pub fn with_other_work(mut self, lines: [Option<String>; 2]) -> RepetitionView {
         let limited = |outcome: RepetitionOutcome| outcome.min(RepetitionOutcome::Undecided);
@@ -103,8 +103,8 @@ impl RepetitionView {
         self
     }
 
-    /// Returns the repetition of an experiment that made the same runs again: no outcome is a
-    /// confirmation.
+    /// Turns the repetition into that of an experiment with identical runs: all outcomes become
+    /// undecided.
     #[must_use]
     pub fn with_same_runs(mut self) -> RepetitionView {
         self.outcomes().for_each(|outcome| *outcome = RepetitionOutcome::Undecided);
@@ -119,7 +119,7 @@ impl RepetitionView {
         of_metrics.map(|it| &mut it.outcome).chain(of_best).chain(of_search)
     }
 
-    /// Returns a line for each metric, each best point, or for the search.
+    /// Returns a line for each metric, for each best point, and for the search.
     pub(super) fn lines(&self) -> Vec<String> {
         let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
         let of_search = self.capacity.iter().map(RepeatedCapacity::line);
@@ -159,8 +159,8 @@ impl RepetitionView {
 }
 
 impl RepeatedLoads {
-    /// Returns the outcome of a metric whose changes were measured under these loads: a
-    /// contradiction needs one load.
+    /// Returns the outcome of a metric whose changes were measured under these loads. Under
+    /// different loads, a contradiction is undecided.
     pub(super) fn limited(&self, outcome: RepetitionOutcome) -> RepetitionOutcome {
         match self.difference {
             Some(LoadDifference::Value | LoadDifference::Saturation) => {
@@ -194,12 +194,12 @@ impl RepeatedBest {
 }
 
 impl RepeatedMetric {
-    /// Returns the outcome; undecided if there is nothing to compare.
+    /// Returns the outcome; undecided if one of the changes is missing.
     pub fn outcome(&self) -> RepetitionOutcome {
         self.repetition.as_ref().map_or(RepetitionOutcome::Undecided, |it| it.outcome)
     }
 
-    /// Returns true if it was not compared in one of the experiments.
+    /// Returns true if the metric was not compared in one of the experiments.
     pub fn is_missing(&self) -> bool {
         self.first.is_none() || self.second.is_none()
     }

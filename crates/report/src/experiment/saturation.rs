@@ -18,7 +18,7 @@ pub struct SaturationView {
     pub question: SaturateQuestion,
     /// The steps in the order in which they ran, including repeated ones.
     pub steps: Vec<SaturationStepView>,
-    /// The result of the steps: the load, if it is found.
+    /// The result of the steps: the load that was found, or the next step.
     pub next: NextSaturationStep,
     /// Number of servers, or starts of a server, on which the steps ran; `None` if it is unknown,
     /// or if each run begins with a start.
@@ -28,28 +28,29 @@ pub struct SaturationView {
 /// A step of a search for saturation.
 #[derive(Clone, Debug)]
 pub struct SaturationStepView {
-    /// Number of its run.
+    /// Number of the step's run.
     pub run: u32,
     /// Number of the step, from 0.
     pub step: u32,
-    /// Number of earlier attempts at it.
+    /// Number of earlier attempts at the step.
     pub attempt: u32,
     /// The value of the load.
     pub value: f64,
-    /// The word for its use: counts, repeated, abandoned.
+    /// The state of the run: counts, repeated or abandoned.
     pub state: &'static str,
     /// Completed requests per second of the job whose load varies, if measured.
     pub completed_per_s: Option<f64>,
-    /// Processor time of the component of the condition, if there is one and it was observed.
+    /// Processor time of the component in the condition; `None` if the condition has no component,
+    /// or if it was not observed.
     pub cpu: Option<CpuShare>,
-    /// Verdict of its run.
+    /// Verdict on the step's run.
     pub verdict: RunVerdict,
-    /// Limiter of its run.
+    /// Limiter of the step's run.
     pub limiter: Component,
 }
 
 impl SaturationStepView {
-    /// Returns true if the condition was judged by this step.
+    /// Returns true if the step can decide whether the condition is met.
     fn is_judged(&self) -> bool {
         self.state == "counts" && self.verdict.instrument != Status::Invalid
     }
@@ -74,7 +75,7 @@ impl SaturationView {
         Some(format!("{} {relation} {}", self.question.vary, self.value(found.value)))
     }
 
-    /// Returns the loads of two searches that have found one.
+    /// Returns the loads of this search and of its repetition, if both found one.
     pub(super) fn repeated(&self, second: &SaturationView) -> Option<RepeatedLoads> {
         let (one, two) = (self.found()?, second.found()?);
         let is_same = self.question.vary == second.question.vary && one.value == two.value;
@@ -99,8 +100,8 @@ impl SaturationView {
         Some(format!("{}{}", self.load_sentence()?, self.starts()))
     }
 
-    /// Returns the number of server starts as the end of a sentence; empty for a single one. The
-    /// servers may differ in more than the loads of their steps.
+    /// Returns the number of server starts as the end of a sentence; empty for a single start.
+    /// Steps on different servers may differ in more than their loads.
     fn starts(&self) -> String {
         let several = self.server_starts.filter(|starts| *starts > 1);
         several.map_or_else(String::new, |it| {
@@ -147,8 +148,8 @@ impl SaturationView {
         })
     }
 
-    /// Returns the sentence about a baseline and an arm that this load overloads on purpose; `None`
-    /// if both keep up with it.
+    /// Returns the sentence about a baseline and an arm that the load overloads on purpose; `None`
+    /// if both sustain the load.
     pub(super) fn overload(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
         let (vary, found) = (&self.question.vary, self.found()?);
         let [baseline, arm] = names.map(sentence::named);
@@ -248,8 +249,8 @@ impl SaturationView {
         }
     }
 
-    /// Returns the gain of a step's throughput over the throughput of the step before it, as a
-    /// fraction; `None` if one of the two was not judged.
+    /// Returns the gain of a step's throughput over that of the previous step, as a fraction;
+    /// `None` if one of the two was not judged.
     pub(super) fn gain(&self, step: &SaturationStepView) -> Option<f64> {
         let of =
             |number: u32| self.steps.iter().find(|other| other.step == number && other.is_judged());
@@ -327,7 +328,7 @@ impl SaturationView {
     }
 }
 
-/// Returns the verdict of a step, the checks that object, and its state if it does not count.
+/// Returns the verdict of a step, the checks that object, and the state unless it is `counts`.
 fn verdict(step: &SaturationStepView) -> String {
     let checks: Vec<&str> = step.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
     let mut verdict = step.verdict.status().verdict().to_owned();
@@ -340,7 +341,7 @@ fn verdict(step: &SaturationStepView) -> String {
     verdict
 }
 
-/// Returns true if a larger load has no use: the condition was met, or the next one exceeds the
+/// Returns true if a larger load is pointless: the condition was met, or the next load exceeds the
 /// capacity.
 fn is_saturated(found: &Saturation) -> bool {
     match found.kind {

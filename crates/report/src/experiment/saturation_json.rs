@@ -1,4 +1,4 @@
-//! The object of a search for saturation in the document of an experiment.
+//! The JSON object of a search for saturation, in the document of an experiment.
 
 use analyze::saturate::{NextSaturationStep, SaturationKind};
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use workload::question::VariedLoad;
 
 use super::saturation::{SaturationStepView, SaturationView};
 
-/// Returns the object of a search; the numbers are null if it found no load.
+/// Returns the JSON object of a search; the numbers are null if it found no load.
 pub(super) fn saturation(view: &SaturationView) -> Value {
     let found = view.found();
-    // A first step has nothing that its throughput could be compared with.
+    // If all steps are overloaded, the first has no previous step to compare its throughput with.
     let measured = found.filter(|it| it.kind != SaturationKind::AllOverloaded);
     let question = &view.question;
     let is_rate = matches!(question.vary, VariedLoad::Rate { .. });

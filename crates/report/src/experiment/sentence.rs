@@ -9,9 +9,9 @@ use workload::question::{Bet, RunMetric, Scale};
 
 use crate::number::{count, fixed, significant, trimmed};
 
-/// Returns the name of an arm or a group as code, because a name such as `rarely` reads like a word
-/// of its sentence. Labels and cells of tables have the bare name, and so has a sentence if code
-/// cannot contain the name.
+/// Returns the name of an arm or a group as code, because a name such as `rarely` could be read as
+/// a word of the sentence. A name that code cannot contain is returned unchanged. Labels and cells
+/// of tables do not mark names as code.
 pub(super) fn named(name: &str) -> String {
     match name.contains('`') || name.trim() != name || name.is_empty() {
         true => name.to_owned(),
@@ -19,9 +19,9 @@ pub(super) fn named(name: &str) -> String {
     }
 }
 
-/// Returns the answer about a metric: that an arm lowers throughput by 16.2 % (95 % CI 14.9 …
-/// 17.5 %, 12 interleaved pairs). It begins with a capital letter, or with the name of an arm or a
-/// metric as it is.
+/// Returns the answer about a metric: that an arm lowers throughput by 16.2 % (95 % CI 14.9 … 17.5
+/// %, 12 interleaved pairs). It begins with a capital letter, or with the unchanged name of an arm
+/// or a metric.
 pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
     let (arm, baseline) = (named(arm), named(baseline));
     let (metric, alpha) = (&change.metric, change.alpha);
@@ -49,7 +49,7 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             format!("{arm} {verb} {metric} by {size} ({}{runs})", sizes.unwrap_or_default())
         }
         Conclusion::Equivalent => {
-            // An interval without zero is equivalent too, so the size that counts is named.
+            // Even an interval without zero can be equivalent, so the sentence names the bound.
             let within = crate::number::percent(2.0 * change.delta);
             format!("{arm} and {baseline} are equivalent within {within} in {metric} ({between})")
         }
@@ -110,11 +110,11 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
 /// Reason why runs without scatter decide nothing.
 pub(super) const NO_SCATTER: &str = "the runs do not scatter, so there is no interval";
 
-/// Returns the end of a bet's range that is nearest to the change. A change that is close to it
-/// needs many pairs to show on which side the change lies.
+/// Returns the end of a bet's range that is nearest to the change. The closer the change is to this
+/// end, the more pairs are needed to decide the bet.
 fn nearest_end(bet: &Bet, change: f64) -> String {
     let scale = bet.metric.quantity.scale();
-    // The scale of the statistics, in which the number of pairs was forecast.
+    // The distance is measured on the scale on which the number of pairs was forecast.
     let place = |change: f64| match scale {
         Scale::Ratio => change.ln_1p(),
         Scale::Difference => change,
@@ -126,12 +126,13 @@ fn nearest_end(bet: &Bet, change: f64) -> String {
     format!("{sign}{}", declared_size(nearest.abs(), scale))
 }
 
-/// Returns a size that a file declares, without the zeros of a measured one: `5 %`, `0.2 points`.
+/// Returns a size that a file declares, without trailing zeros: `5 %`, `0.2 points`.
 pub(super) fn declared_size(size: f64, scale: Scale) -> String {
     format!("{}{}", trimmed(&significant(size * 100.0)), unit(scale))
 }
 
-/// Returns the number of pairs that would reach an aim: `about 9 more pairs would decide the bet`.
+/// Returns the number of pairs that would be enough for an aim: `about 9 more pairs would decide
+/// the bet`.
 fn more(pairs: Option<u32>, aim: &str) -> String {
     match pairs {
         Some(pairs) => format!("about {} would {aim}", count(pairs.into(), "more pair")),
@@ -163,7 +164,7 @@ pub(super) fn not_compared(reason: NotCompared) -> String {
 }
 
 /// Returns the confidence of an interval, such as `95 %` or `98.3 %`; with more decimals if one
-/// would round it to 100 %.
+/// decimal would round it to 100 %.
 pub(super) fn level(alpha: f64) -> String {
     let rounded = |digits: i32| {
         let scale = 10_f64.powi(digits);
@@ -184,11 +185,11 @@ pub(crate) fn range(interval: ChangeInterval, scale: Scale) -> String {
     format!("{} … {high}", low.trim_end_matches(unit))
 }
 
-/// Change from which an interval has a shorter form: ten times as much, and more.
+/// Smallest change, as a fraction, from which an interval has a shorter form: a factor of ten.
 const WIDE: f64 = 9.0;
 
 /// Returns a shorter form of an interval, if it has one: large ratios as factors (`×123 … ×126` for
-/// `+12,204 … +12,543 %`), and differences without the unit, which the change has.
+/// `+12,204 … +12,543 %`), and differences without their unit, which is already next to the change.
 pub(super) fn short_range(interval: ChangeInterval, scale: Scale) -> Option<String> {
     let factor = |change: f64| format!("×{}", significant(1.0 + change));
     match scale {
@@ -276,7 +277,8 @@ pub(super) fn short_value(value: f64, unit: &str) -> String {
     }
 }
 
-/// Returns the value of a metric for a place that names its unit. Bytes and shares keep theirs.
+/// Returns the value of a metric without its unit, for a place that names the unit. Bytes and
+/// shares keep their unit.
 pub(super) fn bare_value(value: f64, unit: &str) -> String {
     match unit {
         "" | "bytes" => self::value(value, unit),
@@ -294,7 +296,7 @@ mod tests {
     #[test]
     fn values_of_pairs_have_the_ratio_that_is_the_change() {
         let pair = |baseline, arm| Pair { baseline, arm, order: PairOrder::ArmFirst };
-        // The arithmetic means fall, and the change within pairs is positive.
+        // The arithmetic means fall although the change within pairs is positive.
         let compared = Compared {
             values: SampleValues::Pairs(vec![pair(100.0, 120.0), pair(1_000.0, 850.0)]),
             means: [550.0, 485.0],
@@ -455,8 +457,8 @@ mod tests {
         assert_eq!(answer("tls", "plain", &change), words);
     }
 
-    /// The number of pairs follows from the distance to this end, which may be small for a bet and
-    /// large for a claim.
+    /// The number of pairs follows from the distance to the nearest end of a bet's range. That
+    /// distance may be small although the change is large.
     #[test]
     fn undecided_bet_names_the_end_of_its_range_that_is_nearest() {
         let undecided = Some(BetOutcome::Undecided { more_pairs: Some(917) });

@@ -1,7 +1,7 @@
 //! The short answer of an experiment: the parts that fit a screen, the most important ones last.
 //!
-//! It leaves out explanations and keeps warnings: each check that objects has its finding and
-//! remedy, and undeclared differences, missed SLOs, warnings and errors are in it.
+//! It leaves out explanations and keeps warnings. Each check that objects is included with its
+//! finding and remedy, as are undeclared differences, missed SLOs, warnings and errors.
 
 use analyze::Status;
 use base::shell_word;
@@ -17,7 +17,7 @@ use crate::page::{Line, Remark, Tone, commands_to_continue, tone};
 /// Maximum number of notes.
 const MOST_NOTES: usize = 2;
 
-/// Minimum number of lines that each list may have.
+/// Number of lines of each list that the limit on rows cannot reduce.
 const LEAST_LINES: usize = 4;
 
 /// The parts of the short answer, in the order in which they are shown.
@@ -51,8 +51,8 @@ pub(super) struct ShortExperiment {
 }
 
 impl ShortExperiment {
-    /// Chooses the parts; lists that can be long have a few lines at least. Without rows there is
-    /// one row, and no model of a sweep.
+    /// Chooses the parts. Lists have at least [`LEAST_LINES`] lines if there are as many. If `most`
+    /// allows no rows, tables still have one row, and models of a sweep are left out.
     pub(super) fn of(view: &ExperimentView, most: MostRows) -> ShortExperiment {
         let lines = most.of_each.max(LEAST_LINES);
         let status = view.verdict();
@@ -76,7 +76,7 @@ impl ShortExperiment {
     }
 }
 
-/// Returns at most `most` texts; if there are more, the last one says how many are left out.
+/// Returns at most `most` texts; if there are more, the last one states the number left out.
 fn limited(mut texts: Vec<String>, most: usize) -> Vec<String> {
     if texts.len() > most {
         let more = texts.len() - (most - 1);
@@ -90,7 +90,7 @@ fn labelled(label: &str, texts: Vec<String>) -> Vec<Line> {
     texts.into_iter().map(|text| Line::new(label, text)).collect()
 }
 
-/// Returns lines without labels, which are indented alike.
+/// Returns lines with empty labels, which are indented alike.
 fn unlabelled(texts: Vec<String>) -> Vec<Line> {
     labelled("", texts)
 }
@@ -121,7 +121,7 @@ fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
 
 fn results(view: &ExperimentView, most: usize, with_models: bool) -> Vec<Line> {
     let numbers = view.capacity.iter().flat_map(|search| search.numbers());
-    // Its evidence follows below the verdict.
+    // The limiter follows below the verdict with its evidence.
     let numbers = numbers.filter(|(name, _)| *name != "limiter");
     let mut results: Vec<Line> = numbers.map(|(name, value)| Line::new(name, value)).collect();
     results.extend(labelled("bet", limited(bets::sentences(view), most)));
@@ -152,10 +152,9 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
     [("not best", excluded), ("USL", usl), ("model", model)]
 }
 
-/// Returns the number of runs of each arm, once for arms with the same plain number, and nothing
-/// for a single arm whose runs are all VALID or all SUSPECT, as the verdict has their number and
-/// the checks. For a capacity search, it is the number
-/// of its trials by outcome.
+/// Returns the numbers of runs of each arm. Arms with equal numbers and no objections share a line.
+/// A single arm whose runs are all VALID or all SUSPECT has no line, because the verdict states the
+/// number of runs and the checks. For a capacity search, returns the numbers of trials by outcome.
 pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     if let Some(search) = &view.capacity {
         return vec![search.outcomes()];
@@ -189,7 +188,7 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     shared.into_iter().map(line).collect()
 }
 
-/// Adds `each` to the number of runs that several arms have in common: `6 runs each; 6 SUSPECT
+/// Adds `each` to a number of runs that applies to each of several arms: `6 runs each; 6 SUSPECT
 /// (drift)`.
 fn each(counts: &str) -> String {
     match counts.split_once("; ") {
@@ -250,7 +249,8 @@ fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     remarks
 }
 
-/// Returns the SLOs that were missed, or that all were met if the numbers can be believed.
+/// Returns the SLOs that were missed. If none was, and the numbers can be believed, returns one
+/// remark that all were met.
 fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
     let all: Vec<_> = view.arms.iter().flat_map(|arm| &arm.slos).collect();
     if view.capacity.is_some() || all.is_empty() {

@@ -17,7 +17,7 @@ use super::view::ExperimentView;
 use crate::number::count;
 use crate::page::{Align, Cell, Table};
 
-/// Maximum number of metrics: most are exploratory.
+/// Maximum number of metrics in the table, most of which are exploratory.
 pub(super) const MOST_METRICS: usize = 8;
 
 /// Maximum number of trials of a search.
@@ -28,8 +28,8 @@ const MOST_TRIALS: usize = 8;
 pub(super) struct MostRows {
     /// Rows of a table, and lines of a list.
     pub(super) of_each: usize,
-    /// Rows of declared metrics, if there are more than [`MOST_METRICS`]; fewer of them all stay
-    /// when exploratory ones are left out.
+    /// Rows of declared metrics if there are more than [`MOST_METRICS`]. Up to that number, all
+    /// declared metrics stay when exploratory ones are left out.
     pub(super) declared: usize,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct ShortTable {
     pub(super) heading: String,
     /// The rows that are shown.
     pub(super) table: Table,
-    /// Confidence of the intervals, for a page that has room for them.
+    /// Confidence of the intervals, shown if the page has room for the intervals.
     pub(super) levels: Option<String>,
-    /// Notes below it.
+    /// Notes below the table.
     pub(super) notes: Vec<String>,
 }
 
@@ -58,7 +58,8 @@ pub(super) fn tables(view: &ExperimentView, rows: MostRows) -> Vec<ShortTable> {
     details.filter(|it| !it.table.is_empty()).collect()
 }
 
-/// Returns the words for a part of all rows, as the end of a heading; empty for all of them.
+/// Returns the numbers of shown rows and of all rows, as the end of a heading; empty if all rows
+/// are shown.
 fn part(shown: usize, all: usize) -> String {
     if shown < all {
         format!(", {} of {}", grouped(shown as u64), grouped(all as u64))
@@ -95,7 +96,7 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
 }
 
 /// Returns the table of the metrics of these arms, without rows. A narrow page drops the intervals
-/// first, and then the values, which leaves the changes.
+/// first and then the values, and always shows the changes.
 fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
     let names = |of: ArmId| view.arms[of.index()].name.clone();
     let titles = match arms {
@@ -105,7 +106,8 @@ fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
     without_rows(titles, arms.len() > 1, MetricForm::ShortText)
 }
 
-/// Returns the note on rows that are left out; some of them may be of declared metrics.
+/// Returns the note on rows that are left out, which also states how many of them are of declared
+/// metrics.
 fn left_out(rows: usize, declared: usize) -> Option<String> {
     let declared = match declared {
         0 => String::new(),
@@ -115,7 +117,7 @@ fn left_out(rows: usize, declared: usize) -> Option<String> {
     (rows > 0).then(|| format!("{metrics}{declared} in the full answer"))
 }
 
-/// Returns the last steps of a search for saturation: the load is among them.
+/// Returns the last steps of a search for saturation, which include the load that was found.
 fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTable {
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let mut table = Table::new(search.columns()).with_optional_columns([

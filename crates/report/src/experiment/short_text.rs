@@ -10,11 +10,12 @@ use super::view::ExperimentView;
 use crate::page::{Remark, Tone, tone};
 use crate::text::{Canvas, Style, fitting, write_commands};
 
-/// Maximum numbers of rows of a table, from the most to the least: the first with which the answer
-/// fits a screen is used.
+/// Maximum numbers of rows of a table, in the order in which they are tried until the answer fits a
+/// screen.
 const ROWS: [usize; 10] = [12, 10, 8, 6, 5, 4, 3, 2, 1, 0];
 
-/// Maximum numbers of many declared metrics, if the answer does not even fit without other rows.
+/// Maximum numbers of rows of declared metrics, tried if the answer does not fit a screen even
+/// without other rows.
 const DECLARED: [usize; 3] = [5, 3, 1];
 
 /// Formats the part of an experiment's answer that fits a screen.
@@ -154,7 +155,7 @@ mod tests {
         let interrupted = shown(ExperimentState::Interrupted);
         let words = "\nresume  assay run in/e.ini --resume r.assay\nrepeat  assay run in/e.ini\n";
         assert!(interrupted.ends_with(words), "{interrupted}");
-        // A page that is sent does not name the folders of its author.
+        // A page that may be passed on does not name the folders of its author.
         let state = ExperimentState::Interrupted;
         let page = experiment_html(&ExperimentView { state, command_with_path, ..experiment() });
         assert!(page.contains("assay run e.ini --resume r.assay"), "{page}");

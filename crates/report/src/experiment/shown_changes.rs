@@ -1,5 +1,5 @@
-//! Metrics of a comparison that the tables show: all except metrics that were not measured, and
-//! repeated ones, such as the service times of a job without a queue.
+//! The metrics of a comparison that the tables show: all except metrics that were not measured and
+//! metrics that equal another one, such as the service times of a job without a queue.
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange, Missing, NotCompared};
 use workload::question::{Quantity, RunMetric};
@@ -27,8 +27,8 @@ pub(super) fn changes(comparison: Option<&Comparison>) -> Vec<(&ArmComparison, &
     changes
 }
 
-/// Returns true if an exploratory service time has the values and the change of the response time
-/// of the same job, with all digits that are shown.
+/// Returns true if an exploratory service time has the same displayed values and the same change as
+/// the response time of its job.
 pub(super) fn is_repeated(arm: &ArmComparison, change: &MetricChange) -> bool {
     let Quantity::Service(statistic) = change.metric.quantity else { return false };
     let of = change.metric.of.clone();

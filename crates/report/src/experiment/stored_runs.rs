@@ -1,6 +1,7 @@
-//! The runs of an experiment whose question cannot be read, as its record has them.
+//! The runs of an experiment whose question cannot be read, as they are stored in its record.
 //!
-//! Nothing is compared or judged: only the question says which runs belong together.
+//! The runs are neither compared nor judged, because only the question says which of them belong
+//! together.
 
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ pub struct StoredRunsView {
     pub remedy: String,
     /// The question as it is stored; may be empty.
     pub text: String,
-    /// Version of the program that made the record, if it has one.
+    /// Version of the program that made the record, if the record states it.
     pub version: Option<String>,
     /// The label, if the user gave it one.
     pub label: Option<String>,
@@ -30,12 +31,12 @@ pub struct StoredRunsView {
     pub runs: Vec<StoredRun>,
 }
 
-/// A run, as its record has it.
+/// A run as it is stored in the record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
     /// Its number, from 1.
     pub number: u32,
-    /// The part of the experiment that it belongs to.
+    /// The part of the experiment to which the run belongs.
     pub phase: &'static str,
     /// Its round, from 0.
     pub round: u32,
@@ -45,9 +46,9 @@ pub struct StoredRun {
     pub attempt: u32,
     /// The name of its arm.
     pub arm: String,
-    /// The value that a sweep or a search gave it, if there is one.
+    /// The value of the key that a sweep or a search varies, if there is one.
     pub point: Option<String>,
-    /// Its use: `counts`, `repeated` or `abandoned`.
+    /// State of the run: `counts`, `repeated` or `abandoned`.
     pub state: &'static str,
     /// The word of its verdict.
     pub verdict: String,
@@ -59,7 +60,7 @@ pub struct StoredRun {
     pub metrics: Vec<StoredMetric>,
 }
 
-/// A metric of a run, as its record has it.
+/// A metric of a run as it is stored in the record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMetric {
     /// The job or table; empty for the whole run.
@@ -75,7 +76,7 @@ impl StoredRunsView {
         format!("No answer: the question cannot be read: {}", self.reason)
     }
 
-    /// Returns the sentence about what is shown in place of an answer.
+    /// Returns the sentence that says what is shown instead of an answer.
     fn shown(&self) -> String {
         let made_by = self.version.as_ref();
         let made_by =
@@ -106,7 +107,7 @@ impl StoredRunsView {
                 run.arm.clone().into(),
                 run.point.clone().map_or(Cell::Empty, Cell::from),
                 run.phase.to_owned().into(),
-                // People count from 1.
+                // Rounds are shown from 1.
                 (u64::from(run.round) + 1).to_string().into(),
                 run.state.to_owned().into(),
                 run.verdict.to_uppercase().into(),
@@ -190,7 +191,7 @@ pub fn stored_runs_html(view: &StoredRunsView) -> String {
     out.into_text("Made by assay from the record of an experiment.")
 }
 
-/// Returns the document of the stored runs: `assay.stored-runs/1`.
+/// Returns the JSON document of the stored runs: `assay.stored-runs/1`.
 pub fn stored_runs_json(view: &StoredRunsView) -> Value {
     json!({
         "schema": "assay.stored-runs/1",
@@ -220,7 +221,7 @@ fn run(run: &StoredRun) -> Value {
         "state": run.state,
         "verdict": run.verdict,
         "objections": run.objections,
-        // A JSON number of many readers holds no integer beyond 2^53.
+        // Many JSON readers cannot hold an integer beyond 2^53.
         "seed": run.seed.to_string(),
         "metrics": metrics.collect::<Vec<Value>>(),
     })

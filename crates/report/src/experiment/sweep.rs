@@ -14,15 +14,15 @@ use crate::number::{NONE, count, significant};
 /// A sweep with its results.
 #[derive(Clone, Debug)]
 pub struct SweepView {
-    /// The thing that takes the values, as the file writes it.
+    /// The varied key, as it is written in the file.
     pub vary: String,
     /// The values.
     pub values: Vec<String>,
-    /// Runs of each arm at each point.
+    /// Number of runs of each arm at each point.
     pub repeats: u32,
     /// The rule for the best point.
     pub best: Option<BestRule>,
-    /// The job whose key varies, if it is one.
+    /// The job whose key varies; `None` if the key belongs to no job.
     pub job: Option<String>,
     /// The curve of each arm.
     pub curves: Vec<ArmCurve>,
@@ -30,7 +30,7 @@ pub struct SweepView {
     pub comparisons: Vec<Comparison>,
 }
 
-/// The change of the best point against another one.
+/// The change from another point to the best point.
 pub(super) struct Gain {
     /// Index of the other point.
     pub(super) against: usize,
@@ -44,7 +44,7 @@ pub(super) struct Gain {
 pub(super) const ONE_SERVER: &str =
     "It assumes one server with exponential times and random arrivals";
 
-/// The reason why some points have no deviation from it.
+/// The reason why some points have no deviation from the model.
 const TAKEN: &str = "Points that these numbers were taken from have no deviation";
 
 impl SweepView {
@@ -63,8 +63,8 @@ impl SweepView {
         points.into_iter().find_map(|point| self.job_at(point)).map(|job| job.job.as_str())
     }
 
-    /// Returns the gain of the best point over the best one of those that are significantly worse;
-    /// `None` without such a point.
+    /// Returns the gain of the best point over the best of the points that are significantly worse;
+    /// `None` without such points.
     pub(super) fn gain(&self, found: &BestPoint) -> Option<Gain> {
         let rule = self.best.as_ref()?;
         let worse = found.others.iter().filter(|other| other.standing == Ranking::Worse);
@@ -74,7 +74,7 @@ impl SweepView {
             Direction::Lower => change,
         };
         let (next, change, interval) = measured.min_by(|a, b| loss(a.1).total_cmp(&loss(b.1)))?;
-        // The other way round: from the change of the next point against the best one.
+        // The stored change leads from the best point to the other one, so it is inverted.
         let inverse = |change: f64| match rule.metric.quantity.scale() {
             Scale::Ratio => 1.0 / (1.0 + change) - 1.0,
             Scale::Difference => -change,
@@ -84,7 +84,7 @@ impl SweepView {
         Some(Gain { against: next.point, change: inverse(change), interval })
     }
 
-    /// Returns the values of [`BestPoint::not_worse`].
+    /// Returns the values of the points that [`BestPoint::not_worse`] returns.
     pub(super) fn not_worse(&self, curve: &ArmCurve) -> Vec<&str> {
         let all = curve.best.iter().flat_map(|best| best.not_worse());
         all.map(|point| self.values[point].as_str()).collect()
@@ -97,7 +97,7 @@ pub(super) fn varied(sweep: &SweepView) -> String {
     format!("{}: {} ({runs} at each, in random order)", sweep.vary, sweep.values.join(", "))
 }
 
-/// Returns the same for a short answer.
+/// Returns the line that names the varied key, for a short answer.
 pub(super) fn varied_in_short(sweep: &SweepView) -> String {
     let runs = count(sweep.repeats.into(), "run");
     format!("{}: {}; {runs} at each", sweep.vary, sweep.values.join(", "))
@@ -163,9 +163,9 @@ fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<St
     [ties, untested, undecided, gain].into_iter().flatten().collect()
 }
 
-/// Returns the gain of the best point over the next one that is significantly worse: `89.2 % above
-/// nodes = 1 (95 % CI 86.1 … 92.3 %)`. The interval is simultaneous over all other points, from
-/// which the next one was chosen.
+/// Returns the gain of the best point over the next best one that is significantly worse: `89.2 %
+/// above nodes = 1 (95 % CI 86.1 … 92.3 %)`. The interval is simultaneous over all other points,
+/// because the other point was chosen by its result.
 fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<String> {
     let gain = sweep.gain(found)?;
     let scale = quantity.scale();
@@ -183,8 +183,8 @@ fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<Stri
     Some(format!("{size} {side} {vary} = {value}{rank} ({level} CI {ends})"))
 }
 
-/// Returns the reservation about the mean of the best point, if others may be as good: the best of
-/// several nearly equal means is the one that chance favoured most.
+/// Returns the reservation about the mean of the best point if other points may be as good. Of
+/// several nearly equal means, the highest one is likely to be too high by chance.
 pub(super) fn reservation(curve: &ArmCurve) -> Option<String> {
     let best = curve.best.as_ref()?;
     let number = best.not_worse().count() as u64 + 1;
@@ -196,9 +196,9 @@ pub(super) fn reservation(curve: &ArmCurve) -> Option<String> {
     })
 }
 
-/// Returns the points whose difference to the best one matters but is not shown: `undecided: 1
-/// (−48.0 %), not significantly worse, because the runs scatter too much; about 3 more repeats
-/// would decide`.
+/// Returns the points whose difference from the best point may matter but is not significant:
+/// `undecided: 1 (−48.0 %), not significantly worse, because the runs scatter too much; about 3
+/// more repeats would decide`.
 fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> String {
     let named = |other: &&OtherPoint| {
         let change = other.change.map(|it| sentence::signed(it, quantity.scale()));
@@ -423,7 +423,7 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
 }
 
 /// Returns the rank of a point as a word: `best`, `tie` or `undecided`; empty if the point is worse
-/// than the best one, or if its relation to it is unknown.
+/// than the best one, or if its rank is unknown.
 pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     let Some(found) = &curve.best else { return "" };
     if found.best == Some(place) {
@@ -453,8 +453,8 @@ pub(super) fn limiters_of_arms(sweep: &SweepView, names: &[&str]) -> Vec<String>
     names.iter().zip(&sweep.curves).filter_map(of_arm).collect()
 }
 
-/// Returns the positions of the best point and of the last point of an arm; one position if they
-/// are the same.
+/// Returns the indexes of the best point and of the last point of an arm; one index if they are the
+/// same point.
 pub(super) fn notable_points(curve: &ArmCurve) -> Vec<usize> {
     let Some(last) = curve.points.len().checked_sub(1) else { return Vec::new() };
     let best = curve.best.as_ref().and_then(|best| best.best);
@@ -469,7 +469,7 @@ pub(super) fn limiters(point: &PointSummary) -> String {
     names.join(", ")
 }
 
-/// Returns the word for the verdict of a point.
+/// Returns the verdict on a point as a word.
 pub(super) fn verdict(point: &PointSummary) -> &'static str {
     match point.runs() {
         0 => "not run",
@@ -487,7 +487,7 @@ mod tests {
     /// Meaning of a tie.
     const TIE: &str = " (less than 1 % worse, and not significantly)";
 
-    /// A point without a usable run was not compared with the best one.
+    /// A point without a usable run was not compared with the best point.
     #[test]
     fn points_that_are_not_usable_are_not_called_worse() {
         let check = |others: &[(usize, Ranking)], unusable: &[usize], expected: &str| {
@@ -547,7 +547,7 @@ mod tests {
         check(Higher, &[(0, -0.01, Tie), (2, -0.01, Tie)], &[&format!("ties: 1, 4{TIE}")]);
     }
 
-    /// Half of the throughput is no tie, however much the runs scatter.
+    /// A point with half of the throughput is no tie, even if the runs scatter widely.
     #[test]
     fn undecided_points_have_their_difference_and_the_repeats_that_would_decide() {
         let check = |others: [(f64, Ranking); 2], expected: &[&str]| {
@@ -642,7 +642,7 @@ mod tests {
         assert_eq!(shown[0], format!("{one} peak {rest}; nothing is predicted beyond the peak"));
     }
 
-    /// Fewer clients than one are no number of clients.
+    /// A peak below one client would be no number of clients.
     #[test]
     fn law_without_a_peak_does_not_exclude_one_if_its_runs_scatter() {
         let shown = |above| {

@@ -1,4 +1,4 @@
-//! The parts of the document of an experiment that a sweep has.
+//! The parts of the JSON document of an experiment that are about a sweep.
 
 use analyze::CheckKind;
 use analyze::compare::{ChangeInterval, CpuShare};
@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::sweep::{self, Gain, SweepView};
 use super::view::{ArmView, ExperimentView};
 
-/// Returns the fields of a sweep: `sweep`, `best`, `usl`, `model` and `curves`; null or empty
-/// without one.
+/// Returns the fields `sweep`, `best`, `usl`, `model` and `curves`. They are null or empty if the
+/// experiment is not a sweep.
 pub(super) fn fields(view: &ExperimentView) -> Map<String, Value> {
     let mut fields = Map::new();
     let all = view.sweep.as_ref().map_or_else(Vec::new, |sweep| curves(view, sweep));

@@ -1,4 +1,4 @@
-//! The parts of a Markdown report that a sweep has.
+//! The parts of a Markdown report that are about a sweep.
 
 use super::sentence;
 use super::sweep;

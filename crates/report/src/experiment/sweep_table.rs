@@ -134,7 +134,7 @@ pub(super) const MODEL_COLUMNS: [(&str, Align); 5] = [
 /// Returns the cells of a prediction, one for each of [`MODEL_COLUMNS`].
 pub(super) fn model_row(point: &ModelPoint) -> [Cell; 5] {
     let ms = |value: f64| Cell::formatted(format!("{} ms", significant(value)), value, "ms");
-    // The server is busier than this share of its peak says.
+    // Beyond the peak, the utilisation computed from the peak would be too low.
     let busy = (point.role != PointRole::BeyondPeak).then_some(point.utilisation);
     [
         Cell::formatted(significant(point.rate_per_s), point.rate_per_s, ""),
@@ -145,8 +145,8 @@ pub(super) fn model_row(point: &ModelPoint) -> [Cell; 5] {
     ]
 }
 
-/// Returns the comparison of the arms at points of a sweep, below the titles of their values and of
-/// the conclusions. A narrow page drops the intervals first.
+/// Returns the table that compares the arms at points of a sweep. `value` and `conclusion` are the
+/// titles of these columns. A narrow page drops the intervals first.
 pub(super) fn comparison_table<'v>(
     [value, conclusion]: [&str; 2],
     rows: impl IntoIterator<Item = (&'v str, [Cell; 5])>,
@@ -170,7 +170,8 @@ pub(super) fn comparison_table<'v>(
     table
 }
 
-/// Returns the declared metrics of the arms at each point: the value, and the cells behind it.
+/// Returns the declared metrics of the arms at each point: the value of the varied key, and the
+/// cells that follow it.
 pub(super) fn comparison_rows<'v>(
     view: &'v ExperimentView,
     sweep: &'v SweepView,

@@ -24,13 +24,13 @@ use crate::text::bar;
 /// The quantiles in the table of points.
 const QUANTILES: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
-/// The width of a terminal.
+/// Width of the page, in columns.
 const WIDTH: usize = 80;
 
-/// The widest bar of a chart.
+/// Maximum width of a bar of a chart, in columns.
 const WIDEST: usize = 40;
 
-/// The widest label of a point.
+/// Maximum width of the label of a point, in columns.
 const LABEL: usize = 20;
 
 /// Writes the results of a sweep.
@@ -79,7 +79,7 @@ fn points(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve, of_arm: &st
     out.table(&table);
 }
 
-/// Writes verdict, processor time and limiter of each point.
+/// Writes the verdict, the processor time and the limiter of each point.
 fn components(out: &mut AnswerText, curve: &ArmCurve) {
     let owners = owners(&[curve]);
     let mut titles = vec![("", Align::Right), ("verdict", Align::Left)];
@@ -98,7 +98,7 @@ fn components(out: &mut AnswerText, curve: &ArmCurve) {
     }
 }
 
-/// Draws the metric of the rule, or the throughput, as a bar for each point.
+/// Draws the metric that decides the best point, or the throughput, as a bar for each point.
 fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
     let (title, values) = charted(sweep, curve);
     let highest = values.iter().flatten().copied().fold(0.0, f64::max);
@@ -114,7 +114,8 @@ fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
         let standing = sweep::standing(curve, place);
         let drawn = match value {
             Some(value) => {
-                // A thousandth of the longest bar is finer than its eighths.
+                // A bar is drawn in eighths of a column, which are coarser than thousandths of the
+                // longest bar.
                 let thousandths = (value / highest * 1_000.0).round().max(1.0) as u64;
                 format!("{} {}", bar(thousandths, 1_000, room), significant(*value))
             }
@@ -151,7 +152,7 @@ fn predictions(out: &mut AnswerText, sweep: &SweepView, model: &ResponseModel) {
     out.table(&table);
 }
 
-/// Writes the comparison of the arms at each point, of the metrics that were declared.
+/// Writes the comparison of the declared metrics of the arms at each point.
 fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
     let compared = comparison_table(["", ""], comparison_rows(view, sweep));
     if !compared.is_empty() {

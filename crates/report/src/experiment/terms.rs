@@ -1,4 +1,5 @@
-//! The terms of an answer that leave a question open; `assay explain` has their meaning.
+//! Terms by which an answer leaves a question open, for a hint to `assay explain`, which has their
+//! meaning.
 
 use analyze::capacity::TrialOutcome;
 use analyze::compare::{BetOutcome, Conclusion, MetricChange};
@@ -8,7 +9,7 @@ use super::bets;
 use super::sweep::SweepView;
 use super::view::ExperimentView;
 
-/// Returns the terms that the answer has: `tie` and `undecided`.
+/// Returns those of the terms `tie` and `undecided` that the answer contains.
 pub(super) fn terms(view: &ExperimentView) -> impl Iterator<Item = &'static str> {
     let curves = view.sweep.iter().flat_map(|sweep| &sweep.curves);
     let others = curves.filter_map(|curve| curve.best.as_ref()).flat_map(|best| &best.others);

@@ -95,7 +95,7 @@ fn asked(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
     }
 }
 
-/// Writes the table of trials; nothing before the first one.
+/// Writes the table of trials; nothing before the first trial.
 fn trials(out: &mut AnswerText, search: &CapacityView) {
     if search.trials.is_empty() {
         return;
@@ -104,7 +104,7 @@ fn trials(out: &mut AnswerText, search: &CapacityView) {
     table(out, &search.table());
 }
 
-/// Writes the table of the steps of a search for saturation; nothing before the first one.
+/// Writes the table of the steps of a search for saturation; nothing before the first step.
 fn steps(out: &mut AnswerText, view: &ExperimentView, search: &SaturationView) {
     if search.steps.is_empty() {
         return;
@@ -152,7 +152,7 @@ fn validity(out: &mut AnswerText, view: &ExperimentView) {
     further.chain(lines::machine(view)).for_each(|sentence| out.sentence(2, &sentence));
 }
 
-/// Writes the limiters of both sides.
+/// Writes the limiters of the baseline and of the arm.
 pub(super) fn limiters(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
     out.labelled("limiter", [lines::limiters(arms, arm)]);
     if arm.limiters[0] != arm.limiters[1] {
@@ -193,7 +193,7 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
     }
 }
 
-/// Writes the pairs of the first metric; none if the runs were not interleaved.
+/// Writes the pairs of the first metric, if the runs were interleaved.
 pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::FullText) else { return };
     let PairTable { metric, unit, table, estimate } = pairs;
@@ -203,7 +203,7 @@ pub(super) fn pairs(out: &mut AnswerText, arms: &[ArmView], arm: &ArmComparison)
     out.sentence(2, &format!("Hodges-Lehmann estimate of the change: {estimate}"));
 }
 
-/// Writes a table with aligned columns; the last column is broken at the width of the page.
+/// Writes a table with aligned columns; the last column is wrapped at the width of the page.
 fn table(out: &mut AnswerText, table: &Table) {
     let titles = table.columns.iter().map(|column| printable(&column.title).into_owned());
     let texts = |row: &Row| -> Vec<String> {

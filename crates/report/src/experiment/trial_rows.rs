@@ -49,13 +49,13 @@ impl TrialView {
         ]
     }
 
-    /// Returns the outcome, and the verdict if it is SUSPECT, for machines.
+    /// Returns the outcome, and the verdict if it is SUSPECT, for exported files.
     fn outcome_data(&self) -> [Datum; 2] {
         let verdict = if self.doubts().is_empty() { "" } else { Status::Suspect.verdict() };
         [Datum::text("", self.outcome.name()), Datum::text("verdict", verdict)]
     }
 
-    /// Returns the reason, and the measure of each condition, for machines.
+    /// Returns the reason, and the measure of each condition, for exported files.
     fn reason_data(&self, order: &CapacityOrder) -> Vec<Datum> {
         let reason = Datum::text("", self.reason(order));
         let conditions = order.conditions.iter().zip(&self.trial.measures);
@@ -65,7 +65,7 @@ impl TrialView {
     }
 }
 
-/// Returns the measure of a condition for machines; `None` if nothing was measured.
+/// Returns the measure of a condition for exported files; `None` if nothing was measured.
 fn measure_data(condition: &Condition, measure: Measure) -> Option<Datum> {
     let (value, unit) = match (measure, condition.slo.metric) {
         (Measure::Count(counted), _) => {

@@ -10,8 +10,8 @@ use super::sentence;
 use crate::page::{Align, Cell, Table};
 use crate::text::Style;
 
-/// Formats the metrics that two runs have in common. One run against one run has no scatter: there
-/// is no interval, and nothing is claimed.
+/// Formats the metrics that two runs have in common. Two single runs have no scatter, so there is
+/// no interval and no claim.
 pub fn two_runs(first: &RunFigures, second: &RunFigures) -> String {
     let numbers = ["first", "now", "change"].map(|title| (title, Align::Right));
     let mut table = Table::new([("metric", Align::Left)].into_iter().chain(numbers));

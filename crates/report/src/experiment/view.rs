@@ -28,12 +28,12 @@ use crate::words;
 pub struct ExperimentView {
     /// The question.
     pub ask: String,
-    /// The name of the workload file; `None` if the experiment file has the workload itself.
+    /// The name of the workload file; `None` if the experiment file contains the workload itself.
     pub workload: Option<String>,
     /// The command that ran the experiment, without the folder of its file.
     pub command: String,
     /// The same command with the path of the file as it was given, for use in the folder in which
-    /// it was started. Documents that are sent do not show it.
+    /// it was started. Documents that may be passed on do not show it.
     pub command_with_path: String,
     /// The path of the record.
     pub record: String,
@@ -41,9 +41,10 @@ pub struct ExperimentView {
     pub label: Option<String>,
     /// The state of the experiment.
     pub state: ExperimentState,
-    /// True if its process did not record an end: it was killed, or is still running.
+    /// True if the record has no end: the process was killed, or is still running.
     pub may_run: bool,
-    /// The arm whose difference is not in effect, with the reason, if the experiment ended for it.
+    /// The arm whose difference is not in effect, with the reason, if the experiment ended because
+    /// of it.
     pub invalid_arm: Option<String>,
     /// True if each arm may change several things.
     pub has_several_differences: bool,
@@ -61,7 +62,7 @@ pub struct ExperimentView {
     pub comparison: Option<Comparison>,
     /// The search for the load at which the arms are compared, if there is one.
     pub saturation: Option<SaturationView>,
-    /// The capacity search, in place of a comparison.
+    /// The capacity search that the experiment makes instead of a comparison.
     pub capacity: Option<CapacityView>,
     /// Changes of the machine during the experiment.
     pub machine: Vec<MachineChange>,
@@ -71,13 +72,13 @@ pub struct ExperimentView {
     pub differences: Vec<DifferenceView>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
     pub false_alarms: Option<FalseAlarms>,
-    /// Remarks on the jobs of the runs that count.
+    /// Remarks on the jobs of the runs with the state `counts`.
     pub remarks: JobRemarks,
     /// Notes: warnings, the times at which the experiment was continued, and notes of reviewers.
     pub notes: Vec<Note>,
-    /// Facts of the runs that count.
+    /// Facts of the runs with the state `counts`.
     pub facts: ArmFacts,
-    /// The plan.
+    /// The plan as text.
     pub plan: PlanTexts,
     /// Excerpts of the tables of the first run, and of the statements of the run whose workload is
     /// shown.
@@ -103,20 +104,20 @@ pub enum ExperimentState {
     NotObserved,
 }
 
-/// An arm.
+/// An arm of an experiment.
 #[derive(Clone, Debug)]
 pub struct ArmView {
     /// Its name.
     pub name: String,
-    /// Its differences: keys and values of the file.
+    /// Differences from the baseline: keys and values of the file.
     pub differences: Vec<(String, String)>,
-    /// Facts of its runs about these.
+    /// Facts about the effect of these differences in the runs.
     pub effect: EffectView,
     /// The validity of its runs.
     pub validity: ArmValidity,
     /// The SLOs of its jobs.
     pub slos: Vec<ArmSlo>,
-    /// The limiter of its runs; `None` if no run counts.
+    /// The limiter of the arm's runs; `None` if no run has the state `counts`.
     pub limiter: Option<ArmLimiter>,
 }
 
@@ -129,12 +130,13 @@ pub struct ArmLimiter {
     pub because: String,
     /// Number of runs with this limiter.
     pub runs: u64,
-    /// Number of runs that count.
+    /// Number of runs with the state `counts`.
     pub of: u64,
 }
 
 impl ArmLimiter {
-    /// Returns the most frequent limiter, the first of several; `None` without runs.
+    /// Returns the most frequent limiter, the first of several equally frequent ones; `None`
+    /// without runs.
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a RunFigures>) -> Option<ArmLimiter> {
         let runs = runs.into_iter().map(|run| (run.limiter, &run.limiter_finding));
         ArmLimiter::most_frequent(&runs.collect::<Vec<_>>())
@@ -172,17 +174,17 @@ impl ArmLimiter {
 /// Facts about the differences of an arm, other than whether they are in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectView {
-    /// The keys of differences that nothing read back confirms.
+    /// The keys of differences that were not read back from the server.
     pub not_read_back: Vec<String>,
-    /// TLS that ends before the server: the version on the client's connection, and the name and
-    /// value of the server's view of its own.
+    /// TLS that ends before the server: the TLS version of the client's connection, and the name
+    /// and value of the fact by which the server describes the TLS of its own connection.
     pub ended_tls: Option<[String; 3]>,
-    /// True if its target differs from the baseline's but reached the same database of the same
-    /// server.
+    /// True if the arm's target differs from the baseline's but reached the same database of the
+    /// same server.
     pub shares_server: bool,
 }
 
-/// A run.
+/// A run of an experiment.
 #[derive(Clone, Debug)]
 pub struct RunView {
     /// Its number, from 1.
@@ -197,7 +199,7 @@ pub struct RunView {
     pub phase: RunPhase,
     /// Number of earlier attempts at its round.
     pub attempt: u32,
-    /// The word for its use: counts, repeated, abandoned.
+    /// State of the run: counts, repeated or abandoned.
     pub state: &'static str,
     /// Its seed.
     pub seed: u64,
@@ -229,9 +231,9 @@ pub enum RunPhase {
 /// A difference between runs that no arm declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferenceView {
-    /// The word for its kind: data, durability, setting or environment.
+    /// Kind of the difference: data, durability, setting or environment.
     pub kind: &'static str,
-    /// Its name.
+    /// Name of the fact that differs.
     pub name: String,
     /// The baseline.
     pub baseline: ArmId,
@@ -241,7 +243,7 @@ pub struct DifferenceView {
     pub between: DifferingRuns,
     /// The values: of the baseline and of the arm, or of the two rounds.
     pub values: [String; 2],
-    /// The key of a declared difference from which it may follow.
+    /// The key of a declared difference that may have caused this one.
     pub cause: Option<String>,
 }
 
@@ -257,7 +259,7 @@ pub enum DifferingRuns {
 }
 
 impl DifferingRuns {
-    /// Returns the rounds in documents: of a pair its round twice.
+    /// Returns the two rounds as they are given in documents; for a pair, its round twice.
     pub(super) fn rounds(self) -> Option<[u32; 2]> {
         match self {
             DifferingRuns::Arms => None,
@@ -304,7 +306,7 @@ impl ExperimentView {
         self.resume_by(&self.command_with_path, &self.record)
     }
 
-    /// Returns the same command for documents that are sent.
+    /// Returns the command that continues the experiment, for documents that may be passed on.
     pub(super) fn resume_in_its_folder(&self) -> Option<String> {
         self.resume_by(&self.command, self.file())
     }
@@ -329,13 +331,14 @@ impl ExperimentView {
         }
     }
 
-    /// Returns the command that repeats an experiment with an answer, for documents that are sent.
+    /// Returns the command that repeats an experiment with an answer, for documents that may be
+    /// passed on.
     pub fn repeat_in_its_folder(&self) -> Option<String> {
         self.is_answered().then(|| repeat_command(self.file(), &self.command))
     }
 
-    /// Returns the excerpts; the captions of examples name the run whose workload is shown, from
-    /// which they are.
+    /// Returns the excerpts. The captions of examples name the run from which they come: the run
+    /// whose workload is shown.
     pub(super) fn excerpt_section(&self) -> ExcerptSection {
         let run = self.plan.workload.as_ref().map(|(run, _)| format!("run {run}"));
         let subjects = self.excerpts.iter().map(|excerpt| excerpt.subject.as_str());
@@ -390,8 +393,8 @@ impl ExperimentView {
         self.declared().any(|(_, change)| change.compared.is_err())
     }
 
-    /// Returns true if an SLO was missed in a run that counts; in a search, if no value meets its
-    /// conditions.
+    /// Returns true if a run with the state `counts` missed an SLO, or no value of a search meets
+    /// its conditions.
     pub fn misses_slo(&self) -> bool {
         if let Some(search) = &self.capacity {
             return search.misses();

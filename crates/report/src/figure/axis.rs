@@ -9,7 +9,7 @@ use crate::number::seconds;
 pub struct Axis {
     /// Quantity and unit; may be empty.
     pub title: String,
-    /// Mapping of values to places.
+    /// Mapping of values to positions.
     pub scale: Scale,
     /// Unit of the values of a linear or logarithmic axis.
     pub unit: Unit,
@@ -19,40 +19,41 @@ pub struct Axis {
     pub to: f64,
     /// Ticks, in order.
     pub ticks: Vec<Tick>,
-    /// First and last value in words, if the axis has room beyond them.
+    /// First and last value in words, if the axis extends beyond them.
     pub values: Option<[String; 2]>,
 }
 
-/// The mapping of values to places on an axis.
+/// The mapping of values to positions on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences have equal lengths.
+    /// Equal differences have equal lengths on the axis.
     Linear,
     /// Equal ratios have equal lengths.
     Logarithmic,
     /// Changes as fractions, by their ratios 1 + change: a doubling and a halving have equal
     /// lengths. Intervals of ratios, which are computed from logarithms, are symmetric.
     Ratio,
-    /// Fractions of requests, as log 1/(1 − q): each further nine has the same length.
+    /// Fractions of requests q, as log 1/(1 − q): each further nine (0.9, 0.99, …) has the same
+    /// length.
     Tail,
     /// Seconds since time zero.
     Time,
-    /// Names: from the top to the bottom, or from left to right.
+    /// Names, from top to bottom or from left to right.
     Category,
 }
 
-/// Largest change on a linear axis, four times the baseline: beside a larger one, changes of a few
-/// percent could not be told apart.
+/// Largest change on a linear axis, to four times the baseline. On a longer linear axis, changes of
+/// a few percent could not be told apart.
 const LARGEST_LINEAR: f64 = 3.0;
 
-/// Maximum number of decades of a logarithmic axis; the lowest values lie on its edge.
+/// Maximum number of decades of a logarithmic axis; lower values are drawn at its edge.
 const MOST_DECADES: f64 = 12.0;
 
-/// Minimum ratio of the outer values of an axis with ticks at given values for it to be
+/// Ratio of the largest to the smallest value from which an axis with ticks at given values is
 /// logarithmic.
 const WIDE: f64 = 4.0;
 
-/// Part of an axis below which its values are crowded if half of them lie there.
+/// Fraction of an axis: if half of its values lie below it, the values are crowded.
 const CROWDED: f64 = 0.4;
 
 /// Room next to the outer values of an axis, as a fraction of their distance.
@@ -64,21 +65,20 @@ impl Scale {
         if highest > LARGEST_LINEAR { Scale::Ratio } else { Scale::Linear }
     }
 
-    /// Returns the place of a value on a line of which each axis of this scale is a part; not a
-    /// number if it has none.
+    /// Returns the coordinate of a value in which this scale is linear; NaN if the value has none.
     pub(crate) fn straight(self, value: f64) -> f64 {
         match self {
             Scale::Linear | Scale::Time | Scale::Category => value,
             Scale::Logarithmic if value <= 0.0 => f64::NAN,
             Scale::Logarithmic => value.ln(),
-            // Nothing is left after a change of −100 %: it lies beyond the end of each axis.
+            // A change of −100 % has no finite coordinate: it lies beyond the end of every axis.
             Scale::Ratio if value <= -1.0 => f64::MIN_POSITIVE.ln(),
             Scale::Ratio => value.ln_1p(),
             Scale::Tail => -(1.0 - value.min(1.0)).ln(),
         }
     }
 
-    /// Returns the value at a place of that line.
+    /// Returns the value at a coordinate: the inverse of [`Scale::straight`].
     pub(crate) fn unstraight(self, place: f64) -> f64 {
         match self {
             Scale::Linear | Scale::Time | Scale::Category => place,
@@ -178,9 +178,9 @@ impl Axis {
         }
     }
 
-    /// Creates an axis with ticks at these values and nowhere else, in ascending order, and with
-    /// room next to the outer ones; `reach` is a further value within it. It is logarithmic if most
-    /// values would be close together at its lower end otherwise.
+    /// Creates an axis with ticks at these values only, in ascending order, and with room next to
+    /// the outermost ones. `reach` is a further value that the axis includes. It is logarithmic if
+    /// most values would otherwise be close together at its lower end.
     pub(crate) fn at_values(title: &str, values: &[(f64, &str)], reach: Option<f64>) -> Axis {
         let all = values.iter().map(|(at, _)| *at).chain(reach);
         let low = all.clone().fold(f64::INFINITY, f64::min);
@@ -218,13 +218,14 @@ impl Axis {
         }
     }
 
-    /// Returns the value at a distance from another one, as a fraction of the axis.
+    /// Returns the value that lies at a distance from another value. The distance is a fraction of
+    /// the length of the axis.
     pub(crate) fn beside(&self, value: f64, distance: f64) -> f64 {
         let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.straight(it));
         self.scale.unstraight(value + distance * (to - from))
     }
 
-    /// Returns true if the axis has a place for a value.
+    /// Returns true if a value lies within the axis.
     pub(crate) fn has(&self, value: f64) -> bool {
         (self.from.min(self.to)..=self.from.max(self.to)).contains(&value)
     }
@@ -259,8 +260,8 @@ impl Axis {
         }
     }
 
-    /// Returns the place of a value between the ends of the axis, 0 to 1. `None` if it is not a
-    /// number, or has no place on a logarithmic axis.
+    /// Returns the position of a value between the ends of the axis, 0 to 1. `None` if it is NaN,
+    /// or has no position on a logarithmic axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.straight(it));
         let place = (value - from) / (to - from);
@@ -268,7 +269,7 @@ impl Axis {
     }
 }
 
-/// Returns a range of positive numbers that a logarithmic axis has room for.
+/// Limits a range to positive numbers, and to at most [`MOST_DECADES`] decades.
 fn positive([low, high]: [f64; 2]) -> [f64; 2] {
     let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
     [low.clamp(high / 10f64.powf(MOST_DECADES), high), high]

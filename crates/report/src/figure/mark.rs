@@ -9,10 +9,10 @@ pub struct Point {
     pub y: f64,
 }
 
-/// A range of one coordinate at a place of the other.
+/// A range of one coordinate at a position of the other coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// Place on the other axis.
+    /// Position on the other axis.
     pub at: f64,
     /// Lower end.
     pub low: f64,
@@ -57,13 +57,13 @@ impl HeatCell {
 pub enum Ink {
     /// Colour of a series, by its number.
     Series(usize),
-    /// Text colour.
+    /// Colour of text.
     Plain,
-    /// Something of secondary importance.
+    /// Colour of marks of secondary importance.
     Quiet,
-    /// A doubt.
+    /// Colour of a doubt.
     Doubtful,
-    /// A bad result.
+    /// Colour of a bad result.
     Bad,
 }
 
@@ -89,7 +89,7 @@ pub enum Symbol {
     HollowDisc,
     /// An empty circle, wide enough to surround another symbol.
     Ring,
-    /// An empty square, as wide.
+    /// An empty square, as wide as a [`Symbol::Ring`].
     Square,
     /// A line through another symbol, from the lower left to the upper right.
     Slash,
@@ -176,14 +176,14 @@ pub enum Mark {
     Dots {
         /// Their ink.
         ink: Ink,
-        /// Their places.
+        /// Positions of the dots.
         points: Vec<Point>,
     },
     /// Small, more translucent dots, for large numbers of them.
     Specks {
         /// Their ink.
         ink: Ink,
-        /// Their places.
+        /// Positions of the dots.
         points: Vec<Point>,
     },
     /// Points with a shape.
@@ -192,14 +192,14 @@ pub enum Mark {
         ink: Ink,
         /// Their shape.
         symbol: Symbol,
-        /// Their places.
+        /// Positions of the points.
         points: Vec<Point>,
     },
     /// Bars.
     Bars {
         /// Their ink.
         ink: Ink,
-        /// True if they are a quantity, false if they are the rest of one.
+        /// True if the bars are a quantity, false if they are the unused rest of one.
         is_solid: bool,
         /// The bars.
         bars: Vec<Bar>,
@@ -209,21 +209,21 @@ pub enum Mark {
     Intervals {
         /// Their ink.
         ink: Ink,
-        /// The intervals, at their vertical places.
+        /// The intervals, at their vertical positions.
         extents: Vec<Extent>,
     },
     /// Vertical intervals with ends, each around a point. An end beyond the axis is open.
     ErrorBars {
         /// Their ink.
         ink: Ink,
-        /// The intervals, at their horizontal places.
+        /// The intervals, at their horizontal positions.
         extents: Vec<Extent>,
     },
     /// Horizontal ranges as wide stripes, behind intervals. An end beyond the axis is an arrow.
     Ranges {
         /// Their ink.
         ink: Ink,
-        /// The ranges, at their vertical places.
+        /// The ranges, at their vertical positions.
         extents: Vec<Extent>,
     },
     /// Cells of a heat map.
@@ -233,11 +233,11 @@ pub enum Mark {
         /// The cells that are not empty.
         cells: Vec<HeatCell>,
     },
-    /// A small text above or below a place.
+    /// A small text above or below a point.
     Text {
-        /// Its place: the left end of the text.
+        /// The point, at which the text begins.
         at: Point,
-        /// True if it is below the place.
+        /// True if the text is below the point.
         is_below: bool,
         /// The text.
         text: String,
@@ -246,7 +246,7 @@ pub enum Mark {
     Rule {
         /// Its ink.
         ink: Ink,
-        /// Its place.
+        /// Position on the horizontal axis.
         at: f64,
         /// Its label; may be empty.
         label: String,
@@ -255,7 +255,7 @@ pub enum Mark {
     Level {
         /// Its ink.
         ink: Ink,
-        /// Its height.
+        /// Position on the vertical axis.
         at: f64,
         /// Its label; may be empty.
         label: String,
@@ -264,9 +264,9 @@ pub enum Mark {
     Period {
         /// Its ink.
         ink: Ink,
-        /// Its start.
+        /// Start on the horizontal axis.
         from: f64,
-        /// Its end.
+        /// End on the horizontal axis.
         to: f64,
         /// Its label; may be empty.
         label: String,
@@ -297,7 +297,7 @@ pub enum Swatch {
     Cell(u8),
     /// A dot.
     Dot,
-    /// A speck.
+    /// A small translucent dot.
     Speck,
     /// A horizontal interval.
     Interval,

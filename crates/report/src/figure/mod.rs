@@ -35,7 +35,7 @@ pub struct Figure {
     pub marks: Vec<Mark>,
     /// Meaning of the inks; empty if there is a single one.
     pub legend: Vec<LegendEntry>,
-    /// Reason why there is nothing to draw, if there is nothing.
+    /// Reason why the figure is empty; `None` if it is not.
     pub missing: Option<String>,
 }
 

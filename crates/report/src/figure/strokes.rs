@@ -11,9 +11,9 @@ struct Line {
 }
 
 impl Figure {
-    /// Gives each line of the legend a stroke of its own. The first line that wants a stroke keeps
-    /// it, and others get strokes that no line has. With more lines than strokes, no two lines have
-    /// both the stroke and the colour in common.
+    /// Gives each line of the legend its own stroke. Of several lines with the same stroke, the
+    /// first keeps it, and the others get strokes that no line has. With more lines than strokes,
+    /// no two lines have both the stroke and the colour in common.
     pub(crate) fn with_distinct_strokes(mut self) -> Figure {
         let wanted: Vec<Line> = self.legend.iter().filter_map(line_of_entry).collect();
         let strokes = distinct(&wanted);

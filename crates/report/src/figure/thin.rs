@@ -1,4 +1,5 @@
-//! Thinning: long series are reduced to the least, the mean and the greatest value of each part.
+//! Thinning: a long series is divided into parts, and each part is reduced to its least, mean and
+//! greatest value.
 
 use super::mark::{Extent, Point};
 
@@ -22,8 +23,8 @@ pub fn thinned(points: &[Point]) -> Thinned {
     thinned_to(points, &[], MOST_POINTS)
 }
 
-/// Reduces a series to `most` points. Parts have equal lengths, and missing values count as none.
-/// `extents` are the extents of the points, if these stand for several values each.
+/// Reduces a series to `most` points. Parts have equal lengths on the axis, and missing values are
+/// ignored. `extents` are the extents of the points, if each point represents several values.
 pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> Thinned {
     if points.len() <= most {
         let has_spread = extents.iter().any(|extent| extent.low < extent.high);
@@ -42,8 +43,8 @@ pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> T
     Thinned { means, spread }
 }
 
-/// Returns the number of the part to which a point belongs. All parts have the same length; at the
-/// mean distance of the points, at most `most` parts hold them all.
+/// Returns a function that returns the number of the part to which a point belongs. All parts have
+/// the same length on the axis, and there are at most `most` parts.
 fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
     let size = points.len().div_ceil(most) as f64;
     let [first, last] = [points.first(), points.last()].map(|it| it.map_or(0.0, |it| it.x));
@@ -119,7 +120,8 @@ mod tests {
 
     #[test]
     fn parts_are_equally_long_where_points_are_rarer() {
-        // Two hours of seconds, then 22 hours of minutes: a twelfth, and the rest.
+        // A point each second for two hours, a twelfth of the axis, then a point each minute for 22
+        // hours.
         let at = |n: u32| f64::from(if n < 7_200 { n } else { 7_200 + 60 * (n - 7_200) });
         let value = |n: u32| if n < 7_200 { 1.0 } else { 2.0 };
         let points: Vec<Point> =
@@ -127,7 +129,7 @@ mod tests {
         let Thinned { means, .. } = thinned_to(&points, &[], 120);
         let early = means.iter().filter(|mean| mean.y < 1.5).count();
         assert!(means.len() <= 120 && (9..=11).contains(&early), "{early} of {}", means.len());
-        // The part with both has the mean over its time.
+        // The mean of the part that has both kinds of points is weighted by time.
         let mixed = means.iter().find(|mean| mean.y > 1.0 && mean.y < 2.0);
         assert!(mixed.is_none_or(|mean| (mean.x - 7_200.0).abs() < 900.0), "{mixed:?}");
     }

@@ -5,7 +5,7 @@ use base::Nanos;
 use super::unit::Unit;
 use crate::number::{fixed, percent, plain, span, trimmed};
 
-/// A place on an axis.
+/// A marked value on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Its value.
@@ -57,7 +57,7 @@ pub(super) fn step(length: f64, parts: u32) -> f64 {
 pub(super) fn labelled(unit: Unit, values: &[f64], step: f64) -> Vec<Tick> {
     let highest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     let (size, suffix) = size(unit, highest);
-    // The tolerance is for steps such as 0.1 / 0.001.
+    // The tolerance covers rounding errors of quotients such as 0.1 / 0.001.
     let decimals = (-((step / size).log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
     let label = |value: f64| format!("{}{suffix}", decimal(unit, value / size, decimals));
     values.iter().map(|value| Tick::new(*value, label(*value))).collect()
@@ -88,7 +88,8 @@ fn decimal(unit: Unit, value: f64, decimals: usize) -> String {
     }
 }
 
-/// Width of the labels of changes, `+1,900 %`, by that of other logarithmic axes, `50 ms`.
+/// Width of the labels of changes, such as `+1,900 %`, relative to the width of the labels of other
+/// logarithmic axes, such as `50 ms`.
 const WIDTH_OF_CHANGES: f64 = 1.5;
 
 /// Returns the ends of a logarithmic axis and its ticks. The ends are 1, 2 or 5 times a power of
@@ -97,8 +98,8 @@ pub(super) fn logarithmic(unit: Unit, range: [f64; 2]) -> (f64, f64, Vec<Tick>) 
     by_powers(range, 1.0, |at| short(unit, at))
 }
 
-/// Returns the ends of an axis of changes around a range of ratios, and its ticks. The ratios at
-/// the ends are 1, 2 or 5 times a power of ten.
+/// Returns the ends of an axis of changes that encloses a range of ratios, and its ticks. The
+/// ratios at the ends are 1, 2 or 5 times a power of ten.
 pub(super) fn ratios(range: [f64; 2]) -> (f64, f64, Vec<Tick>) {
     let label = |ratio: f64| short(Unit::Change, ratio - 1.0);
     let (from, to, ticks) = by_powers(range, WIDTH_OF_CHANGES, label);
@@ -106,8 +107,8 @@ pub(super) fn ratios(range: [f64; 2]) -> (f64, f64, Vec<Tick>) {
     (from - 1.0, to - 1.0, ticks.collect())
 }
 
-/// Returns the ends of a logarithmic axis around a range of positive numbers, and its ticks with
-/// labels of this relative width.
+/// Returns the ends of a logarithmic axis that encloses a range of positive numbers, and its ticks.
+/// `width` is the relative width of their labels.
 fn by_powers(
     [low, high]: [f64; 2],
     width: f64,
@@ -186,7 +187,7 @@ pub(super) fn tail(to: f64) -> Vec<Tick> {
 pub(super) fn time(from: f64, to: f64) -> (&'static str, Vec<Tick>) {
     let length = to - from;
     let step = SECONDS.into_iter().find(|step| length / step <= MOST_TIMES);
-    // Beyond: a power of ten of ten days.
+    // A longer step is ten days times a power of ten.
     let step =
         step.unwrap_or_else(|| 864_000.0 * 10f64.powf((length / 6_048_000.0).log10().ceil()));
     let form = match to {

@@ -13,13 +13,13 @@ use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Stroke, Unit};
 use crate::number::{significant, trimmed};
 
-/// Maximum number of programs that belong to neither side.
+/// Maximum number of programs other than the load generator and the database.
 const MOST_PROGRAMS: usize = 3;
 
 /// Fraction of one processor from which another program is shown.
 const NOTABLE: f64 = 0.05;
 
-/// Processor time of the processes of one side, in both modes.
+/// Processor time of the processes of one side, in user mode and in system mode.
 const PROCESSES: [ObservedMetric; 2] = [processes::USER, processes::SYSTEM];
 
 /// Processors in use over time.
@@ -83,7 +83,7 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
     all.filter(|series| !series.rates.points.is_empty()).collect()
 }
 
-/// Returns the processors that the database used, and the proxy in front of it.
+/// Returns the processors used by the database, and those used by the proxy in front of it.
 fn servers(evidence: &Evidence) -> Vec<Usage> {
     let Some(server) = ObservedServer::of(evidence) else { return Vec::new() };
     let of = |component: &ObservedComponent, name: &str| {
@@ -152,7 +152,7 @@ fn sums(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
     first.points.iter().map(sum).collect()
 }
 
-/// Returns the processors that the generator used by its own account, which older records have.
+/// Returns the processors that the generator used by its own measurement, which older records have.
 fn client(evidence: &Evidence) -> Rates {
     let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());
     rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())

@@ -11,8 +11,8 @@ use crate::number::time;
 /// Number of points for each further nine of the percentile, as from p90 to p99.
 const POINTS_PER_NINE: f64 = 20.0;
 
-/// Fraction of requests that may be too fast for the axis, which a few short times would otherwise
-/// fill.
+/// Largest fraction of the requests that may be too fast for the axis. A few short times would
+/// otherwise take up most of the axis.
 const LOWEST: f64 = 0.05;
 
 /// The curves.
@@ -61,7 +61,7 @@ pub(super) fn curve(times: &Histogram<u64>) -> Vec<Point> {
     let last = 1.0 - 1.0 / times.len() as f64;
     let quantiles = (0..).map(|n| 1.0 - 10f64.powf(-f64::from(n) / POINTS_PER_NINE));
     let quantiles = quantiles.take_while(|q| *q < last).chain([last]);
-    // The largest time is the time of the last request.
+    // The last point is the maximum.
     let value = |q: f64| if q == last { times.max() } else { times.value_at_quantile(q) };
     quantiles.map(|q| Point { x: q, y: value(q) as f64 }).collect()
 }

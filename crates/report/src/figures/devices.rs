@@ -33,7 +33,7 @@ struct Quantity {
 enum Kind {
     Bytes,
     Operations,
-    /// Seconds in which it was busy.
+    /// Seconds in which the device was busy.
     Use,
 }
 
@@ -117,7 +117,7 @@ struct Device<'a> {
 }
 
 impl Device<'_> {
-    /// Returns the sum of the means of its rates.
+    /// Returns the sum of the means of the device's rates.
     fn amount(&self) -> f64 {
         self.rates.iter().map(|(.., rates)| rates.mean).sum()
     }

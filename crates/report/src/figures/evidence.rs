@@ -2,8 +2,8 @@
 
 use analyze::Component;
 
-/// Returns the beginnings of the names of the figures of a run that show the evidence for the
-/// limiter, or the known resources if there is none; the best is the first.
+/// Returns prefixes of the names of the figures that show the evidence for the limiter of a run,
+/// the best first. If there is no limiter, the figures show the known resources.
 pub(crate) fn figures_with_evidence(component: Component) -> &'static [&'static str] {
     match component {
         Component::NotSaturated | Component::GeneratorInput => &["throughput"],

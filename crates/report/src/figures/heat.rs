@@ -89,7 +89,8 @@ impl Counted {
         Counted { x, rows }
     }
 
-    /// Returns the requests per second: the last column may be short.
+    /// Returns the requests per second of a count, by the length of this column: the last column
+    /// may be shorter.
     fn density(&self, count: u64) -> f64 {
         count as f64 / (self.x[1] - self.x[0]).max(1e-9)
     }

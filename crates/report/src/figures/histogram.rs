@@ -13,20 +13,21 @@ const DENSITIES: [u32; 6] = [160, 80, 40, 20, 10, 5];
 /// Maximum number of bars.
 const MOST_BARS: usize = 70;
 
-/// Maximum number of bars of a histogram with few requests. With more requests it grows, up to
-/// [`MOST_BARS`].
+/// Maximum number of bars of a histogram with few requests. The number grows with the requests, up
+/// to [`MOST_BARS`].
 const FEWEST_BARS: usize = 12;
 
 /// Fraction of the requests, the fastest ones, that may share the first bar.
 const SHORTEST: f64 = 0.005;
 
-/// A valley between two peaks is at most this fraction of the lower one.
+/// Largest height of a valley between two peaks, as a fraction of the lower peak.
 const VALLEY: f64 = 0.5;
 
-/// A peak has at least this fraction of the highest one.
+/// Smallest height of a peak, as a fraction of the highest peak.
 const PEAK: f64 = 0.08;
 
-/// Standard deviations of a count by which a peak exceeds the valley next to it: less is chance.
+/// Number of standard deviations of a count by which a peak exceeds the valley next to it. A
+/// smaller difference may be due to chance.
 const SIGNIFICANT: f64 = 5.0;
 
 /// Returns the histogram of a job.

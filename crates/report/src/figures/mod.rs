@@ -30,8 +30,8 @@ use subject::{Job, Run};
 use crate::figure::{Figure, Scale};
 use crate::view::View;
 
-/// Maximum number of jobs with figures of their own; a figure of all jobs has as many series as it
-/// may.
+/// Maximum number of jobs with figures of their own. A figure of all jobs is limited only by its
+/// number of series.
 pub(crate) const MOST_JOBS: usize = 8;
 
 /// Returns the figures of a run, the most important first. `courses` are the time courses of its
@@ -64,7 +64,7 @@ fn distinguishable(figures: Vec<Figure>) -> Vec<Figure> {
     figures.into_iter().map(Figure::with_distinct_strokes).collect()
 }
 
-/// A run with its times, for figures of two of them.
+/// One of two runs that figures overlay.
 pub struct OverlaidRun<'a> {
     /// Name of its record.
     pub name: &'a str,

@@ -14,8 +14,8 @@ use crate::number::{rate, time};
 /// Strokes of the two runs.
 const STROKES: [Stroke; 2] = [Stroke::Solid, Stroke::Dashed];
 
-/// Quantiles that may be drawn, the best first, with the fewest requests of a column that each
-/// needs.
+/// Quantiles that may be drawn, the best first, each with the minimum number of requests that a
+/// column needs for it.
 const QUANTILES: [(&str, u64); 3] = [("p99", 100), ("p95", 20), ("p50", 1)];
 
 /// A run with its name.
@@ -46,7 +46,7 @@ pub(super) fn figures(runs: &[Named<'_>; 2], most: usize) -> Vec<Figure> {
 }
 
 impl JobOfBothRuns<'_> {
-    /// Returns the completed requests per second of both.
+    /// Returns the completed requests per second of both runs.
     fn throughput(&self) -> Figure {
         let completed = self.jobs.each_ref().map(|job| job.summary.throughput_per_s);
         let caption = match completed {
@@ -67,7 +67,8 @@ impl JobOfBothRuns<'_> {
         self.drawn(words, [self.time(), y], series)
     }
 
-    /// Returns the highest quantile of the response times of both that most columns have.
+    /// Returns the highest quantile of the response times for which most columns of both runs have
+    /// enough requests.
     fn response(&self) -> Figure {
         let has_enough = |fewest: u64| {
             self.jobs.iter().all(|job| {
@@ -91,7 +92,7 @@ impl JobOfBothRuns<'_> {
         self.drawn(words, [self.time(), y], series)
     }
 
-    /// Returns the percentile curves of the response times of both.
+    /// Returns the percentile curves of the response times of both runs.
     fn percentiles(&self) -> Figure {
         let quantile = if self.fewest() < 100 { "p50" } else { "p99" };
         let caption = self.caption_of_times(quantile);

@@ -45,20 +45,21 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
 
 /// Times of the requests of a run or a column.
 struct Times<'a> {
-    /// Responses and services; requests that failed have none.
+    /// Response times, followed by service times; failed requests have neither.
     response: &'a Distribution,
     service: &'a Distribution,
     /// Mean wait and send lag of the requests that were sent, failed ones included.
     wait_ns: f64,
     send_lag_ns: f64,
-    /// True if some of these requests failed.
+    /// True if some of the requests failed.
     has_failures: bool,
 }
 
 impl Times<'_> {
-    /// Returns the parts of the mean response: service, wait and send lag; not numbers without
-    /// responses. The waits of failed requests are unknown. The rest of the response, after the
-    /// service, is therefore divided in the proportion of all waits to all send lags.
+    /// Returns the parts of the mean response time: service, wait and send lag; NaN without
+    /// responses. The sums of waits and send lags include failed requests, so the waits of the
+    /// answered ones are unknown. The response time minus the service time is therefore divided in
+    /// the proportion of all waits to all send lags.
     fn parts(&self) -> [f64; 3] {
         let Times { response, service, wait_ns, send_lag_ns, .. } = *self;
         if response.count == 0 || service.count == 0 {
@@ -76,7 +77,7 @@ impl Times<'_> {
     }
 }
 
-/// Returns the upper ends of the parts of a column; not numbers without requests.
+/// Returns the upper ends of the parts of a column; NaN without requests.
 fn stack(column: &TimeColumn) -> [f64; 3] {
     let times = Times {
         response: &column.response,

@@ -28,7 +28,7 @@ const MOST_COLUMNS: usize = 120;
 /// Use of a processor below which a cell stays empty, as a fraction.
 const IDLE: f64 = 0.02;
 
-/// Returns the processors of each observed machine.
+/// Returns the figure of the processors of each observed machine.
 pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let number = |kind| match kind {
         ComponentKind::Processor(number) => Some(number),
@@ -87,7 +87,7 @@ fn legend() -> Vec<LegendEntry> {
 #[derive(Clone, Copy)]
 struct Reading {
     at: Nanos,
-    /// Seconds in which it worked, and all of its seconds.
+    /// Seconds in which the processor worked, followed by all of its seconds.
     busy: f64,
     total: f64,
 }
@@ -103,8 +103,8 @@ fn readings(series: &[&Observed]) -> Option<Vec<Reading>> {
     Some(total.points.iter().filter_map(reading).collect())
 }
 
-/// Returns the start and the end of each column: they are the same for all processors of a place,
-/// even if one of them lacks readings. All begin before the end of the schedule.
+/// Returns the start and the end of each column. The columns are the same for all processors of a
+/// place, even if one of them lacks readings. All begin before the end of the schedule.
 fn periods(read: &[(u32, Vec<Reading>)], end: Nanos) -> Vec<[Nanos; 2]> {
     let mut times: Vec<Nanos> = Vec::new();
     for (_, readings) in read {
@@ -124,11 +124,11 @@ fn periods(read: &[(u32, Vec<Reading>)], end: Nanos) -> Vec<[Nanos; 2]> {
 /// The use of a processor.
 struct Processor {
     number: u32,
-    /// Its use in each period; `None` if it was not read, or its counters were reset.
+    /// Use in each period; `None` if the processor was not read, or its counters were reset.
     uses: Vec<Option<Use>>,
 }
 
-/// The use of a processor in a period: seconds in which it worked, and all of its seconds.
+/// The use of a processor in a period: seconds in which it worked, and all seconds of the period.
 #[derive(Clone, Copy)]
 struct Use {
     busy: f64,
@@ -154,7 +154,7 @@ impl Use {
 }
 
 impl Processor {
-    /// Returns the uses of a processor; `None` if there is none.
+    /// Returns the uses of a processor; `None` if it has none in any period.
     fn of(number: u32, readings: &[Reading], periods: &[[Nanos; 2]]) -> Option<Processor> {
         let within = |[from, to]: &[Nanos; 2]| {
             let begin = readings.partition_point(|reading| reading.at < *from);
@@ -170,7 +170,7 @@ impl Processor {
     }
 }
 
-/// Returns the cells of a row: equal neighbours are one.
+/// Returns the cells of a row; neighbouring cells with the same intensity are merged.
 fn cells(row: usize, shared: &[Processor], periods: &[[Nanos; 2]]) -> Vec<HeatCell> {
     let mut cells: Vec<HeatCell> = Vec::new();
     for (column, ends) in periods.iter().enumerate() {
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(levels, expected);
     }
 
-    /// Returns the cells of a row of processors with these readings: seconds, and how long they
-    /// worked until then.
+    /// Returns the cells of a row of processors with these readings: the second, and the processor
+    /// time used until then.
     fn row(readings: &[&[(u64, f64)]]) -> Vec<([f64; 2], u8)> {
         let reading = |(second, busy): &(u64, f64)| Reading {
             at: Nanos::from_secs(*second),
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn processors_of_a_row_are_added_by_time_if_one_was_not_read() {
         let always = [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0), (4, 2.0), (5, 2.0)];
-        // It works in the last second only, after it was off.
+        // The second processor works in the last second only, after it was off.
         let at_times = [(0, 0.0), (1, 0.0), (4, 0.0), (5, 1.0)];
         let cells = row(&[&always, &at_times]);
         assert_eq!(cells, [([2.0, 4.0], 6), ([4.0, 5.0], 3)]);

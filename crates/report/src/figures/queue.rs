@@ -9,10 +9,10 @@ use crate::figure::{
 use crate::number::{significant, span, trimmed};
 use base::Nanos;
 
-/// Length of the shortest periods.
+/// Length of the shortest periods: one second.
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// Least end of the axis: its ticks are whole requests.
+/// Smallest upper end of the axis. Its ticks are then whole requests.
 const FEWEST: f64 = 5.0;
 
 /// Returns the requests in progress and the connections of all jobs.

@@ -22,8 +22,8 @@ const MOST_PLACES: usize = 4;
 /// generator's machine and the main target.
 pub(super) type Places<'a, K> = BTreeMap<Option<String>, BTreeMap<K, Vec<&'a Observed>>>;
 
-/// Returns the series of the components whose kind has a key, in at most [`MOST_PLACES`] places:
-/// the main one, and the first of the others by name.
+/// Returns the series of the components for whose kind `key` returns a key, in at most
+/// [`MOST_PLACES`] places: the main place, and the first of the others by name.
 pub(super) fn by_place<K: Ord>(
     observed: &[Observed],
     key: impl Fn(ComponentKind) -> Option<K>,
@@ -34,7 +34,7 @@ pub(super) fn by_place<K: Ord>(
         let Some(key) = key(component.kind) else { continue };
         places.entry(component.place).or_default().entry(key).or_default().push(observed);
     }
-    // The main place is the first.
+    // The main place sorts before all others.
     if let Some(beyond) = places.keys().nth(MOST_PLACES).cloned() {
         let _ = places.split_off(&beyond);
     }
@@ -53,17 +53,17 @@ pub(super) fn of_metric<'a>(
 pub(super) struct Rates {
     /// The growth between readings; NaN at a gap.
     pub(super) points: Vec<Point>,
-    /// The extremes at each point, if readings stand for several samples; otherwise empty.
+    /// The extremes at each point, if readings represent several samples; otherwise empty.
     pub(super) extents: Vec<Extent>,
-    /// The growth over all the time without a gap; 0 if there is none.
+    /// The growth per second over all periods without a gap; 0 if there are none.
     pub(super) mean: f64,
 }
 
-/// Clause for the caption of a figure whose points stand for several samples.
+/// Clause for the caption of a figure whose points represent several samples.
 const MERGED: &str =
     "beyond two hours a point stands for several samples, and bands show their extremes";
 
-/// Returns the caption of a figure, with a clause if its readings stand for several samples.
+/// Returns the caption of a figure, with a clause if its readings represent several samples.
 pub(super) fn caption_of_readings<'r>(
     caption: String,
     mut rates: impl Iterator<Item = &'r Rates>,
@@ -91,8 +91,8 @@ pub(super) fn rates_of(observed: &Observed) -> Rates {
     rates
 }
 
-/// Returns the growth per second between readings, over periods that are not too short. A
-/// counter that shrinks was reset, which makes a gap.
+/// Returns the growth per second between readings, over periods that are long enough. A counter
+/// that shrinks was reset, and leaves a gap.
 pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     let (mut points, mut growth, mut time) = (Vec::new(), 0.0, 0.0);
     for pair in without_short_periods(readings, |(at, _)| *at).windows(2) {
@@ -113,16 +113,16 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
     Rates { points, extents: Vec::new(), mean }
 }
 
-/// Fraction of a usual period, the shorter one of the previous and the median period, below which a
-/// period is too short for a rate.
+/// Fraction of a usual period below which a period is too short for a rate. The usual period is the
+/// shorter one of the previous and the median period.
 ///
 /// Counters grow in steps (ticks of a hundredth of a second, the whole time of a process that
 /// ended), and the last reading of an observation comes right after the one before it.
 const SHORTEST: f64 = 0.5;
 
-/// Returns the readings except the ones that bound too short a period. A period is compared with
-/// the one before it (the first with the next one) and with the median. A period that is too short
-/// becomes part of the next period; the last period becomes part of the previous one.
+/// Returns the readings without those that end a period that is too short. A period is compared
+/// with the previous period (the first with the next one) and with the median. A period that is too
+/// short becomes part of the next period; the last period becomes part of the previous one.
 pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> Nanos) -> Vec<T> {
     let length = |pair: &[T]| at(&pair[1]).saturating_sub(at(&pair[0])).0 as f64;
     let lengths: Vec<f64> = readings.windows(2).map(length).collect();
@@ -188,7 +188,7 @@ pub(super) struct Series {
     pub(super) ink: Ink,
     pub(super) stroke: Stroke,
     pub(super) points: Vec<Point>,
-    /// The extremes at each point; empty if each point stands for a single value.
+    /// The extremes at each point; empty if each point represents a single value.
     pub(super) extents: Vec<Extent>,
 }
 

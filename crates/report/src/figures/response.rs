@@ -7,8 +7,8 @@ use super::timeline;
 use crate::figure::{Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
 use crate::number::{span, time};
 
-/// The lines, from the lowest: the quantile, the stroke, and between them the minimum number of
-/// requests in a column: with fewer, the quantile would be their maximum.
+/// The lines, from the lowest: the quantile, the minimum number of requests in a column, and the
+/// stroke. With fewer requests, the quantile would be their maximum.
 const LINES: [(&str, u64, Stroke); 4] = [
     ("p50", 1, Stroke::Solid),
     ("p95", 20, Stroke::Dashed),

@@ -20,7 +20,7 @@ pub(super) struct Run<'a> {
     pub(super) courses: &'a [TimeCourse],
 }
 
-/// A job or part with its times.
+/// A job, or a part of a job, with its times.
 pub(super) struct Job<'a> {
     /// Its account.
     pub(super) account: AccountId,

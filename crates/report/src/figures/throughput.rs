@@ -11,7 +11,7 @@ use crate::figure::{
 };
 use crate::number::rate;
 
-/// Maximum number of jobs in the sentence.
+/// Maximum number of jobs that the caption names.
 const MOST_TOLD: usize = 3;
 
 /// Returns the completed and offered requests per second of all jobs.

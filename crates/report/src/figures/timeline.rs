@@ -21,8 +21,8 @@ const MOST: usize = 24;
 /// and the caption has their number.
 const MOST_CHECKPOINTS: usize = 40;
 
-/// Counters of the checkpoints that PostgreSQL has begun. Their view depends on the version; every
-/// version has one of the two.
+/// Counters of the checkpoints that PostgreSQL has begun. The version decides which of the two
+/// views has them.
 const CHECKPOINTS: [ServerStatistic; 4] = [
     pg_stat_bgwriter::CHECKPOINTS_TIMED,
     pg_stat_bgwriter::CHECKPOINTS_REQ,
@@ -51,8 +51,8 @@ pub(super) fn note(run: &Run<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| format!("not drawn: {}", texts.join(" and ")))
 }
 
-/// Returns the marks of all events except checkpoints. Jobs and outages precede events that may be
-/// frequent.
+/// Returns the marks of all events except checkpoints. Jobs and outages come first, because other
+/// events may be too many to draw.
 fn happened(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(jobs(run));
@@ -66,7 +66,7 @@ fn drawn(checkpoints: Vec<Mark>) -> Vec<Mark> {
     if checkpoints.len() > MOST_CHECKPOINTS { Vec::new() } else { checkpoints }
 }
 
-/// Keeps only the label of the first of equal marks; the ink identifies the others.
+/// Removes the label of each mark that repeats an earlier one; the ink identifies it.
 fn name_once(marks: &mut [Mark]) {
     let mut named = BTreeSet::new();
     for mark in marks {
@@ -85,8 +85,8 @@ fn warm_up(run: &Run<'_>) -> Vec<Mark> {
     if to > 0.0 { vec![period] } else { Vec::new() }
 }
 
-/// Returns the periods in which a target refused connections. One that did not end lasts to the end
-/// of the run.
+/// Returns the periods in which a target refused connections. A period without an end lasts to the
+/// end of the run.
 fn outages(run: &Run<'_>) -> Vec<Mark> {
     let evidence = &run.view.evidence;
     let mut marks = Vec::new();
@@ -135,7 +135,7 @@ fn events(run: &Run<'_>) -> Vec<Mark> {
     run.view.evidence.events.iter().filter(|event| !is_period(event)).map(rule).collect()
 }
 
-/// Returns rules where a job begins or ends within the run, by its plan.
+/// Returns rules at the planned begin or end of jobs within the run.
 fn jobs(run: &Run<'_>) -> Vec<Mark> {
     let evidence = &run.view.evidence;
     let mut marks = Vec::new();
@@ -154,8 +154,8 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-/// Returns the checkpoints of all databases: lines at the times at which a counter of checkpoints
-/// grows, or, without such a counter, periods in which samples saw the work of a checkpoint.
+/// Returns the checkpoints of all databases: rules at the times at which a counter of checkpoints
+/// grows or, without such a counter, the periods whose samples show the work of a checkpoint.
 fn checkpoints(run: &Run<'_>) -> Vec<Mark> {
     let key = |kind| {
         matches!(kind, ComponentKind::Statistics | ComponentKind::Background).then_some(kind)

@@ -13,8 +13,8 @@ use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
 use crate::number::{significant, trimmed};
 
-/// Maximum number of kinds of waits; the rarer ones are one area. A seventh area would have the
-/// same colour as one of the six.
+/// Maximum number of kinds of waits; rarer kinds share one area. A seventh area would have the same
+/// colour as one of the other six.
 const MOST_KINDS: usize = 4;
 
 /// Maximum number of periods over which means are taken.
@@ -65,7 +65,7 @@ fn drawn(run: &Run<'_>, place: Option<&str>, looks: &Observed, waits: &[&Observe
 
 /// Periods between samples of the sessions.
 struct Periods {
-    /// Start and end of each, and the number of samples in it.
+    /// Start and end of each period, and the number of samples in it.
     between: Vec<(Nanos, Nanos, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! The document of a history: `assay.history/1`.
+//! The JSON document of a history: `assay.history/1`.
 
 use analyze::history::{LeftOut, MetricChange, MetricHistory, SIGNIFICANCE};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use workload::question::Scale;
 use super::view::{HistoryView, RecordView, SeriesChange, SeriesView};
 use crate::experiment::interval_percent;
 
-/// Returns the document of a history.
+/// Returns the JSON document of a history.
 pub fn history_json(view: &HistoryView) -> Value {
     let skipped = view
         .skipped

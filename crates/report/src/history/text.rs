@@ -11,10 +11,10 @@ use crate::page::{Align, Cell, Line, Table, Tone};
 use crate::sparkline::{SparklineBottom, sparkline};
 use crate::text::{Canvas, Style, one_line};
 
-/// Widest page, in columns: the width of an ordinary terminal.
+/// Maximum width of a page, in columns: the width of an ordinary terminal.
 const WIDEST: usize = 80;
 
-/// Widest sparkline, in columns.
+/// Maximum width of a sparkline, in columns.
 const WIDEST_SPARKLINE: usize = 24;
 
 /// Maximum number of labels that a series shows: the newest ones.
@@ -106,8 +106,8 @@ fn remarks(series: &SeriesView) -> Vec<Line> {
     lines
 }
 
-/// Returns the labels of the records in the order of time, with equal adjacent ones counted
-/// together; `None` if no record has one.
+/// Returns the labels of the records in the order of time, with equal adjacent labels counted
+/// together; `None` if no record has a label.
 fn labels(series: &SeriesView) -> Option<Line> {
     series.records.iter().find(|record| record.label.is_some())?;
     let mut groups: Vec<(&str, u64)> = Vec::new();
@@ -129,7 +129,7 @@ fn labels(series: &SeriesView) -> Option<Line> {
     Some(Line::new("labels", all.join(", ")))
 }
 
-/// Returns the table of the metrics, with a line of bars for each.
+/// Returns the table of the metrics, with a sparkline for each.
 fn metrics(series: &SeriesView) -> Table {
     let mut table = Table::new([
         ("metric", Align::Left),
@@ -207,7 +207,7 @@ fn sizes(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
     table
 }
 
-/// Returns the sentence about the machine.
+/// Returns the sentence about a change of the machine, which the canaries show.
 fn canary(shift: &MachineShift) -> String {
     let change = signed_change(shift.change, Scale::Ratio);
     let interval = shift.interval.map(|it| format!(" ({})", interval(it, Scale::Ratio)));
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Returns twelve records whose throughput falls by a tenth in the seventh.
+    /// Returns twelve records whose throughput falls by a tenth in the seventh record.
     fn series(cause: Cause) -> SeriesView {
         let interval = ChangeInterval { low: -0.112, high: -0.091 };
         let change = MetricChange {

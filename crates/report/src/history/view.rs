@@ -14,8 +14,8 @@ pub struct HistoryView {
     pub skipped: Vec<LeftOutFile>,
     /// Series of records.
     pub series: Vec<SeriesView>,
-    /// Number of newest values of a metric within which a change is recent; `None` if this was not
-    /// asked for.
+    /// Number of newest values of a metric within which a change is recent; `None` if the user set
+    /// no such number.
     pub fail_within: Option<usize>,
 }
 
@@ -41,7 +41,8 @@ pub struct SeriesView {
     pub arm: Option<SeriesArm>,
     /// Point of the sweeps that the records belong to.
     pub point: Option<SeriesPoint>,
-    /// The difference from the first series of the same workload, servers, arm and point, in words.
+    /// The difference, in words, from the first series with the same workload, servers, arm and
+    /// point.
     pub difference: Option<String>,
     /// Records in the order of time, INVALID ones included.
     pub records: Vec<RecordView>,
@@ -63,9 +64,9 @@ pub struct SeriesArm {
 /// A point of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesPoint {
-    /// The thing that is varied: `concurrency(read)`.
+    /// The varied key: `concurrency(read)`.
     pub vary: String,
-    /// Its value.
+    /// Value of the varied key.
     pub value: String,
 }
 
@@ -74,15 +75,15 @@ pub struct SeriesPoint {
 pub struct RecordView {
     /// Path below the folder.
     pub file: String,
-    /// Label that the user gave it.
+    /// Label that the user gave the record.
     pub label: Option<String>,
-    /// Place among the records of all series, in the order of time.
+    /// Index among the records of all series, in the order of time.
     pub place: usize,
     /// Start of the first run; `None` in virtual time.
     pub started: Option<String>,
-    /// Gravest verdict on the runs that are not left out; INVALID if the record is.
+    /// Gravest verdict on the runs that are not left out; INVALID if the whole record is INVALID.
     pub verdict: Status,
-    /// Reason why it is left out.
+    /// Reason why the record is left out; `None` if it is used.
     pub left_out: Option<LeftOut>,
     /// Time of a request to the null server just before the runs, in nanoseconds.
     pub canary_ns: Option<f64>,
@@ -91,9 +92,9 @@ pub struct RecordView {
 /// Changes of metrics between the same two records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesChange {
-    /// Index of the last record before.
+    /// Index of the last record before the change.
     pub before: usize,
-    /// Index of the first record after.
+    /// Index of the first record after the change.
     pub after: usize,
     /// Indexes of the metrics that changed.
     pub metrics: Vec<usize>,
@@ -113,8 +114,8 @@ pub struct FactChange {
 }
 
 impl HistoryView {
-    /// Returns the number of records of all series. One of an experiment counts once, although it
-    /// is in several.
+    /// Returns the number of records of all series. The record of an experiment belongs to several
+    /// series, and counts once.
     pub fn records(&self) -> usize {
         let records = self.series.iter().flat_map(|series| &series.records);
         records.map(|record| record.file.as_str()).collect::<BTreeSet<&str>>().len()
@@ -122,8 +123,8 @@ impl HistoryView {
 }
 
 impl HistoryView {
-    /// Returns the number of recent changes: within the newest values of a metric, in a series that
-    /// goes on. `None` if this was not asked for.
+    /// Returns the number of recent changes: those within the newest values of a metric, in a
+    /// series that is still run. `None` if the user did not say how many values are recent.
     pub fn recent_changes(&self) -> Option<usize> {
         let within = self.fail_within?;
         let is_recent = |series: &SeriesView, change: &SeriesChange| {
@@ -136,9 +137,9 @@ impl HistoryView {
         Some(recent.sum())
     }
 
-    /// Returns true if a series is still run: no other series has `records` records or more after
-    /// its last one. The last change of a workload that is not run any more would otherwise stay
-    /// recent.
+    /// Returns true if a series is still run: every other series has fewer than `records` records
+    /// after its last one. Otherwise the last change of a workload that is not run any more would
+    /// remain recent.
     fn goes_on(&self, series: &SeriesView, records: usize) -> bool {
         let last = series.records.last().map(|record| record.place);
         let later = |other: &SeriesView| {
@@ -149,7 +150,7 @@ impl HistoryView {
 }
 
 impl SeriesView {
-    /// Returns the changes of metrics of a common change, each with its metric.
+    /// Returns the changes of the metrics that changed together, each with its metric.
     pub(super) fn metrics_of<'v>(
         &'v self,
         change: &'v SeriesChange,
@@ -176,7 +177,7 @@ impl RecordView {
         }
     }
 
-    /// Returns the day of its start; `None` in virtual time.
+    /// Returns the day on which the record started; `None` in virtual time.
     pub(super) fn day(&self) -> Option<&str> {
         self.started.as_deref().and_then(|started| started.get(..10))
     }
@@ -189,8 +190,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a series of twelve records whose only metric changes in the ninth of them; its first
-    /// record has this place.
+    /// Returns a series of twelve records whose only metric changes in the ninth record; `first` is
+    /// the index of its first record among the records of all series.
     fn series(first: usize) -> SeriesView {
         let record = |number: usize| RecordView {
             file: format!("{number}.assay"),

@@ -1,8 +1,8 @@
-//! The longest text of a document.
+//! Limit on the length of a text in a document.
 
 use std::borrow::Cow;
 
-/// Maximum number of characters of a text; the longest are cut.
+/// Maximum number of characters of a text; longer texts are cut.
 const MOST_CHARACTERS: usize = 4_000;
 
 /// Returns a text, cut if it is very long.

@@ -1,4 +1,4 @@
-//! The document: landmarks, headings, sentences, tables and figures, with escaped texts.
+//! The HTML document: landmarks, headings, sentences, tables and figures, with escaped texts.
 
 use std::fmt::Write as _;
 use std::iter::repeat;
@@ -14,10 +14,10 @@ use crate::number::count;
 use crate::page::{Align, Column, Line, Remark, Row, Table, Tone};
 use crate::svg::{FigureContext, escaped, painted, svg};
 
-/// Maximum number of rows of a table; its file has more.
+/// Maximum number of rows of a table on the page; the file of the table has more.
 const MOST_ROWS: usize = 400;
 
-/// A document in the making.
+/// A writer of an HTML document.
 pub(crate) struct Document {
     out: String,
     kind: PageKind,
@@ -34,12 +34,12 @@ pub(crate) struct Section {
     pub(crate) title: &'static str,
 }
 
-/// The words of a verdict.
+/// The words of a verdict, with their colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Badge<'w> {
     /// The words.
     pub(crate) words: &'w str,
-    /// Its tone.
+    /// Tone that decides the colour.
     pub(crate) tone: Tone,
 }
 
@@ -173,14 +173,14 @@ impl Document {
         self.descriptions(lines, prose);
     }
 
-    /// Writes content that a reader unfolds; it is printed unfolded.
+    /// Writes content that is collapsed until a reader unfolds it; it is printed unfolded.
     pub(crate) fn folded(&mut self, summary: &str, write: impl FnOnce(&mut Document)) {
         let _ = writeln!(self.out, "<details>\n<summary>{}</summary>", sentence(summary));
         write(self);
         self.out.push_str("</details>\n");
     }
 
-    /// Writes labelled lines whose texts are quotations, in which a backtick is a backtick.
+    /// Writes labelled lines whose texts are quotations, in which backticks do not mark code.
     pub(crate) fn quotations(&mut self, lines: &[Line]) {
         self.descriptions(lines, shown);
     }
@@ -226,7 +226,7 @@ impl Document {
         self.painted_table(caption, table, shown);
     }
 
-    /// Writes a table with sentences, whose code is painted as code.
+    /// Writes a table of sentences, in which words between backticks are shown as code.
     pub(crate) fn table_of_prose(&mut self, caption: &str, table: &Table) {
         self.painted_table(Caption { name: caption, remark: None }, table, prose);
     }
@@ -245,7 +245,7 @@ impl Document {
         for Column { title, align, .. } in &table.columns {
             let (title, class) = (shown(title), class_of_cell(*align));
             let _ = match title.as_str() {
-                // An empty header would be announced as one.
+                // A screen reader would announce an empty header cell as a header.
                 "" => write!(self.out, "<td></td>"),
                 title => write!(self.out, "<th scope=\"col\"{class}>{title}</th>"),
             };
@@ -297,7 +297,7 @@ impl Document {
         self.out.push_str("</div>\n");
     }
 
-    /// Writes links to figures, each with its place among all figures of the document, from 0.
+    /// Writes links to figures, each given by its index among all figures of the document.
     pub(crate) fn links_to_figures(&mut self, figures: &[(usize, &Figure)]) {
         if figures.is_empty() {
             return;
@@ -309,7 +309,7 @@ impl Document {
         let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));
     }
 
-    /// Writes markup. Every text from outside in it must have passed through [`shown`].
+    /// Writes markup. Every text from outside that it contains must have passed through [`shown`].
     pub(crate) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
@@ -330,7 +330,7 @@ pub(super) fn shown(text: &str) -> String {
     escaped(&cut(text))
 }
 
-/// Returns a text like [`shown`], in which a number stays on one line with its unit.
+/// Returns a text escaped as by [`shown`], in which a number stays on one line with its unit.
 fn sentence(text: &str) -> String {
     escaped(&unbroken(&cut(text)))
 }

@@ -6,7 +6,7 @@ use crate::page::{Align, ExcerptSection, ExcerptTable, Remark, Table};
 const STATEMENTS: Section = Section { id: "statements", title: "Statements" };
 const DATA: Section = Section { id: "data", title: "Data" };
 
-/// Returns the sections that are not empty; in earlier records they are empty.
+/// Returns the sections that are not empty. Earlier records have none.
 pub(crate) fn sections_of_excerpts(
     excerpts: &ExcerptSection,
 ) -> impl Iterator<Item = Section> + use<> {
@@ -14,7 +14,7 @@ pub(crate) fn sections_of_excerpts(
     parts.into_iter().filter(|(_, is_empty)| !is_empty).map(|(section, _)| section)
 }
 
-/// Writes these sections.
+/// Writes the sections that [`sections_of_excerpts`] returns.
 pub(crate) fn excerpt_sections(out: &mut Document, excerpts: &ExcerptSection) {
     for (section, tables) in parts(excerpts).into_iter().filter(|(_, it)| !it.is_empty()) {
         out.section(section.id, |out| {

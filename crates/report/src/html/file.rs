@@ -7,13 +7,15 @@ use base::{printable, spreadsheet_cell};
 use super::cut::cut;
 use crate::number::count;
 
-/// Longest name of a file in bytes, without its ending; its last letter may exceed it.
+/// Maximum length of a file name in bytes, without its extension; the last character may extend
+/// beyond it.
 const LONGEST: usize = 60;
 
 /// Maximum number of rows of a saved table; the record has all of them.
 const MOST_ROWS: usize = 10_000;
 
-/// Returns a link that saves a text: its word, the name of the file, and the text in it.
+/// Returns a link that saves a text as a file. `word` is both the link's text and, in lower case,
+/// the extension of the file.
 pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
     let ending = word.to_lowercase();
     let (name, text) = (file_name(name), encoded(text));
@@ -30,8 +32,8 @@ pub(crate) fn csv(titles: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Formats rows as CSV within a page: long texts are cut, and there are at most [`MOST_ROWS`], with
-/// a last line if there are more.
+/// Formats rows as CSV within a page: long texts are cut, and rows beyond [`MOST_ROWS`] are
+/// replaced by a last line.
 pub(super) fn csv_of_page(titles: &[&str], rows: &[Vec<String>]) -> String {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     let shown: Vec<Vec<String>> =
@@ -51,8 +53,8 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     format!("{}\r\n", cells.join(","))
 }
 
-/// Returns a cell of CSV. A text that a spreadsheet would run as a formula gets an apostrophe in
-/// front.
+/// Returns a cell of CSV. A text that a spreadsheet would run as a formula gets a leading
+/// apostrophe.
 fn cell(text: &str) -> String {
     let text = spreadsheet_cell(text, printable);
     match text.contains([',', '"', '\n', '\r']) {
@@ -80,7 +82,8 @@ fn file_name(text: &str) -> String {
     if name.is_empty() { "table".to_owned() } else { name.to_owned() }
 }
 
-/// Encodes a text for a URL (RFC 3986, section 2). It has no meaning in markup either.
+/// Encodes a text for a URL (RFC 3986, section 2). The result has no character that is special in
+/// HTML either.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 5 / 4);
     for byte in text.bytes() {

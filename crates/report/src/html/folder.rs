@@ -14,10 +14,10 @@ use crate::note;
 use crate::number::count;
 use crate::page::Tone;
 
-/// The only section.
+/// The only section of the page.
 const RECORDS: Section = Section { id: "answer", title: "Records" };
 
-/// Maximum number of notes of a record; its page of notes has all.
+/// Maximum number of notes of a record in the list; its page of notes has all.
 const MOST_NOTES: usize = 5;
 
 /// Formats the list of the records of a folder. Its links are relative to its own address:
@@ -122,18 +122,19 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
     out
 }
 
-/// Returns the cell of the label, a link to all records that have it.
+/// Returns the cell of the label, which links to all records with the same label.
 fn label(row: &FolderRow) -> String {
     let link = row.label.as_ref().map(|label| search_link(label)).unwrap_or_default();
     format!("<td class=\"text\">{link}</td>")
 }
 
-/// Returns a text as a link to the records that have it.
+/// Returns a text as a link to the records that contain it.
 fn search_link(text: &str) -> String {
     format!("<a href=\"./?q={}\"><bdi>{}</bdi></a>", encoded(text), shown(text))
 }
 
-/// Returns the cell of the notes, whose tags are links, with one to their page.
+/// Returns the cell of the notes: their tags are links, and the last link leads to the page of
+/// notes.
 fn notes(row: &FolderRow, takes_notes: bool) -> String {
     let mut out = String::from("<td class=\"text\">");
     let earlier = row.notes.len().saturating_sub(MOST_NOTES);
@@ -154,7 +155,8 @@ fn notes(row: &FolderRow, takes_notes: bool) -> String {
     out
 }
 
-/// Returns the beginning of a note, with links for its tags. A word that is cut is not a tag.
+/// Returns the beginning of a note, with links for its tags. A word that is cut off is not linked
+/// as a tag.
 fn note_with_links(text: &str) -> String {
     let begun = note::shortened(text);
     let cut = (begun != text).then(|| begun.split(' ').count() - 1);

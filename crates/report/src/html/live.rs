@@ -13,7 +13,7 @@ use crate::svg::{escaped, visible};
 /// Maximum number of jobs whose time courses are drawn.
 const MOST_COURSES: usize = 8;
 
-/// The only section.
+/// The only section of the page.
 const RUN: Section = Section { id: "answer", title: "Run" };
 
 /// Formats the page of a run in progress. Its script reads `events`, relative to the address of the
@@ -31,8 +31,8 @@ pub fn live_html(view: &LiveRunView) -> String {
     out.into_text("Made by assay while the run goes on. The figures are those of the last second.")
 }
 
-/// Formats the parts of the page that change as JSON. Its texts have no invisible characters, as
-/// those of the page: the script shows them as they are.
+/// Formats the parts of the page that change as JSON. Invisible characters are replaced, as on the
+/// page, because the script shows the texts unchanged.
 pub fn live_json(view: &LiveRunView) -> String {
     let texts = |all: &[String]| all.iter().map(|text| visible(text)).collect::<Vec<String>>();
     json!({

@@ -2,7 +2,7 @@
 //! styles are forbidden.
 //!
 //! Figures are inline SVG with presentation attributes. The only style element sets layout and
-//! colours. Every text is escaped, and the bytes depend on the page alone.
+//! colours. Every text is escaped, and the same page always has the same bytes.
 
 mod cut;
 mod document;

@@ -1,4 +1,4 @@
-//! The notes of a record of a folder as HTML, with a form for another one that works without
+//! The notes of a record of a folder as HTML, with a form for another note that works without
 //! scripts.
 
 use record::Note;
@@ -10,14 +10,14 @@ use crate::folder::{NoteForm, NotesView, ShownPage};
 use crate::note;
 use crate::page::Line;
 
-/// The only section.
+/// The only section of the page.
 const NOTES: Section = Section { id: "answer", title: "Notes" };
 
-/// Formats the notes of a record of a folder. Its address is `notes/NAME`, next to the list and
-/// `report/NAME`; its form is sent to the same address, with `author` and `text`.
+/// Formats the notes of a record of a folder. The address of the page is `notes/NAME`, next to the
+/// list and `report/NAME`. The form is sent to the same address, with `author` and `text`.
 pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
-    // A name with folders is deeper below the list.
+    // The page of a record in a subfolder is further below the list.
     let list = "../".repeat(view.file.split('/').count());
     let answer = ShownPage {
         route: "report",

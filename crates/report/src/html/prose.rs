@@ -22,8 +22,8 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// Returns the beginning of the element of a code. An option stays on one line: a browser would
-/// break it after one of its hyphens.
+/// Returns the start tag of the element for a code span. An option stays on one line: a browser
+/// would otherwise break it after one of its hyphens.
 fn element(code: &str) -> &'static str {
     match code.starts_with('-') && !code.contains(' ') {
         true => "<code class=\"option\">",

@@ -5,7 +5,7 @@ use super::file::encoded;
 use super::style::PageKind;
 use crate::folder::{RefusalView, ShownPage};
 
-/// The only section.
+/// The only section of the page.
 const REASON: Section = Section { id: "answer", title: "Reason" };
 
 /// Formats the reason why a page cannot be made, with links to the list of the records and to the

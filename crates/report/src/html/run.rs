@@ -24,7 +24,7 @@ const AFTER: [Section; 3] = [
     Section { id: "repeat", title: "Plan, and how to repeat it" },
 ];
 
-/// Beginnings of the names of the figures next to the answer: one of each.
+/// Prefixes of the names of the figures next to the answer: one figure for each.
 const FIRST: [&str; 7] =
     ["throughput", "response", "percentiles", "time-parts", "queue", "loads", "cpu"];
 
@@ -74,7 +74,7 @@ fn divided<'f>(figures: &'f [Figure], evidence: &[&str]) -> (Vec<&'f Figure>, Ve
     (figures(first), figures(others))
 }
 
-/// Returns true if the name of a figure begins like this, and it is not empty.
+/// Returns true if the name of a figure begins with this prefix, and the figure is not empty.
 fn is_drawn(figure: &Figure, beginning: &str) -> bool {
     figure.name.split('.').next() == Some(beginning) && figure.missing.is_none()
 }

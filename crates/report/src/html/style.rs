@@ -2,13 +2,14 @@
 //!
 //! The scripts are built from `web/`, where a test compares them with their source.
 
-/// The style: one element, and a page needs no other file.
+/// The style sheet, which is embedded in a page.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
 pub const STYLE_SOURCE: &str = "'sha256-VztZ7VHCgJo7cVjrBQb6zIifBczw1dU5RBLh//jJCx0='";
 
-/// The script of pages with figures: a cursor, zoom, other axes, and buttons that hide series.
+/// The script of pages with figures: a cursor, zoom, alternative axes, and buttons that hide
+/// series.
 pub(super) const FIGURES_SCRIPT: &str = include_str!("figures.js");
 
 /// The source of [`FIGURES_SCRIPT`] for a content security policy: its SHA-256.
@@ -20,10 +21,10 @@ pub(super) const LIVE_SCRIPT: &str = include_str!("live.js");
 /// The source of [`LIVE_SCRIPT`] for a content security policy: its SHA-256.
 pub const LIVE_SCRIPT_SOURCE: &str = "'sha256-rjHt14MtRT5h3Y5EUOziTQgFiCLv00vBqR5gM5Nwf+Q='";
 
-/// The kind of a page, which decides about its policy.
+/// The kind of a page, which determines its content security policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageKind {
-    /// A file: complete in itself, with a script for its figures that connects to nothing.
+    /// A self-contained file, with a script for its figures that opens no connection.
     File,
     /// A page with forms for the server that it comes from.
     Forms,
@@ -44,8 +45,8 @@ pub(super) fn policy(kind: PageKind) -> String {
     format!("default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; {more}")
 }
 
-/// Returns the policy for the address of a page in requests that it causes. Without a referrer, a
-/// browser would not name the origin of a form either.
+/// Returns the referrer policy of a page. The policy `no-referrer` would also make a browser
+/// withhold the origin of a form.
 pub(super) fn referrer(kind: PageKind) -> &'static str {
     match kind {
         PageKind::File | PageKind::Live => "no-referrer",

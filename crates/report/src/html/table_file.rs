@@ -1,4 +1,4 @@
-//! The table of a page as a file for machines: a value in each cell, and its unit in the title.
+//! The table of a page as a CSV file for programs: a value in each cell, and its unit in the title.
 
 use std::iter::once;
 
@@ -9,7 +9,7 @@ use crate::page::{Cell, Datum, Table};
 /// Title of the first column, if the table has none for it.
 const FIRST: &str = "name";
 
-/// Title of the column of notes in place of cells.
+/// Title of the column of notes that replace cells.
 const NOTE: &str = "note";
 
 /// A column of the file.
@@ -68,7 +68,7 @@ fn columns_of_name(title: &str, name: &str, data: &[Vec<Datum>]) -> Vec<Column> 
     [Column { title, cells }].into_iter().chain(units).collect()
 }
 
-/// Returns true if the title of a column has the unit already: `rows/s`, `bytes`.
+/// Returns true if the title of a column already names the unit: `rows/s`, `bytes`.
 fn names_unit(title: &str, unit: &str) -> bool {
     title == unit || (unit == "1/s" && title.ends_with("/s"))
 }
@@ -89,7 +89,7 @@ fn title(table: &Table, place: usize) -> String {
     }
 }
 
-/// Returns the different texts in the order in which they come first.
+/// Returns the distinct texts in the order of their first occurrence.
 fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     let mut distinct = Vec::new();
     for text in texts {

@@ -42,10 +42,10 @@ pub(super) struct Document {
     program: Option<Program>,
     observing_share: Option<f64>,
     run: Run,
-    /// Absent without any, as in documents of earlier records.
+    /// Left out if there are no excerpts, as in documents of earlier records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     excerpts: Vec<Value>,
-    /// Absent without notes: documents of earlier records do not change.
+    /// Left out if there are no notes, which keeps the documents of earlier records unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Value>,
 }
@@ -119,7 +119,7 @@ struct Failure {
     text: Option<String>,
 }
 
-/// A warning about a job without an error.
+/// A warning about a job that has no error.
 #[derive(Serialize)]
 struct WarningOf {
     name: &'static str,

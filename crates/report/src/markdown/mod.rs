@@ -1,7 +1,7 @@
 //! Markdown for pull requests: escaping, and documents of a limited number of lines.
 //!
-//! Texts from outside (names, questions, messages of servers) are escaped: they make no heading,
-//! link, HTML, mention or table of their own. Words between backquotes become code.
+//! Texts from outside (names, questions, messages of servers) are escaped, so they cannot create a
+//! heading, link, HTML element, mention or table. Words between backquotes become code.
 
 mod page;
 
@@ -25,7 +25,7 @@ const FRAME: usize = 6;
 /// both.
 const END: usize = 4;
 
-/// A document under construction.
+/// A writer of a Markdown document.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     lines: Vec<String>,
@@ -54,7 +54,7 @@ impl Table {
 pub(crate) enum Rank {
     /// The item decides the exit code, or reports a failure.
     Decisive,
-    /// The item is open, or casts doubt on the answer.
+    /// The item is undecided, or casts doubt on the answer.
     Doubtful,
     /// The item gives no reason for doubt.
     Ordinary,
@@ -108,7 +108,7 @@ impl Document {
         self.list(&texts, most);
     }
 
-    /// Ends the document with a collapsed table, of as many rows as there is room for.
+    /// Ends the document with a collapsed table, with as many rows as fit.
     pub(crate) fn with_table(mut self, title: &str, table: &Table) -> String {
         self.gap();
         let room = MOST_LINES.saturating_sub(self.lines.len() + FRAME);
@@ -145,9 +145,10 @@ fn row(cells: &[String]) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Escapes a text: Markdown renders it as it is, with words between two backquotes as code.
+/// Escapes a text: Markdown renders it unchanged, with words between two backquotes as code.
 ///
-/// `@` and `#` become code, because hosts turn them into mentions and references after Markdown.
+/// `@` and `#` become code, because hosting services turn them into mentions and references after
+/// rendering Markdown.
 pub(crate) fn escaped(text: &str) -> String {
     let text = shortened(text);
     let mut out = String::with_capacity(text.len() + 16);
@@ -168,8 +169,8 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Returns the words up to the next backquote, if they can be code after the one between these
-/// texts. A bar would end the cell of a table.
+/// Returns the words up to the next backquote if they can be code. A backquote separates `before`
+/// and `after`. Words with a bar cannot be code, because it would end the cell of a table.
 fn quoted<'t>(before: &str, after: &'t str) -> Option<&'t str> {
     let (words, rest) = after.split_once('`')?;
     let is_single = !before.ends_with('`') && !rest.starts_with('`');
@@ -177,11 +178,11 @@ fn quoted<'t>(before: &str, after: &'t str) -> Option<&'t str> {
     (is_single && is_plain).then_some(words)
 }
 
-/// Returns true if Markdown gives a character a meaning at its place.
+/// Returns true if Markdown gives a character a special meaning between these texts.
 fn is_active(character: char, before: &str, after: &str) -> bool {
     match character {
         '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => true,
-        // The begin of a tag or of the name of a character.
+        // The beginning of a tag or of a character reference.
         '<' => after.starts_with(|next: char| next.is_ascii_alphabetic() || "/!?".contains(next)),
         '&' => after.starts_with(|next: char| next.is_ascii_alphabetic() || next == '#'),
         // A line that is a quotation, begins a list or underlines a heading.

@@ -43,7 +43,7 @@ fn verdict(out: &mut Document, page: &Page) {
     out.gap();
 }
 
-/// Returns lines with their labels; those without a label belong to the line above.
+/// Returns lines with their labels; a line without a label is joined to the previous one.
 fn lines(lines: &[Line]) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for line in lines {

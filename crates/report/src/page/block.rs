@@ -26,16 +26,16 @@ const SPARE_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "req
 /// Maximum number of lines of errors.
 const ERRORS: usize = 5;
 
-/// Maximum number of caveats of many jobs, and most names of jobs in one.
+/// Maximum number of caveats of many jobs. The next constant limits the names of jobs in a caveat.
 const CAVEATS: usize = 5;
 const NAMES: usize = 3;
 
-/// A job with the numbers that decide whether it did well.
+/// The numbers of a job that matter most for judging it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobBlock {
-    /// Its name and model.
+    /// Name and model of the job.
     pub heading: Remark,
-    /// Outcomes of its requests, its errors and its SLOs.
+    /// Outcomes of the job's requests, its errors and its SLOs.
     pub outcomes: Vec<Line>,
     /// Response and service times with the differences of their quantiles; an empty table if none
     /// were measured.
@@ -239,7 +239,7 @@ fn has_gap(job: &JobSummary) -> bool {
     let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service)).take(SHOWN.len());
     let is_wide = |(response, service): (Option<u64>, Option<u64>)| {
         let gap = response.zip(service).map(|(response, service)| response.abs_diff(service));
-        // Each of the two may be a bucket off.
+        // Each of the two times may be off by a bucket.
         gap.zip(response).is_some_and(|(gap, response)| gap > 2 * bucket(response))
     };
     let is_withheld = job.is_withheld(Kind::Response) || job.is_withheld(Kind::Service);

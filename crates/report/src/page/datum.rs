@@ -1,20 +1,20 @@
-//! Values of cells for machines: plain numbers with the name of their unit.
+//! Values of cells for exported files: plain numbers with the name of their unit.
 
 use std::borrow::Cow;
 
-/// Unit of shares and changes: a half is 0.5.
+/// Unit of shares and changes: 0.5 is a half.
 pub(crate) const FRACTION: &str = "fraction";
 
-/// A value of a cell for machines. It has a column of its own in a file.
+/// A value of a cell for exported files, in which each value has its own column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datum {
-    /// Name of the value among those of its cell; empty for the main one.
+    /// Name that distinguishes the value from other values of its cell; empty for the main value.
     pub name: Cow<'static, str>,
     /// The value.
     pub value: Plain,
 }
 
-/// A value without digits or separators that only people need.
+/// A value as a program reads it: unrounded, and without separators.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plain {
     /// A text.
@@ -23,7 +23,7 @@ pub enum Plain {
     Number {
         /// The number.
         number: f64,
-        /// Name of its unit; empty for a number of things.
+        /// Name of the unit; empty for a count.
         unit: &'static str,
     },
 }

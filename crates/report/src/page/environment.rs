@@ -1,4 +1,4 @@
-//! The surroundings of a run: every setting and fact of its record, grouped by subject.
+//! The environment of a run: every setting and fact of its record, grouped by subject.
 
 use record::environment::{HOST, SERVER, SIMULATED_SERVER, host};
 
@@ -51,7 +51,7 @@ impl Environment {
 }
 
 /// Returns the measured system in words: the server, and the machine of the load generator. `value`
-/// returns a setting by its name. `None` if the record has none of them.
+/// returns a setting by its name. `None` if the record has neither.
 pub(crate) fn measured_on(value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let processors = value(host::CPU_LOGICAL).map(|number| match number.as_str() {
         "1" => "1 processor".to_owned(),

@@ -9,7 +9,7 @@ use super::remark::Line;
 /// A table of texts below a caption.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExcerptTable {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
     /// Remark after the name in its caption, if there is one.
     pub remark: Option<String>,
@@ -52,7 +52,7 @@ impl ExcerptSection {
                     let results = excerpts.iter().find(is_result);
                     section.statements.push(table.with_results(results));
                 }
-                // They stand next to their examples.
+                // Results are shown next to their examples.
                 ExcerptKind::Results => {}
                 ExcerptKind::Columns
                 | ExcerptKind::Indexes

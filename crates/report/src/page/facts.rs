@@ -10,7 +10,7 @@ use super::fact_group::{FactGroup, grouped};
 use super::table::{Align, Cell, Table};
 use crate::number::{bytes, time};
 
-/// Sentence in place of facts that no calibration has made known.
+/// Sentence that replaces the facts of a calibration if there was none.
 const NOT_CALIBRATED: &str = "not calibrated: `assay calibrate` measures the generator's own cost";
 
 /// The facts about one subject.
@@ -20,7 +20,7 @@ pub struct FactTable {
     pub heading: String,
     /// Names and values.
     pub table: Table,
-    /// Sentence in place of facts that are all unknown.
+    /// Sentence that replaces facts that are all unknown.
     pub note: Option<&'static str>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
 type Settings<'f> = Vec<(&'f str, &'f str)>;
 
 /// Divides facts into the settings that differ from the default, by the names of their targets (the
-/// main one has none), and all others. A setting is in one of them.
+/// name of the main target is empty), and all others. No setting is in both.
 fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(String, String)>) {
     let mut differing: BTreeMap<&str, Settings<'_>> = BTreeMap::new();
     for (name, value) in facts {
@@ -53,7 +53,7 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
         }
     }
     let is_other = |(name, value): &&(String, String)| {
-        // Every server reports some of its settings, whether they differ from the default or not.
+        // Some settings are reported by every server even if they have the default value.
         let (target, setting) = name.split_once('.').unwrap_or(("", name));
         let again = differing.get(target).is_some_and(|it| it.contains(&(setting, value)));
         let is_listed = of_setting(name)
@@ -70,7 +70,7 @@ fn of_setting(name: &str) -> Option<(&str, &str)> {
     Some((target, database_rest(name, database::SETTING)?))
 }
 
-/// Returns the target of a fact about a server; the main one has no name.
+/// Returns the target of a fact about a server; the name of the main target is empty.
 fn target_of(name: &str) -> &str {
     match name.starts_with(DATABASE) {
         true => "",
@@ -95,7 +95,7 @@ pub(crate) fn is_default(name: &str) -> bool {
     database_rest(name, database::DEFAULT).is_some()
 }
 
-/// Returns the settings of a target, with their defaults if the server reported any.
+/// Returns the table of the settings of a target, with their defaults if the server reported any.
 fn table_of_settings(facts: &[(String, String)], target: &str, settings: &Settings<'_>) -> Table {
     let defaults = settings.iter().map(|(name, _)| default_of(facts, target, name));
     let defaults: Vec<Option<&String>> = defaults.collect();
@@ -127,7 +127,7 @@ impl FactTable {
         let is_calibrated = !facts.iter().all(is_unknown);
         let shown = facts.iter().filter(|_| is_calibrated);
         let cell = |name: &str, value: &str| {
-            // The name has the unit of the value as it is.
+            // The name of the fact ends with the unit of the unconverted value.
             Cell::Text(in_words(name, value)).with_data([Datum::text("", value)])
         };
         let table = table_of(shown.map(|(name, value)| (name.as_str(), cell(name, value))));

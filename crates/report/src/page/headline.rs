@@ -13,11 +13,11 @@ use crate::number::{bytes, count, percent, rate, seconds, span, time};
 use crate::view::View;
 use crate::words;
 
-/// Number of response times below which p99 would be the largest one: the answer then has the
-/// maximum in its place.
+/// Number of response times below which p99 would be the largest one: the answer then states the
+/// maximum instead.
 const ENOUGH_FOR_P99: u64 = 100;
 
-/// Number of requests below which it is stated in the first line.
+/// Number of requests below which the first line states that number.
 const FEW: u64 = 1_000;
 
 /// Maximum number of answers, and of remarks, before the verdict of a page and in a list.
@@ -109,8 +109,8 @@ fn remarks(view: &View) -> Vec<Remark> {
     remarks
 }
 
-/// Returns the remark that a window is too short to judge an overload, if there may be one: the run
-/// is then VALID although its response times may only show its length.
+/// Returns the remark that a window is too short to detect a possible overload. Such a run is
+/// VALID, although its response times may only show its length.
 fn too_short(check: &Check) -> Option<Remark> {
     let Finding::NotPossible(Obstacle::Jobs(JobObstacle::FewIntervals {
         fewest,
@@ -227,7 +227,7 @@ fn of_job(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
                 JobOrPart::Part(..) => None,
             };
             let due = match whole.filter(|job| !job.has_arrivals()).and_then(|job| job.count) {
-                // Requests that a closed job did not get to were never due.
+                // Requests that a closed job did not reach were never due.
                 Some(count) if view.summary.window.warmup_s == 0.0 => count,
                 _ => balance.scheduled(),
             };
@@ -256,8 +256,9 @@ fn of_job(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
     format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
 }
 
-/// Returns true if a job is a number of requests rather than a load: its rate over a window that is
-/// longer than the job would mean nothing. A closed job that is alone is as long as the window.
+/// Returns true if a job is a fixed number of requests rather than a load. Its rate over a window
+/// that is longer than the job would mean nothing. The window of a closed job that runs alone is as
+/// long as the job.
 fn is_judged_by_its_number(plan: &Plan, job: &Job) -> bool {
     let ends_by_itself = job.has_fixed_request_count();
     match job.pacing {

@@ -26,7 +26,7 @@ use crate::words;
 /// Quantiles of the smaller tables.
 const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
 
-/// A time, for columns that have times in every file.
+/// A cell of type time, for columns whose type must not depend on the data.
 const TIME: Cell = Cell::Number(Quantity::Time(0.0));
 
 /// Columns of a table of times that a narrow page drops, in this order. The count stays, as a
@@ -67,9 +67,9 @@ pub struct JobSection {
     pub command: Option<String>,
     /// Warning if the job succeeded without doing anything.
     pub warning: Option<Warning>,
-    /// Its name and model.
+    /// Name and model of the job.
     pub heading: Remark,
-    /// Outcomes of its requests.
+    /// Outcomes of the job's requests.
     pub outcomes: Vec<Line>,
     /// Times of every kind; an empty table if none were measured.
     pub times: Table,
@@ -83,11 +83,11 @@ pub struct JobSection {
     pub error_texts: Vec<Line>,
     /// Statements of the job.
     pub statements: Table,
-    /// Servers of its target.
+    /// Servers of the job's target.
     pub servers: Table,
     /// Notes on the service times of statements and servers.
     pub notes_on_service: Vec<Remark>,
-    /// The window in parts.
+    /// Numbers of each probe of the window.
     pub course: Table,
     /// Distribution of the response times; empty if they are withheld.
     pub histogram: Vec<Bin>,
@@ -432,8 +432,8 @@ fn errors(job: &JobSummary) -> Table {
     table
 }
 
-/// Returns the first text of each error. They are not cells of the table, which cuts long texts:
-/// the helpful part may be at the end.
+/// Returns the first text of each error. The texts are not cells of the table, which would cut long
+/// ones: the helpful part may be at the end.
 fn error_texts(job: &JobSummary) -> Vec<Line> {
     let first = |error: &ErrorSummary| {
         let text = error.text.as_ref()?;
@@ -497,8 +497,8 @@ fn servers(job: &JobSummary) -> Table {
 }
 
 /// Returns a remark on the difference between a request's service time and the sum of its
-/// statements: connecting, begin and commit take time, and no record holds their times. Their mean
-/// is the difference, if every request sent every statement once.
+/// statements: connecting, begin and commit take time, and no record holds their times. If every
+/// request sent every statement once, the difference is their mean time.
 fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<String> {
     let service = &job.service;
     let remark = match (planned.requests().transaction, planned.job().reconnect) {
@@ -529,8 +529,8 @@ fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<S
     })
 }
 
-/// Relative precision of the mean of a statement's times, which are kept with two digits: a smaller
-/// difference may be zero.
+/// Relative precision of the mean of a statement's times, which are stored with two digits. A
+/// smaller difference may be zero.
 const STATEMENT_ERROR: f64 = 0.01;
 
 fn course(job: &JobSummary) -> Table {

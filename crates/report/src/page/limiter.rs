@@ -20,26 +20,25 @@ const NEEDED: [&str; 6] = ["server", "sessions", "database", "background", "gene
 pub struct LimiterSection {
     /// Component that limited the result.
     pub component: Component,
-    /// Beginning of a sentence that names it.
+    /// Beginning of a sentence that names the component.
     pub lead: &'static str,
     /// Reason in one sentence.
     pub because: String,
-    /// Numbers behind it: names and values.
+    /// Numbers behind the reason: names and values.
     pub evidence: Vec<EvidenceNumber>,
-    /// Beginnings of the names of the figures that show the reason, the best first.
+    /// Prefixes of the names of the figures that show the reason, the best first.
     pub figures: &'static [&'static str],
-    /// Measure that would move the limit.
+    /// Action that would raise the limit.
     pub relief: Option<&'static str>,
     /// All suspects, the likeliest first.
     pub ranked: Vec<SuspectRow>,
-    /// Observations of each component.
+    /// Observations of all components.
     pub seen: ObservedComponents,
     /// Sources that could not be observed.
     pub unseen: Vec<UnseenSource>,
     /// Answer in words: the limiter, its relief, other suspects, and missing sources.
     pub remarks: Vec<Remark>,
-    /// Answer in words without other suspects; if the limiter is unknown, with the utilisations
-    /// alone.
+    /// Answer in words without other suspects; for an unknown limiter, only with the utilisations.
     pub short_remarks: Vec<Remark>,
 }
 
@@ -52,9 +51,9 @@ pub struct SuspectRow {
     pub share: f64,
     /// Reason in one sentence.
     pub because: String,
-    /// Numbers behind it: names and values.
+    /// Numbers behind the reason: names and values.
     pub evidence: Vec<EvidenceNumber>,
-    /// Measure that would move the limit.
+    /// Action that would raise the limit.
     pub relief: Option<&'static str>,
 }
 

@@ -40,7 +40,7 @@ pub struct LoadSection {
     pub client_cpu: Option<Nanos>,
     /// Reason for the limiter in one sentence.
     pub because: String,
-    /// Measure that would move the limit.
+    /// Action that would raise the limit.
     pub relief: Option<&'static str>,
     /// Sources that could not be observed.
     pub unseen: Vec<UnseenSource>,
@@ -64,7 +64,7 @@ impl LoadSection {
     fn of(load: &LoadSummary) -> LoadSection {
         LoadSection {
             summary: load.clone(),
-            // It is counted from the first sample on.
+            // Processor time is counted from the first sample on.
             client_cpu: load.client_cpu.filter(|_| load.points.len() > 1),
             because: words::because(&load.limiter.finding),
             relief: words::relief_of_load(load.limiter.component),
@@ -101,7 +101,7 @@ fn table(view: &View, loads: &[LoadSection]) -> Table {
     table
 }
 
-/// Returns the remark that the rows were sent by a slower method than the server has, with the
+/// Returns the remark that the rows were sent by a slower method than the server offers, with the
 /// remedy.
 fn fallback(load: &LoadSummary) -> Option<Remark> {
     let why = load.fallback.as_ref()?;
@@ -109,7 +109,7 @@ fn fallback(load: &LoadSummary) -> Option<Remark> {
     Some(Remark::sentence(Tone::Doubtful, lead, format!(": {why}")))
 }
 
-/// Returns the size of a table when the jobs had ended.
+/// Returns the size of a table after the jobs had ended.
 fn size(load: &LoadSummary) -> Option<Remark> {
     let size = load.size?;
     let [allocated, logical] = [size.allocated, size.logical].map(|size| bytes(size as u64));
@@ -135,8 +135,8 @@ fn limiter(load: &LoadSection) -> Vec<Remark> {
     }
 }
 
-/// Returns the sources that could not be observed during loads that were long enough, unless the
-/// run has the same.
+/// Returns the sources that could not be observed during loads that were long enough, except those
+/// that were not observed during the run either.
 fn missing(view: &View) -> impl Iterator<Item = Remark> {
     let of_run = &view.summary.limiter.unseen;
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);

@@ -1,7 +1,7 @@
-//! The view model of an answer: everything that is said about a run, before it has a form.
+//! The view model of an answer: the whole content of a report on a run, independent of its form.
 //!
 //! [`Page::of`] decides the content: which numbers are shown or withheld, in which tables and
-//! sentences, and in which order of importance. A painter (text, JSON) gives that a form and
+//! sentences, and in which order of importance. A painter (text, JSON) gives the content a form and
 //! decides nothing. Numbers are typed ([`Quantity`], or the summaries of `analyze`), and each
 //! painter formats them in its own way; sentences come from `words`.
 
@@ -63,7 +63,7 @@ use short::Sections;
 pub struct Page {
     /// First lines of the answer.
     pub headline: Headline,
-    /// Verdict on its numbers.
+    /// Verdict on the numbers of the answer.
     pub verdict: VerdictSection,
     /// Position of the verdict.
     pub verdict_position: VerdictPosition,
@@ -102,11 +102,11 @@ pub struct Page {
 /// The position of the verdict in an answer for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictPosition {
-    /// Before all numbers, which are not to be believed.
+    /// Before all numbers, which cannot be trusted.
     First,
     /// After the headline.
     AfterHeadline,
-    /// Nowhere: nothing was measured that could be doubted.
+    /// Nowhere, because nothing was measured that could be doubted.
     Omitted,
 }
 
@@ -157,8 +157,8 @@ fn few_figures(jobs: usize) -> Option<Remark> {
     (jobs > most).then(|| Remark::note(text))
 }
 
-/// Returns the mean numbers of rows and bytes of a request of each job and part, in words, by its
-/// name.
+/// Returns a phrase for each job and part, by its name: the mean numbers of rows and bytes of a
+/// request.
 fn answers(view: &View) -> BTreeMap<&str, String> {
     let answer = |job: &JobSummary| {
         let completed = job.counts.balance.completed() as f64;
@@ -171,8 +171,8 @@ fn answers(view: &View) -> BTreeMap<&str, String> {
     jobs.map(|job| (job.name.as_str(), answer(job))).collect()
 }
 
-/// Returns the position of the verdict. Numbers of an invalid run appear below that word alone. For
-/// loads without jobs there is no verdict, unless a check objects.
+/// Returns the position of the verdict. Numbers of an invalid run always appear below the word
+/// INVALID. Loads without jobs have no verdict, unless a check objects.
 fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
     if status == Status::Invalid {

@@ -7,7 +7,7 @@ use base::units::grouped;
 use super::datum::FRACTION;
 use crate::number::{bytes, percent, rate, seconds, share, time};
 
-/// A number with its unit. Its text has the digits that a reader needs.
+/// A number with its unit. As text it has the digits that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// Number of things.
@@ -22,7 +22,8 @@ pub enum Quantity {
     Bytes(u64),
     /// Fraction of a whole, 0 to 1.
     Share(f64),
-    /// Number of things out of all of them, as a fraction: only the whole is 100 %.
+    /// A number of things and the number of all things, shown as a fraction. Only the whole is
+    /// shown as 100 %.
     Cumulative {
         /// Number of things.
         part: u64,

@@ -1,6 +1,6 @@
 //! Sentences with a role for the reader.
 
-/// The role of a text for the reader; only colours show it.
+/// The role of a text for the reader, which only its colour shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Ordinary text.

@@ -46,7 +46,7 @@ pub struct RunSection {
     pub resources: Vec<Line>,
     /// Path of the record.
     pub record: Line,
-    /// File name of the record, for documents that are the same wherever it is.
+    /// File name of the record, for documents that must not depend on the record's folder.
     pub record_file: Line,
     /// Notes of reviewers, in words.
     pub reviews: Vec<Line>,
@@ -123,8 +123,8 @@ fn subject(view: &View) -> Vec<Line> {
     lines
 }
 
-/// Formats the encryption of the traffic with a target, which its URL does not always show. Empty
-/// if there is no network in between.
+/// Formats the encryption of the traffic with a target, which its URL does not always show. Returns
+/// an empty text if the traffic does not use a network.
 fn encryption(view: &View, setting: &str) -> String {
     let found = view.about.settings.iter().find(|(name, _)| name == setting);
     found.map_or(String::new(), |(_, mode)| format!(", tls {mode}"))
@@ -150,7 +150,7 @@ fn measured(view: &View) -> String {
     format!("{length}{warmup}, {started}, {threads}")
 }
 
-/// Returns the method of finding the end of the warm-up, unless it was given.
+/// Returns the method by which the end of the warm-up was found; empty if the user gave it.
 fn found(view: &View) -> &'static str {
     match view.evidence.plan.warmup {
         Warmup::Lasts(_) => "",
@@ -163,7 +163,7 @@ impl EventsSection {
         EventsSection::listed(view, &view.evidence.events.iter().collect::<Vec<_>>(), EVENTS)
     }
 
-    /// Returns the events except for first errors whose texts are shown elsewhere.
+    /// Returns the events of the short answer: all except first errors whose texts are in `shown`.
     pub(super) fn short(view: &View, shown: &[String]) -> EventsSection {
         let is_shown =
             |event: &Event| event.kind == EventKind::FirstError && shown.contains(&event.text);
@@ -225,7 +225,8 @@ fn resources(view: &View) -> Vec<Line> {
     let is_reported =
         |check: &&Check| check.kind == CheckKind::Checkpoints && check.status == Status::Pass;
     if let Some(check) = view.summary.verdict.checks.iter().find(is_reported) {
-        // No number can show events that did not occur in the run.
+        // The numbers cannot show that checkpoints did not occur during the run, so a sentence says
+        // so.
         lines.push(Line::new(check.name(), words::sentence_of(check)));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
@@ -251,8 +252,8 @@ fn resources(view: &View) -> Vec<Line> {
     lines
 }
 
-/// Returns the commands that show more of the record with this path, and that explain the checks
-/// that object and the limiter.
+/// Returns the commands that show more of the record with this path, and the command that explains
+/// the checks that object and the limiter.
 fn commands(view: &View, record: &str) -> Vec<String> {
     let about = &view.about;
     let of_run = about.run.map_or_else(String::new, |run| format!(" --run {run}"));
@@ -273,12 +274,12 @@ fn explain(view: &View) -> Option<String> {
     let objecting = grave.flat_map(|status| verdict.with(status).map(|check| check.name()));
     let limiter = (!view.has_only_loads()).then(|| view.summary.limiter.component.name());
     let mut names: Vec<&str> = objecting.collect();
-    // Other programs are a check and a limiter of one name.
+    // "Other programs" is the name of both a check and a limiter.
     names.extend(limiter.filter(|name| !names.contains(name)));
     (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
 }
 
-/// Returns the commands that print the whole answer, write its page, explain its words and repeat
+/// Returns the commands that print the whole answer, write its page, explain its terms and repeat
 /// the run.
 fn next(view: &View) -> Vec<Line> {
     let about = &view.about;
@@ -294,7 +295,7 @@ fn next(view: &View) -> Vec<Line> {
     lines
 }
 
-/// Returns the commands that print the whole answer, write its page and explain its words; `report`
+/// Returns the commands that print the whole answer, write its page and explain its terms; `report`
 /// is the command that prints the short answer.
 pub(crate) fn commands_to_continue(
     report: &str,
@@ -318,7 +319,7 @@ fn settings(settings: &[&(String, String)]) -> String {
     }
 }
 
-/// Returns all settings except the label and the reasons of loads, which are written next to these.
+/// Returns all settings except the label and the reasons of loads, which are written separately.
 fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
     let is_beside = |name: &str| name == assay::LABEL || name.starts_with(generator::INSERTS);
     about.settings.iter().filter(move |(name, _)| !is_beside(name))

@@ -6,19 +6,19 @@
 
 use hdrhistogram::Histogram;
 
-/// Twenty steps per decade, in hundredths.
+/// Twenty edges per decade, in hundredths.
 const R20: [u64; 20] = [
     100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800,
     900,
 ];
 
-/// Step widths that use 20, 10, 5, 2 or 1 edges per decade.
+/// Strides through [`R20`] that leave 20, 10, 5, 2 or 1 edges per decade.
 const STRIDES: [usize; 5] = [1, 2, 4, 10, 20];
 
 /// Number of decades from a nanosecond on; the last edge is beyond any recorded time.
 const DECADES: usize = 14;
 
-/// The times up to an edge and above the edge before it.
+/// A bin of a distribution: the times above the previous edge, up to and including its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
     /// Upper edge, in nanoseconds.
@@ -27,13 +27,13 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Smallest number of times for each one that is shorter than the first line of a shape. Such times
-/// count in that line: lines of their own would leave less room for the others. The longest times
-/// are never merged, because they are the most interesting ones.
+/// Inverse of the largest fraction of the times that may be merged into the first bin of a shape.
+/// These shortest times would otherwise take lines from the others. The longest times are never
+/// merged, because they are the most interesting ones.
 const SHORTEST_IN: u64 = 200;
 
-/// Returns the finest division into at most `most` bins; a distribution over more decades has a bin
-/// for each of them.
+/// Returns the finest division into at most `most` bins. A distribution over more than `most`
+/// decades has a bin for each decade.
 pub(super) fn bins(histogram: &Histogram<u64>, most: usize) -> Vec<Bin> {
     let divisions = STRIDES.into_iter().map(|stride| divided(histogram, stride));
     divisions
@@ -45,7 +45,8 @@ fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
     let mut bins: Vec<Bin> = edges(stride).map(|edge_ns| Bin { edge_ns, count: 0 }).collect();
     let mut place = 0;
     for value in histogram.iter_recorded() {
-        // All times in a bucket of the histogram count as its lowest: 1 ms is up to 1 ms.
+        // All times in a bucket of the histogram count as its lowest time, so 1 ms is in the bin up
+        // to 1 ms.
         let lowest = histogram.lowest_equivalent(value.value_iterated_to()) as f64;
         while place + 1 < bins.len() && lowest > bins[place].edge_ns {
             place += 1;

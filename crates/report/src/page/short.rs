@@ -1,7 +1,7 @@
 //! The short answer: the parts of a page that fit a screen, the most important ones last.
 //!
 //! It leaves out explanations and keeps warnings: errors, outages, missed SLOs, warnings, unsent
-//! requests and missing samples are in it.
+//! requests and missing samples.
 
 use analyze::{JobSummary, Status};
 use base::AccountId;
@@ -21,7 +21,7 @@ use crate::note;
 use crate::number::count;
 use crate::view::View;
 
-/// Maximum number of jobs with a block each; more have a row each in a table.
+/// Maximum number of jobs with a block each. If there are more, each has a row in a table.
 const MOST_BLOCKS: usize = 10;
 
 /// Maximum number of bins of the distribution of a job.
@@ -38,11 +38,11 @@ pub struct ShortAnswer {
     pub subject: Vec<Line>,
     /// Blocks of the jobs, unless there are too many.
     pub blocks: Vec<JobBlock>,
-    /// A row for each job if they are too many for blocks; otherwise empty.
+    /// A row for each job if there are too many jobs for blocks; otherwise empty.
     pub overview: Table,
-    /// Errors of these jobs.
+    /// Errors of the jobs.
     pub errors: Vec<Line>,
-    /// Caveats for the numbers of these jobs.
+    /// Caveats for the numbers of the jobs.
     pub notes: Vec<Remark>,
     /// Distribution of the response times if there is a single job; otherwise empty.
     pub histogram: Vec<Bin>,

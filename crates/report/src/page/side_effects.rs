@@ -11,7 +11,7 @@ use super::remark::{Line, Remark, Tone};
 use super::table::{Align, Cell, Table};
 use crate::number::seconds;
 
-/// Figures of the table; a claim may be about a figure that it does not have.
+/// Figures in the table. A claim may concern a figure that is not in the table.
 const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
 
 /// Title of a column of intervals.
@@ -20,7 +20,7 @@ const INTERVAL: &str = "95 %";
 /// Mark of an interval that is not used for conclusions.
 const OPTIMISTIC: &str = "*";
 
-/// Explanation of that mark.
+/// Explanation of [`OPTIMISTIC`].
 const MARKED: &str =
     "* neighbouring seconds resemble each other: the interval is too narrow, up to five times";
 
@@ -30,7 +30,7 @@ const EFFECTS: usize = 4;
 /// Side effects of a job, or of work of the database, on one other job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideEffectSection {
-    /// Names of both.
+    /// Names of the cause and of the affected job.
     pub heading: String,
     /// A row for each phase.
     pub table: Table,
@@ -42,10 +42,10 @@ pub struct SideEffectSection {
     pub legend: Option<Legend>,
 }
 
-/// The explanation of a mark, which is shown with the columns that have it.
+/// The explanation of a mark, which is shown with the columns that contain the mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Legend {
-    /// Title of these columns.
+    /// Title of the columns that contain the mark.
     pub column: &'static str,
     /// Explanation.
     pub note: Remark,
@@ -84,7 +84,8 @@ fn in_words(effect: &Effect) -> String {
     )
 }
 
-/// Returns the tables of a run. Work of the database has one only if it changed a figure.
+/// Returns the tables of a run. Background work of a database has a table only if it changed a
+/// figure.
 pub(super) fn sections(side_effects: &[SideEffects]) -> Vec<SideEffectSection> {
     let is_reported = |it: &&SideEffects| !it.is_background || !it.changes.is_empty();
     let of_one = |it: &SideEffects| {
@@ -94,7 +95,7 @@ pub(super) fn sections(side_effects: &[SideEffects]) -> Vec<SideEffectSection> {
     side_effects.iter().filter(is_reported).flat_map(of_one).collect()
 }
 
-/// Returns the side effects of a job on one other.
+/// Returns the side effects of a job on one other job.
 fn section(side_effects: &SideEffects, other: AccountId) -> SideEffectSection {
     let of_other = |figures: &&PhaseFigures| figures.account == other;
     let phases = side_effects.phases.iter();
@@ -184,7 +185,7 @@ fn claims(side_effects: &SideEffects, phases: &[(&PhaseSummary, &PhaseFigures)])
     lines
 }
 
-/// Returns the notes that no figure differs, and on the phases that were too short.
+/// Returns a note if no figure differs, and a note on the phases that were too short.
 fn notes(
     side_effects: &SideEffects,
     phases: &[(&PhaseSummary, &PhaseFigures)],

@@ -28,7 +28,8 @@ pub struct Column {
     pub title: Cow<'static, str>,
     /// Alignment of its cells.
     pub align: Align,
-    /// Values that a file has columns for even if no cell has them. Their numbers do not count.
+    /// Data columns that an exported file has even if no cell has a value for them. Only the names
+    /// and units of these values are used.
     pub values: Vec<Datum>,
 }
 
@@ -46,7 +47,7 @@ pub enum Align {
 pub struct Row {
     /// Cells: one for every column, or fewer if there is a note.
     pub cells: Vec<Cell>,
-    /// Note in place of the missing cells.
+    /// Note shown instead of the missing cells.
     pub note: Option<&'static str>,
 }
 
@@ -68,7 +69,7 @@ pub enum Cell {
     },
     /// A number with its unit.
     Number(Quantity),
-    /// A number of things, of those that were planned.
+    /// A number of things, out of a planned number.
     Part {
         /// Number of things.
         part: u64,
@@ -81,14 +82,14 @@ pub enum Cell {
         low: Quantity,
         /// Upper end.
         high: Quantity,
-        /// Mark behind it, which a legend explains; may be empty.
+        /// Mark after the interval, which a legend explains; may be empty.
         mark: &'static str,
     },
-    /// A cell with separate values for machines.
+    /// A cell with separate values for exported files.
     WithData {
         /// The cell for people.
         shown: Box<Cell>,
-        /// The values for machines.
+        /// The values for exported files.
         data: Vec<Datum>,
     },
 }
@@ -118,17 +119,17 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with this text for people, and the number with its unit for machines.
+    /// Creates a cell with this text for people, and the number with its unit for exported files.
     pub(crate) fn formatted(text: String, number: f64, unit: &'static str) -> Cell {
         Cell::Text(text).with_data([Datum::number("", number, unit)])
     }
 
-    /// Returns the same cell with these values for machines.
+    /// Returns the same cell with these values for exported files.
     pub(crate) fn with_data(self, data: impl IntoIterator<Item = Datum>) -> Cell {
         Cell::WithData { shown: Box::new(self), data: data.into_iter().collect() }
     }
 
-    /// Returns the values for machines; none if the number is missing.
+    /// Returns the values for exported files; none if the number is missing.
     pub fn data(&self) -> Vec<Datum> {
         let number = |name: &'static str, quantity: Quantity| {
             Datum::number(name, quantity.value(), quantity.unit())
@@ -202,7 +203,7 @@ impl Table {
         Table { columns: columns.collect(), rows: Vec::new(), optional: Vec::new() }
     }
 
-    /// Creates a table of texts. A row that lacks some is filled up.
+    /// Creates a table of texts. A row with too few texts is filled with empty cells.
     pub(crate) fn of_texts(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Table {
         let titles = columns.iter().map(|(title, align)| ((*title).to_owned(), *align));
         let mut table = Table::new(titles);
@@ -213,12 +214,12 @@ impl Table {
         table
     }
 
-    /// Returns the columns of this table alone.
+    /// Returns a table with the same columns and no rows.
     pub(super) fn without_rows(&self) -> Table {
         Table { rows: Vec::new(), ..self.clone() }
     }
 
-    /// Sets the values for which a file always has columns: the values of the cells of this row.
+    /// Sets the data columns that an exported file always has, to those of the cells of this row.
     pub(crate) fn with_values_of(mut self, row: impl IntoIterator<Item = Cell>) -> Table {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             column.values = cell.data();
@@ -241,7 +242,7 @@ impl Table {
         self.rows.push(Row { cells, note: None });
     }
 
-    /// Adds a row with a note in place of its last cells.
+    /// Adds a row with a note instead of its last cells.
     pub(crate) fn row_with_note(
         &mut self,
         cells: impl IntoIterator<Item = Cell>,

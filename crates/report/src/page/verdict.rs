@@ -11,9 +11,9 @@ use crate::words;
 pub struct VerdictSection {
     /// Gravest finding.
     pub status: Status,
-    /// Word for it.
+    /// Word for the status.
     pub word: &'static str,
-    /// Tone of that word.
+    /// Tone of the word.
     pub tone: Tone,
     /// Numbers of the checks by status, in words.
     pub tally: String,
@@ -21,7 +21,7 @@ pub struct VerdictSection {
     pub checks: Vec<CheckRow>,
     /// Checks that did not pass, the gravest first, each with its remedy.
     pub objections: Vec<Line>,
-    /// Checks that could not be made, with the reasons; empty if nothing was to be judged.
+    /// Checks that could not be made, with the reasons; empty if there was nothing to judge.
     pub not_possible: Vec<Line>,
 }
 
@@ -32,11 +32,11 @@ pub struct CheckRow {
     pub name: &'static str,
     /// Result.
     pub status: Status,
-    /// Judged number; `None` if there is none.
+    /// Judged number; `None` if the check judges none.
     pub value: Option<f64>,
-    /// Limit of that number.
+    /// Limit of the judged number.
     pub limit: Option<f64>,
-    /// Unit of both.
+    /// Unit of the number and of its limit.
     pub unit: Unit,
     /// Finding in one sentence.
     pub sentence: String,
@@ -112,7 +112,7 @@ fn objections(verdict: &Verdict) -> Vec<Line> {
     lines
 }
 
-/// Returns the checks that could not be made: those with the same reason on one line.
+/// Returns the checks that could not be made. Checks with the same reason share a line.
 fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
     let mut reasons: Vec<(&Check, Vec<&str>)> = Vec::new();
     for check in verdict.with(Status::NotPossible) {
@@ -142,7 +142,7 @@ fn explained(check: &Check) -> String {
         (number, unit) => format!("{number} {unit}"),
     };
     match (check.value, check.limit) {
-        // A limit of zero says only that there must be none, and the sentence has the number.
+        // A limit of zero needs no mention: the sentence already has the number.
         (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
             let measured = match has_number(&sentence, value) {
                 true => String::new(),

@@ -1,4 +1,4 @@
-//! The document: elements with attributes and escaped texts.
+//! The SVG document: elements with attributes and escaped texts.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::escape::escaped;
 use super::path::{Path, PixelPoint};
 use crate::figure::Figure;
 
-/// An SVG document in the making.
+/// A writer of an SVG document.
 pub(super) struct Canvas {
     out: String,
     /// True within a page, whose script finds the parts of the figure by their attributes.
@@ -29,7 +29,7 @@ pub(super) struct Size {
     pub(super) height: f64,
 }
 
-/// The ground of figures that are files.
+/// The background of figures that are files.
 const PAPER: &str = "#ffffff";
 
 /// The height of ordinary texts, in pixels.
@@ -71,9 +71,10 @@ impl Canvas {
         self.out + "</svg>"
     }
 
-    /// Writes the labels. Their letters have an outline of the ground, since lines and areas of any
-    /// colour are behind them. Within a page it is the ground of the browser, which is near the one
-    /// of the page, and right where its style is forbidden.
+    /// Writes the labels. Their letters have an outline in the colour of the background, since
+    /// lines and areas of any colour are behind them. Within a page this is the browser's
+    /// background colour, which is close to the page's, and correct where the style of the page is
+    /// forbidden.
     pub(super) fn labels(&mut self, write: impl FnOnce(&mut Canvas)) {
         let (part, ground) =
             if self.is_in_page { (" data-part=\"labels\"", "Canvas") } else { ("", PAPER) };
@@ -86,12 +87,12 @@ impl Canvas {
         self.out.push_str("</g>");
     }
 
-    /// Writes markup that is made of numbers and constants.
+    /// Writes markup that consists of numbers and constants only.
     pub(super) fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 
-    /// Writes a part of the figure. Within a page it is a group with these attributes.
+    /// Writes a part of the figure. Within a page the part is a group with these attributes.
     pub(super) fn part(&mut self, attributes: &str, write: impl FnOnce(&mut Canvas)) {
         if self.is_in_page {
             let _ = write!(self.out, "<g {attributes}>");
@@ -122,7 +123,7 @@ impl Canvas {
         self.path(&path.into_text(), attributes);
     }
 
-    /// Writes a path without filling, unless the attributes have one.
+    /// Writes a path, which is not filled unless the attributes have a fill.
     pub(super) fn path(&mut self, path: &str, attributes: &str) {
         let fill = if attributes.contains("fill=") { "" } else { " fill=\"none\"" };
         let _ = write!(self.out, "<path d=\"{path}\"{fill}{attributes}/>");

@@ -4,7 +4,7 @@ use super::palette::PLAIN;
 use super::tests::whole;
 use super::{FigureContext, painted, svg};
 
-/// Least contrast of texts (WCAG 2.2, 1.4.3).
+/// Minimum contrast of texts (WCAG 2.2, 1.4.3).
 const LEAST: f64 = 4.5;
 
 /// The style of pages.
@@ -41,7 +41,7 @@ fn luminance(color: Rgb) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// Returns a translucent colour on a ground.
+/// Returns the colour that a translucent colour has on a background.
 fn on_ground(color: Rgb, opacity: f64, ground: Rgb) -> Rgb {
     [0, 1, 2].map(|part| opacity * color[part] + (1.0 - opacity) * ground[part])
 }
@@ -61,7 +61,8 @@ fn attribute<'t>(element: &'t str, name: &str) -> Option<&'t str> {
     rest.split('"').next()
 }
 
-/// Returns the least contrast of the texts of a painted figure, with the ink of its surroundings.
+/// Returns the least contrast of the texts of a painted figure on a background, where
+/// `currentColor` is `ink`.
 fn least_of_texts(svg: &str, ink: Rgb, ground: Rgb) -> f64 {
     let texts = svg.split("<text ").skip(1).map(|text| text.split('>').next().unwrap());
     let contrasts = texts.map(|text| {

@@ -37,7 +37,7 @@ fn axis(axis: &Axis) -> String {
     format!("{scale} {unit} {} {}", axis.from, axis.to)
 }
 
-/// Returns the attributes of a label: its place in pixels along the axes that move it.
+/// Returns the attributes of a label: its position in pixels along each axis that moves it.
 pub(super) fn of_label(x: Option<f64>, y: Option<f64>) -> String {
     let at = |name: &str, place: Option<f64>| {
         place.map(|place| format!("data-at-{name}=\"{place:.2}\"")).unwrap_or_default()
@@ -97,7 +97,7 @@ fn look(mark: &Mark) -> Option<(Ink, Swatch)> {
         Mark::Symbols { ink, symbol, .. } => (*ink, Swatch::Symbol(*symbol)),
         Mark::ErrorBars { ink, .. } => (*ink, Swatch::ErrorBar),
         Mark::Intervals { ink, .. } => (*ink, Swatch::Interval),
-        // The entries of a heat map are its intensities.
+        // The legend of a heat map has its intensities.
         Mark::Cells { .. }
         | Mark::Text { .. }
         | Mark::Rule { .. }

@@ -92,8 +92,9 @@ const MINOR_TICK: &str = " stroke=\"currentColor\" stroke-opacity=\"0.4\"";
 /// Distance of a label from the line at its left, in pixels.
 const LEFT_OF_LABEL: f64 = 3.0;
 
-/// Attributes of a label. It has the ink of the page: no fixed colour has a contrast of 4.5:1 (WCAG
-/// 2.2, 1.4.3) on light and on dark pages. The colour of its line or area shows what it belongs to.
+/// Attributes of a label. It has the ink of the page, because no fixed colour has a contrast of
+/// 4.5:1 (WCAG 2.2, 1.4.3) on both light and dark pages. The colour of the line or area next to it
+/// shows what it belongs to.
 const SMALL_TEXT: &str = " font-size=\"10\"";
 
 /// Attributes of the titles of axes.
@@ -102,7 +103,8 @@ const QUIET: &str = " fill-opacity=\"0.75\"";
 fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid: &str) {
     let mut free = 0.0;
     let is_named = figure.x.scale == Scale::Category;
-    // A name is cut to its slot, because no other name can be read from its neighbours.
+    // A name is cut to its slot: unlike a number, it cannot be inferred from its neighbours, so it
+    // is never left out.
     let slot = (layout.right - layout.left) / figure.x.ticks.len().max(1) as f64 - 5.0;
     for tick in &figure.x.ticks {
         let Some(x) = layout.x(figure, tick.at) else { continue };
@@ -116,7 +118,7 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
         }
         let label = if is_named { cut(&tick.label, TEXT, slot) } else { tick.label.clone() };
         let half = width(&label, TEXT) / 2.0;
-        // A label that would touch the one before it is left out; its line stays.
+        // A label that would touch the previous one is left out; its line stays.
         let middle = x.clamp(half, (WIDTH - half - 1.0).max(half));
         if middle - half >= free {
             free = middle + half + 4.0;
@@ -150,8 +152,8 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
     layout.small_texts.iter().for_each(|text| write_small_text(canvas, figure, layout, text));
 }
 
-/// Returns the label of a period with these ends; without its remark after a comma if the whole
-/// does not fit.
+/// Returns the label of a period with these ends. If it does not fit, the remark after its comma is
+/// left out.
 fn within(label: &str, ends: Option<(f64, f64)>) -> &str {
     let has_room =
         ends.is_some_and(|(left, right)| LEFT_OF_LABEL + width(label, SMALL) <= right - left);

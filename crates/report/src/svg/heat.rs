@@ -1,8 +1,8 @@
 //! Heat maps: a path for each intensity, in few bytes.
 //!
-//! Intensities are painted over each other: the first path has all cells, and each further path the
-//! cells of at least its intensity. Neighbours of nearly equal intensity then share most of their
-//! outlines. A row of cells is a line as wide as the row is high.
+//! Intensities are painted over each other: the first path has all cells, and each further path has
+//! the cells of at least its intensity. Neighbours of nearly equal intensity then share most of
+//! their outlines. A row of cells is painted as a line whose width is the height of the row.
 
 use super::canvas::Canvas;
 use super::palette::color;
@@ -10,7 +10,7 @@ use super::path::{Path, PixelPoint};
 use super::plot::Plot;
 use crate::figure::{HeatCell, Ink};
 
-/// Difference of heights that is not visible, in pixels.
+/// Difference of heights that is too small to be visible, in pixels.
 const SAME: f64 = 0.02;
 
 /// Cells of one height, from left to right.
@@ -37,7 +37,8 @@ pub(super) fn write(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, cells: &[Hea
         if runs.is_empty() {
             continue;
         }
-        // Painted over those below, this makes the intensity a fraction of the ink.
+        // Painted over the paths of lower intensities, this opacity adds up to the intensity's
+        // fraction.
         let over = format!("{:.3}", 1.0 / f64::from(HeatCell::LEVELS + 1 - level));
         let mut path = Path::default();
         runs.iter().for_each(|run| add(&mut path, run, are_equal));

@@ -1,4 +1,4 @@
-//! The layout of a figure: the places of its plot, its legend and its texts.
+//! The layout of a figure: the positions of its plot, its legend and its texts.
 
 use super::canvas::{Size, TEXT, TITLE};
 use super::context::FigureContext;
@@ -7,7 +7,7 @@ use super::path::PixelPoint;
 use super::small_texts::{SmallText, further_height, small_texts};
 use crate::figure::{Figure, LegendEntry, Scale};
 
-/// Width of every figure, in pixels. A narrow one keeps its texts legible on a phone.
+/// Width of every figure, in pixels. It is small enough to keep the texts legible on a phone.
 pub(super) const WIDTH: f64 = 480.0;
 
 /// Width of the sample of a legend, in pixels.
@@ -22,25 +22,25 @@ const CATEGORY: f64 = 48.0;
 /// Height of a line of text, in pixels.
 pub(super) const LINE: f64 = 16.0;
 
-/// Widest labels of a vertical axis, in pixels.
+/// Maximum width of the labels of a vertical axis, in pixels.
 const WIDEST: f64 = 170.0;
 
 /// Height of a line of a label of a vertical axis, in pixels.
 pub(super) const LABEL_LINE: f64 = 14.0;
 
-/// Number of letters of the longest word that belongs to the next one: `of`, `at`, `in`.
+/// Maximum number of letters of a short word that should not be alone on a line: `of`, `at`, `in`.
 const LONGEST_STRAY: usize = 2;
 
 /// Maximum number of lines of a title in a figure that is a file.
 const MOST_TITLE_LINES: usize = 2;
 
-/// Maximum number of lines of its caption.
+/// Maximum number of lines of a caption in a figure that is a file.
 const MOST_LINES: usize = 5;
 
-/// The places of the parts of a figure, in pixels.
+/// The positions of the parts of a figure, in pixels.
 pub(super) struct Layout {
     pub(super) size: Size,
-    /// Left, right, top and bottom edge of the plot.
+    /// Left edge of the plot; the next three fields are its right, top and bottom edges.
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,
@@ -83,18 +83,18 @@ impl Layout {
         Layout { size, left, right, top: y, bottom, headings, title_of_y, legend, small_texts }
     }
 
-    /// Returns the horizontal place of a value, in pixels.
+    /// Returns the horizontal position of a value, in pixels.
     pub(super) fn x(&self, figure: &Figure, value: f64) -> Option<f64> {
         Some(self.left + figure.x.place(value)? * (self.right - self.left))
     }
 
-    /// Returns the vertical place of a value, in pixels.
+    /// Returns the vertical position of a value, in pixels.
     pub(super) fn y(&self, figure: &Figure, value: f64) -> Option<f64> {
         Some(self.bottom - figure.y.place(value)? * (self.bottom - self.top))
     }
 }
 
-/// Returns the lines of title and caption of a file, and the place below them.
+/// Returns the lines of title and caption of a file, and the vertical position below them.
 fn headings(figure: &Figure, context: FigureContext<'_>) -> (Vec<(PixelPoint, f64, String)>, f64) {
     let mut y = 0.0;
     let mut headings = Vec::new();
@@ -131,7 +131,7 @@ fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, St
     placed
 }
 
-/// Breaks a text into lines of a width in pixels; longer words are cut.
+/// Wraps a text into lines of a width in pixels; words that are too long are cut.
 pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -146,7 +146,7 @@ pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
     lines
 }
 
-/// Breaks a text into at most this number of lines; the last one is cut if there is more.
+/// Wraps a text into at most this number of lines; if there are more, the last one is cut.
 fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = wrapped(text, height, room);
     if lines.len() > most {
@@ -156,8 +156,8 @@ fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
     lines
 }
 
-/// Maximum number of words of a label whose divisions into lines are compared. The number of
-/// divisions is half of its square, and a name in a label may have any length.
+/// Maximum number of pieces of a label for which all divisions into lines are compared. The number
+/// of divisions is half the square of the number of pieces, and a name may have any length.
 const MOST_PIECES: usize = 40;
 
 /// Returns the lines of a label of a vertical axis: one if it fits, or else at most three that show
@@ -182,19 +182,19 @@ pub(super) fn label_lines(label: &str) -> Vec<String> {
     best.into_iter().flatten().map(|line| cut(&joined(line), TEXT, WIDEST)).collect()
 }
 
-/// A part of a label that is not divided: a word, or what a word has before or after the beginning
-/// of its parenthesis. The job of a metric such as `response.p99(read)` may be on a line of its
-/// own, because a name that is cut may be mistaken for a different one.
+/// A part of a label that is never divided: a word, or the part of a word before its parenthesis,
+/// or from the parenthesis on. The job of a metric such as `response.p99(read)` may therefore have
+/// its own line; if it were cut, it might be mistaken for a different job.
 #[derive(Clone, Copy, Debug)]
 struct Piece<'t> {
     text: &'t str,
-    /// Space before it in a line; empty if it continues a word.
+    /// Space before the piece within a line; empty if it continues a word.
     space: &'static str,
-    /// True for the first piece of a line that the label has itself.
+    /// True for the first piece after a line break of the label itself.
     begins_line: bool,
 }
 
-/// Divides a line that a label has itself.
+/// Divides a line of the label into pieces.
 fn pieces(line: &str) -> impl Iterator<Item = Piece<'_>> {
     line.split_whitespace().enumerate().flat_map(|(place, word)| {
         let (name, rest) = word.split_at(word.find('(').unwrap_or(word.len()));

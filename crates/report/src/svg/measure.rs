@@ -1,4 +1,4 @@
-//! Estimated widths of texts, whose font is the reader's.
+//! Estimated widths of texts. The font is chosen by the reader's browser.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -16,10 +16,10 @@ pub(super) fn width(text: &str, height: f64) -> f64 {
 
 fn width_of(character: char, height: f64) -> f64 {
     match character {
-        // Shown as a code of eight characters.
+        // A control character is shown as a code of eight characters.
         code if base::is_terminal_control(code) => 8.0 * COLUMN * height,
-        // Wide letters of labels: a label that is cut at the edge may be mistaken for a different
-        // one.
+        // Wide letters of labels. An underestimated label would be cut off at the edge, and might
+        // be mistaken for a different one.
         '%' | '+' | '−' | 'm' | 'M' | 'W' => WIDE * height,
         other => other.width().unwrap_or(0) as f64 * COLUMN * height,
     }

@@ -1,5 +1,5 @@
-//! The painter of figures: SVG with presentation attributes only: a page may forbid styles and
-//! scripts.
+//! The painter of figures. It writes SVG with presentation attributes only, because a page may
+//! forbid styles and scripts.
 //!
 //! Within a page, attributes name the parts of a figure for the script of the page ([`data`]).
 //!

@@ -1,5 +1,5 @@
-//! Paths of shapes, in few bytes: places are relative to the last one where the script of a page
-//! maps every point to other axes, and a symbol is relative to its point.
+//! Paths of shapes, in few bytes. If the script of a page maps every point of a path to other axes,
+//! each position is relative to the previous one; a symbol is relative to its point.
 
 /// A point in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,16 +8,17 @@ pub(super) struct PixelPoint {
     pub(super) y: f64,
 }
 
-/// Decimals of a pixel, as a power of ten: a page shows a part of a figure in its whole width.
+/// Number of parts of a pixel that a coordinate distinguishes. They are needed because a page can
+/// enlarge a part of a figure to the whole width.
 const PARTS: f64 = 100.0;
 
-/// The data of a path element in the making.
+/// A writer of the data of a path element.
 #[derive(Default)]
 pub(super) struct Path {
     out: String,
-    /// The last point, in parts of a pixel.
+    /// The last point, in units of 1/[`PARTS`] pixel.
     at: [i64; 2],
-    /// The point at which the last outline began.
+    /// The point at which the last outline began, in the same unit.
     begin: [i64; 2],
     command: Option<char>,
 }
@@ -47,12 +48,12 @@ impl Path {
         self.at = to;
     }
 
-    /// Draws a line of length zero, which round ends make a dot of the line's width.
+    /// Draws a line of length zero. Round line ends turn it into a dot as wide as the line.
     pub(super) fn dot(&mut self) {
         self.command('h', &[0]);
     }
 
-    /// Makes the last point a disc that is wider than a thin line: a dot and a ring around it.
+    /// Draws a disc at the last point that is wider than a thin line: a dot and a ring around it.
     pub(super) fn disc(&mut self) {
         self.outline("m0,0h0m-1.5,0a1.5,1.5,0,1,0,3,0a1.5,1.5,0,1,0-3,0z");
     }
@@ -104,7 +105,7 @@ fn parts(point: PixelPoint) -> [i64; 2] {
     [point.x, point.y].map(|value| (value * PARTS).round() as i64)
 }
 
-/// Formats a number of parts as pixels, without trailing zeros.
+/// Formats a number of 1/[`PARTS`] pixels as pixels, without trailing zeros.
 fn number(parts: i64) -> String {
     let sign = if parts < 0 { "-" } else { "" };
     let (whole, rest) = (parts.unsigned_abs() / 100, parts.unsigned_abs() % 100);

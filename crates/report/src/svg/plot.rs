@@ -1,4 +1,4 @@
-//! A figure with its layout: the places of its values.
+//! A figure with its layout, which maps values to positions.
 
 use super::layout::Layout;
 use super::path::PixelPoint;
@@ -11,7 +11,7 @@ pub(super) struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// Returns the place of a point, at the edge of the plot if it lies beyond an axis.
+    /// Returns the position of a point; a point beyond an axis is placed at the edge of the plot.
     pub(super) fn place(&self, x: f64, y: f64) -> Option<PixelPoint> {
         Some(PixelPoint { x: self.layout.x(self.figure, x)?, y: self.layout.y(self.figure, y)? })
     }

@@ -135,8 +135,8 @@ fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
     path.into_text()
 }
 
-/// Returns the path of a band: each stretch without gaps is one area, its upper edge first. A point
-/// between two gaps is a stripe.
+/// Returns the path of a band: each stretch without gaps is one area, drawn from its upper edge. A
+/// point between two gaps is a stripe.
 fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     let mut path = Path::default();
     let edges = extents.iter().map(|extent| {
@@ -194,7 +194,7 @@ fn boxes(plot: &Plot<'_>, bars: &[Bar]) -> String {
     for bar in bars {
         let ends = plot.place(bar.from, bar.high).zip(plot.place(bar.to, bar.low));
         let Some((from, to)) = ends else { continue };
-        // Half a pixel between bars keeps them apart.
+        // A gap of half a pixel separates adjacent bars.
         path.rectangle([from.x, (to.x - 0.5).max(from.x)], [from.y, to.y]);
     }
     path.into_text()
@@ -259,7 +259,7 @@ fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
     path.into_text()
 }
 
-/// Returns the outline of a symbol around its point, of its usual size times `scale`.
+/// Returns the outline of a symbol relative to its point, in its usual size times `scale`.
 fn outline(symbol: Symbol, scale: f64) -> String {
     let size = scale * size(symbol);
     let (s, d) = (number(size), number(2.0 * size));
@@ -320,7 +320,7 @@ fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [Pixel
     let (top, bottom) = (low.y - STRIPE, low.y + STRIPE);
     let (is_left, is_right) = (goes_left(plot, extent), goes_right(plot, extent));
     let (mut left, mut right) = (low.x, high.x);
-    // One that lies wholly beyond the axis is an arrow only.
+    // A range that lies wholly beyond the axis is only an arrow.
     if is_right {
         right -= STRIPE;
         left = left.min(right);
@@ -346,13 +346,13 @@ fn period(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, [from, to]: [f64; 2]) 
     let Plot { figure, layout } = plot;
     let ends = layout.x(figure, from).zip(layout.x(figure, to));
     if let Some((from, to)) = ends {
-        // A short one stays visible.
+        // A short period has a minimum width that keeps it visible.
         let area = rectangle([from, to.max(from + 1.0)], [layout.top, layout.bottom]);
         canvas.path(&area, &filled(ink, "0.15"));
     }
 }
 
-/// Writes the sample of a legend's entry.
+/// Writes the sample of a legend entry.
 pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &LegendEntry) {
     let middle = point.y - 4.0;
     let (left, right) = (point.x, point.x + SWATCH);

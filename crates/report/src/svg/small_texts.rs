@@ -1,5 +1,5 @@
-//! The places of small texts: above or below their points. A text that would touch another one next
-//! to a point of the same height moves to a row farther from its point.
+//! Placement of small texts above or below their points. If a text would touch the text of another
+//! point at the same height, it moves to a row farther from its point.
 
 use super::measure::{cut, width};
 use crate::figure::{Figure, Mark, Point};
@@ -10,14 +10,15 @@ pub(super) const SMALL: f64 = 10.0;
 /// Distance of the rows of small texts, in pixels.
 const ROW: f64 = 11.0;
 
-/// Least distance of two texts in a row, in pixels.
+/// Minimum distance between two texts in a row, in pixels.
 const GAP: f64 = 6.0;
 
-/// Distance of the base line of a text from its point, in pixels: above and below.
+/// Distance between the point and the base line of a text above it, in pixels. The next constant is
+/// the distance for a text below it.
 const ABOVE: f64 = 13.0;
 const BELOW: f64 = 20.0;
 
-/// A small text with its place.
+/// A small text with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SmallText {
     /// Left end, in pixels.
@@ -26,13 +27,13 @@ pub(super) struct SmallText {
     pub(super) row: usize,
     /// The text, cut to the width of the plot.
     pub(super) text: String,
-    /// The point.
+    /// The point that the text belongs to.
     pub(super) at: Point,
     is_below: bool,
 }
 
 impl SmallText {
-    /// Returns the place of the base line, relative to the point, in pixels.
+    /// Returns the position of the base line, relative to the point, in pixels.
     pub(super) fn offset(&self) -> f64 {
         let rows = self.row as f64 * ROW;
         if self.is_below { BELOW + rows } else { -ABOVE - rows }
@@ -42,7 +43,7 @@ impl SmallText {
         self.left + width(&self.text, SMALL)
     }
 
-    /// Returns true if two texts would touch in one row.
+    /// Returns true if two texts would touch if they were in the same row.
     fn touches(&self, other: &SmallText) -> bool {
         let is_beside = self.at.y == other.at.y && self.is_below == other.is_below;
         is_beside && self.left < other.right() + GAP && other.left < self.right() + GAP
@@ -50,7 +51,7 @@ impl SmallText {
 }
 
 /// Returns the small texts of a figure whose plot has these ends, in the order of their marks. A
-/// text whose point has no place is left out.
+/// text whose point has no position is left out.
 pub(super) fn small_texts(figure: &Figure, [left, right]: [f64; 2]) -> Vec<SmallText> {
     let mut placed: Vec<SmallText> = Vec::new();
     for mark in &figure.marks {

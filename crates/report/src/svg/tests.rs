@@ -137,7 +137,7 @@ fn strong_cells_lie_above_weak_ones() {
 fn rows_of_a_heat_map_may_differ_in_height() {
     let paths = heat_map(&[(0, 0, 1), (0, 4, 1)]);
     assert!(paths[0].contains("stroke-width"), "{paths:?}");
-    // The upper one is cut by the end of the axis.
+    // The upper cell is cut by the end of the axis.
     let marks = vec![Mark::Cells {
         ink: Ink::Series(0),
         cells: vec![
@@ -182,7 +182,7 @@ fn label_of_a_narrow_period_has_no_remark() {
     assert!(narrow.ends_with(">warm-up"), "{narrow}");
 }
 
-/// The lines of a search may be as near as its numbers, and a label may lie on cells of any colour.
+/// A label may lie on cells of any colour, and close to the lines of a search.
 #[test]
 fn labels_have_an_outline_of_the_ground() {
     for (text, ground) in
@@ -263,8 +263,8 @@ fn empty_figure_says_why() {
     assert!(!text.contains("stroke-linecap"), "nothing is drawn: {text}");
 }
 
-/// Returns the boxes of the small texts of a painted figure by the painter's own widths: left,
-/// right, top and bottom.
+/// Returns the boxes of the small texts of a painted figure, by the widths that the painter
+/// estimates: left, right, top and bottom.
 fn boxes_of_small_texts(svg: &str) -> Vec<([f64; 4], String)> {
     let texts = svg.split("<text ").skip(1).filter(|text| text.contains("font-size=\"10\""));
     let of = |element: &str| {

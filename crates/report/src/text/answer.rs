@@ -36,7 +36,8 @@ fn write_headline(canvas: &mut Canvas, headline: &Headline) {
     canvas.remarks(&headline.remarks);
 }
 
-/// Writes the checks that could not be made: far below the answer, as they change nothing.
+/// Writes the checks that could not be made. They come far below the answer, because they do not
+/// change it.
 pub(super) fn write_not_possible(canvas: &mut Canvas, page: &Page) {
     let lines = &page.verdict.not_possible;
     if !lines.is_empty() {

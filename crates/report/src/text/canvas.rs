@@ -22,7 +22,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Style for a pipe.
+    /// Style for output that is not a terminal.
     pub const PLAIN: Style = Style { color: false, width: 100 };
 
     /// Returns the number of columns of the page.
@@ -42,14 +42,14 @@ const NARROWEST: usize = 40;
 /// Blanks before a table.
 const TABLE_INDENT: usize = 2;
 
-/// The text of an answer while it is written.
+/// A writer of the text of an answer.
 pub(crate) struct Canvas {
     style: Style,
     text: String,
 }
 
-/// Maximum width of the labels' column, which is half of a narrow page at most; a longer label is
-/// cut.
+/// Maximum width of the labels' column. On a narrow page the column takes at most half of the page;
+/// a longer label is cut.
 const LONGEST_LABEL: usize = 48;
 
 impl Canvas {
@@ -57,12 +57,12 @@ impl Canvas {
         Canvas { style, text: String::new() }
     }
 
-    /// Returns the text.
+    /// Returns the text written so far.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
 
-    /// Writes an empty line, unless there is one or the page is empty.
+    /// Writes an empty line, unless the last line is empty or nothing was written.
     pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -88,7 +88,8 @@ impl Canvas {
         self.end();
     }
 
-    /// Writes a name and its value of one or several lines, which are broken on a narrow page only.
+    /// Writes a name and its value of one or several lines, which are wrapped only on a narrow
+    /// page.
     pub(super) fn entry(&mut self, indent: usize, name: &str, value: &str) {
         let hanging = indent + columns(name) + 2;
         let room = self.style.columns().saturating_sub(hanging);
@@ -196,12 +197,12 @@ impl Canvas {
         self.style.columns() - TABLE_INDENT
     }
 
-    /// Returns true if a column of a table with this title has room here.
+    /// Returns true if the page is wide enough for the column of a table with this title.
     pub(crate) fn shows(&self, table: &Table, title: &str) -> bool {
         self.shown(table).has(title)
     }
 
-    /// Returns the table as it is shown here: whole, unless the page is narrow.
+    /// Returns the table in the form for this page: whole, unless the page is narrow.
     fn shown(&self, table: &Table) -> Grid {
         let grid = Grid::of(table);
         match self.style.is_narrow() {
@@ -223,16 +224,16 @@ impl Canvas {
         }
     }
 
-    /// Ends the line, without blanks before its end.
+    /// Ends the line, without trailing blanks.
     fn end(&mut self) {
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text.push('\n');
     }
 }
 
-/// Wraps a text between words. The first line may have another width than the others. There is
-/// always a line, and a word that is too long gets its own. A number stays on one line with its
-/// unit, and with the other end of its interval, if the line is long enough.
+/// Wraps a text between words. The first line may have a different width. There is always at least
+/// one line, and a word that is too long gets its own. A number stays on one line with its unit,
+/// and with the other end of its interval, if the line is long enough.
 pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let words = words(text).flat_map(|word| match columns(word) <= rest {

@@ -1,4 +1,4 @@
-//! The surroundings of a run, grouped by subject.
+//! The environment of a run, grouped by subject.
 
 use crate::page::Environment;
 use crate::text::canvas::{Canvas, Style};

@@ -52,7 +52,7 @@ pub(crate) fn cut_line(line: &str, width: usize) -> String {
         room -= needed;
         short.push(character);
     }
-    // Some characters are wider together than one by one.
+    // Some characters are wider together than separately.
     while columns(&short) + 1 > width && short.pop().is_some() {}
     short.truncate(short.trim_end().len());
     short + "…"

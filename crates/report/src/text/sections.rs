@@ -19,7 +19,7 @@ pub(super) fn write_job(canvas: &mut Canvas, job: &JobSection) {
     }
     canvas.remarks(&job.notes);
     canvas.part(&job.errors);
-    // Below the table and not shortened.
+    // The texts of errors follow the table and are not shortened.
     canvas.lines(2, &job.error_texts);
     canvas.part(&job.statements);
     canvas.part(&job.servers);

@@ -5,7 +5,7 @@ use crate::text::canvas::{Canvas, Style};
 use crate::text::layout::{columns, padded};
 use crate::text::{sections, shape};
 
-/// Lines of a screen: the distribution is left out if the answer would be longer with it.
+/// Number of lines of a screen. If the answer would be longer, the distribution is left out.
 const MOST_LINES: usize = 40;
 
 /// Formats the short answer.
@@ -84,7 +84,7 @@ fn write_verdict(canvas: &mut Canvas, page: &Page) {
     }
 }
 
-/// Writes commands after their labels. They are to be copied, and are not broken.
+/// Writes commands after their labels. They are meant to be copied, so they are not wrapped.
 pub(crate) fn write_commands(canvas: &mut Canvas, commands: &[Line]) {
     let widest = commands.iter().map(|line| columns(&line.label)).max().unwrap_or(0);
     for line in commands {

@@ -19,7 +19,7 @@ pub(crate) struct Grid {
 #[derive(Clone, Debug)]
 struct Row {
     cells: Vec<Text>,
-    /// Text in place of the missing cells.
+    /// Text shown instead of the missing cells.
     note: Option<&'static str>,
 }
 
@@ -37,11 +37,11 @@ const GAP: &str = "  ";
 /// Maximum width of text columns except the last; longer texts are cut.
 const WIDEST_TEXT: usize = 28;
 
-/// Minimum width of a text in the last column before other columns are dropped, and of other texts
-/// that are cut first.
+/// Width to which the text in the last column may shrink before other columns are dropped, and to
+/// which the texts of other columns are cut first.
 const LEAST_TEXT: usize = 12;
 
-/// Minimum width of a text that is cut because nothing else helps.
+/// Width to which texts of other columns are cut if the table does not fit otherwise.
 const LEAST_CUT: usize = 8;
 
 impl Grid {
@@ -119,7 +119,8 @@ impl Grid {
         }
     }
 
-    /// Cuts the texts of the columns but the last, one after another, until the table fits.
+    /// Cuts the texts of all columns except the last, one column after another, until the table
+    /// fits.
     fn cut_texts(&mut self, room: usize) {
         let places = 0..self.titles.len() - 1;
         for (least, column) in [LEAST_TEXT, LEAST_CUT]
@@ -280,7 +281,7 @@ mod tests {
         assert_eq!(narrowed(&table, 8), ["p50  p99", "  1    7"]);
     }
 
-    /// An interval has a shorter form, and so has a name; a column is dropped after both.
+    /// An interval and a name have shorter forms, which are both used before a column is dropped.
     #[test]
     fn cells_are_abbreviated_before_a_column_is_dropped() {
         let abbreviated = |full: &str, short: &str| Cell::Abbreviated {

@@ -16,8 +16,8 @@ use super::obstacle;
 use super::programs::other_programs;
 use crate::number::{fixed, plain, significant};
 
-/// Returns the finding of a check in one sentence. If some checks object, their consequence is
-/// added.
+/// Returns the finding of a check in one sentence. For some checks that object, the sentence adds
+/// the consequence.
 pub(crate) fn sentence_of(check: &Check) -> String {
     let objects = check.status.objects();
     match &check.finding {
@@ -94,7 +94,7 @@ fn complete(finding: &Completeness) -> String {
 fn run_end(end: &RunEnd, at: Option<Nanos>) -> String {
     let after = at.map(|at| format!("after {} s", fixed(at.as_secs_f64(), 1)));
     let until = after.clone().unwrap_or_else(|| "before its jobs began".to_owned());
-    // Requests of a second that is not in the record may have been measured.
+    // Requests may have been measured in a second that is missing from the record.
     let recorded = after.unwrap_or_else(|| "before its first second was recorded".to_owned());
     match end {
         RunEnd::Completed { exhausted: Some(text) } => format!("the run ended by itself: {text}"),
@@ -256,7 +256,7 @@ fn ceiling(finding: &CeilingUse) -> String {
     }
 }
 
-/// Describes a load as a fraction of the most that the load generator can make.
+/// Describes a load as a fraction of the calibrated maximum of the load generator.
 pub(super) fn ceiling_use(finding: &CeilingUse) -> String {
     let threads = match finding.threads {
         1 => "a thread".to_owned(),
@@ -334,7 +334,7 @@ fn frequency(finding: Frequencies, objects: bool) -> String {
     }
 }
 
-/// Returns the sentence on a send lag. Less than half a microsecond is none.
+/// Returns the sentence on a send lag. A lag of less than half a microsecond counts as none.
 fn send_lag(Lag { job, part, ns }: &Lag) -> String {
     let late_ms = significant(ns / 1e6);
     let (late, others) = match part {

@@ -42,7 +42,7 @@ pub(crate) fn lead(component: Component) -> &'static str {
     }
 }
 
-/// Returns a measure that would move the limit; `None` if nothing limits or the limiter is
+/// Returns an action that would raise the limit; `None` if nothing limits, or the limiter is
 /// unknown.
 pub(crate) fn relief(component: Component) -> Option<&'static str> {
     match component {
@@ -95,7 +95,7 @@ pub(crate) fn relief(component: Component) -> Option<&'static str> {
     }
 }
 
-/// Returns the measure for an observed program, which has options of its own.
+/// Returns the action for an observed program, which has its own options.
 pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
     match component {
         Component::Concurrency => {
@@ -117,7 +117,7 @@ pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
     }
 }
 
-/// Returns the measure for the load of a table, which is done by writers from one thread.
+/// Returns the action for the load of a table, which writers on one thread perform.
 pub(crate) fn relief_of_load(component: Component) -> Option<&'static str> {
     match component {
         Component::Concurrency => Some("more writers, or more rows in a commit, would raise it"),

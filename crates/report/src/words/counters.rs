@@ -3,7 +3,7 @@
 use analyze::finding::CounterComparison;
 use base::units::grouped;
 
-/// Describes the number that the server counted, and the numbers that are known.
+/// Describes the number that the server counted, and the numbers that Assay knows.
 pub(super) fn comparison(compared: &CounterComparison) -> String {
     let number = |number: f64| grouped(number.max(0.0) as u64);
     let requests = match compared.requests {

@@ -16,7 +16,7 @@ pub(crate) const NOT_POSSIBLE: &str = "Not possible here";
 /// Label of the checks that found no problem.
 pub(crate) const PASSED: &str = "in order";
 
-/// Returns the result of all checks: the part of the sentence that stands out, and the rest.
+/// Returns the result of all checks: the emphasized part of the sentence, and the rest.
 pub(crate) fn answer(diagnosis: &Diagnosis) -> (Cow<'static, str>, &'static str) {
     match diagnosis.findings.len() {
         0 => (Cow::Borrowed("nothing would spoil a run"), ""),
@@ -30,7 +30,7 @@ pub(crate) fn problem(problem: &Problem) -> String {
         Problem::Governor { governor } => format!("the governor of the processors is {governor}"),
         Problem::Swap { used_bytes } => format!("{} of memory are in swap", mebibytes(*used_bytes)),
         Problem::OpenFiles { limit } => {
-            // The system may have a word for it.
+            // The system may report a word instead of a number.
             let limit = limit.parse().map_or_else(|_| limit.clone(), grouped);
             format!("this process may open {limit} files")
         }
@@ -105,7 +105,7 @@ pub(crate) fn importance(problem: &Problem) -> &'static str {
     }
 }
 
-/// Returns the loss that a setting risks.
+/// Returns a description of the loss that a setting risks.
 fn loss(setting: DurableSetting) -> &'static str {
     match setting {
         DurableSetting::Fsync => {

@@ -18,7 +18,7 @@ use crate::number::{fixed, plain, processors as processors_in_words};
 pub(crate) fn because(finding: &LimiterFinding) -> String {
     match finding {
         LimiterFinding::Satisfied => {
-            // Requests may be slow one by one while the database keeps up with all of them.
+            // Single requests may be slow although the database keeps up with all arrivals.
             "open jobs kept up with arrivals; this says nothing about response times".to_owned()
         }
         LimiterFinding::Inconclusive(reason) => inconclusive(*reason).to_owned(),
@@ -262,7 +262,7 @@ fn program(finding: &ProgramLimit) -> String {
     }
 }
 
-/// Describes the waiting of the sessions of a program, as the rest of a sentence about them.
+/// Describes the wait of the sessions of a program, as the rest of a sentence about these sessions.
 fn pause(pause: Pause) -> String {
     match pause {
         Pause::UnreadAnswers => "wait for the program to read its answers".to_owned(),
@@ -345,7 +345,7 @@ fn network(finding: &NetworkLimit) -> String {
     }
 }
 
-/// Mean number of waiting threads below which a database is not said to have waited.
+/// Mean number of waiting threads from which a sentence says that a database waited.
 const LEAST_MISSING: f64 = 0.05;
 
 fn processors(finding: ProcessorLimit) -> String {

@@ -1,7 +1,7 @@
 //! The sentences of reports, made from findings.
 //!
-//! Each function takes a finding and returns its sentence. No other part of a report words a
-//! finding, and none takes a sentence apart.
+//! Each function takes a finding and returns its sentence. All wording of findings is here, and no
+//! other code parses these sentences.
 
 mod check;
 mod component;

@@ -1,11 +1,11 @@
-//! Programs that belong neither to the load generator nor to the database.
+//! Programs other than the load generator and the database.
 
 use analyze::{OtherProgram, OtherPrograms};
 
 use super::digits::number;
 
 /// Describes the processors that programs other than the load generator and the database used, with
-/// the names of the largest.
+/// the names of the programs that used most.
 pub(super) fn other_programs(others: &OtherPrograms) -> String {
     let host = others.host.as_deref().map_or("the machine".to_owned(), |host| format!("`{host}`"));
     let named: Vec<String> = others.largest().iter().map(other_program).collect();

@@ -1,7 +1,7 @@
 //! Remedies for the findings of the checks, one for each check.
 //!
 //! The answer prints them below a finding, and `docs/checks.md` begins its advice with them: a test
-//! of the guide compares the two. The finding chooses where a check has several causes.
+//! of the guide compares the two. If a check has several causes, its finding decides the remedy.
 
 use analyze::finding::{Connections, Failures};
 use analyze::{Check, CheckKind, Finding};
@@ -11,7 +11,7 @@ use base::Class;
 const REPORT: &str = "report this with the record: it is a bug in the load generator, which no \
                       database can cause";
 
-/// The remedy for such a fault where the limit is one that chance exceeds in two of 1,000 runs.
+/// The remedy for such a fault if its check has a limit that chance exceeds in two of 1,000 runs.
 const REPEAT_OR_REPORT: &str = "run it again with another `--seed`: chance does this in two of \
                                 1,000 runs. If it stays, report it with the record: it is a bug in \
                                 the load generator";
@@ -150,8 +150,8 @@ pub fn remedy(check: CheckKind) -> &'static str {
     found.map(|(_, remedy)| remedy).expect("every check has a remedy")
 }
 
-/// The remedies of checks of the load generator where the highest rate is searched for: a lower
-/// rate would answer another question.
+/// The remedies for checks of the load generator in searches for the highest rate. The usual
+/// remedy, a lower rate, would answer a different question.
 const REMEDIES_AT_HIGHEST_RATE: [(CheckKind, &str); 3] = [
     (
         CheckKind::SendLag,
@@ -169,7 +169,7 @@ const REMEDIES_AT_HIGHEST_RATE: [(CheckKind, &str); 3] = [
     ),
 ];
 
-/// Returns the remedy of a check where the highest rate is searched for; `None` if the usual one
+/// Returns the remedy for a check in a search for the highest rate; `None` if the usual one
 /// applies.
 pub(crate) fn remedy_at_highest_rate(check: CheckKind) -> Option<&'static str> {
     let found = REMEDIES_AT_HIGHEST_RATE.into_iter().find(|(kind, _)| *kind == check);
@@ -188,8 +188,8 @@ pub fn remedy_of(check: &Check) -> Option<&'static str> {
     check.status.objects().then(|| of_cause.unwrap_or_else(|| remedy(check.kind)))
 }
 
-/// Returns the remedy for connections that were refused with an error of this class; `None` for a
-/// server that had too many.
+/// Returns the remedy for connections that were refused with an error of this class; `None` if the
+/// server had too many connections.
 fn remedy_of_refusal(class: Class) -> Option<&'static str> {
     match class {
         Class::TooManyConnections => None,
@@ -203,8 +203,8 @@ fn remedy_of_refusal(class: Class) -> Option<&'static str> {
     }
 }
 
-/// Returns the remedy for errors that are mostly of this class; `None` for a class that may belong
-/// to the workload.
+/// Returns the remedy for errors that are mostly of this class; `None` for a class that the
+/// workload may cause on purpose.
 fn remedy_of_errors(class: Class) -> Option<&'static str> {
     match class {
         Class::Statement | Class::Constraint | Class::Conflict => None,

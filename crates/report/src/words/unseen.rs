@@ -16,7 +16,7 @@ pub(crate) fn source(unseen: &Unseen) -> &str {
     }
 }
 
-/// Returns the reason why it was not observed, or not in full.
+/// Returns the reason why a source was not observed, or not completely.
 pub(crate) fn reason(unseen: &Unseen) -> Cow<'_, str> {
     match unseen {
         Unseen::Reported { why, .. } => Cow::Borrowed(why),

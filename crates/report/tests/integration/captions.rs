@@ -47,7 +47,7 @@ fn slowest_request_of_the_warm_up_is_named_as_such() {
     assert!(during.contains(words), "{during}");
 }
 
-/// Returns a run with more events than are drawn, whose observations stand for several samples.
+/// Returns a run with more events than are drawn, whose readings represent several samples each.
 fn crowded() -> View {
     let mut case = observed();
     for observed in &mut case.evidence.observed {
@@ -72,7 +72,7 @@ fn every_caption_is_one_sentence() {
     for (name, view) in cases::all().into_iter().chain(others) {
         let courses = vec![TimeCourse::default(); view.summary.jobs.len()];
         let figures = report::figures(&view, &courses);
-        // Without times over time, the response times have no caption.
+        // The figure of response times has no caption, because the run has no time courses.
         for figure in figures.iter().filter(|figure| !figure.sentence().is_empty()) {
             let text = figure.sentence();
             assert!(text.ends_with('.') && !text.contains(". "), "{name}, {}: {text}", figure.name);

@@ -112,8 +112,8 @@ pub(crate) fn limited() -> Case {
     case
 }
 
-/// Returns the same job with nothing full: sessions seem to run and cannot, while other programs
-/// use a part of the processors.
+/// Returns the same job without a saturated component: sessions seem to run but are not on a
+/// processor, while other programs use a part of the processors.
 pub(crate) fn unknown() -> Case {
     let mut case = limited();
     case.evidence.observed.retain(|it| !["waits", "locks"].contains(&it.component.as_str()));
@@ -257,7 +257,7 @@ pub(crate) fn interrupted() -> Case {
     Case::new(OPEN).ended(Some(EndKind::Interrupted), 24, "").serving(0, Traffic::of(300))
 }
 
-/// Returns a killed run: its record is complete up to some second.
+/// Returns a killed run, whose record is complete up to some second.
 pub(crate) fn killed() -> Case {
     Case::new(OPEN).ended(None, 24, "").serving(0, Traffic::of(300))
 }

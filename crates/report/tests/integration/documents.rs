@@ -199,7 +199,7 @@ fn the_same_view_is_the_same_bytes() {
     }
 }
 
-/// Names, order and digits are a contract, which only a change of the stored file changes.
+/// Names, order and digits are a contract: only an edit of the stored file can change them.
 #[test]
 fn documents_match_the_stored_ones() {
     for (name, case) in [("closed", cases::closed()), ("exceeds", cases::exceeds())] {

@@ -43,7 +43,7 @@ fn html(view: &View) -> String {
     [markup, rest].concat()
 }
 
-/// Returns the tags of a page that no page has, and texts that pass for one.
+/// Returns the tags and the tag-like texts of a page that are not tags of a report.
 fn foreign_tags(page: &str) -> Vec<&str> {
     const TAGS: [&str; 44] = [
         "!doctype",
@@ -104,7 +104,7 @@ fn script_in_any_text_is_text() {
     assert!(shown > TEXTS, "every text is shown: {shown}");
 }
 
-/// Returns that run with these texts.
+/// Returns the run of [`plain_view`] with these texts.
 fn view_of(texts: &[String; TEXTS]) -> View {
     let mut view = plain_view().clone();
     let [
@@ -180,7 +180,8 @@ fn huge() -> impl Strategy<Value = String> {
     (character(), length).prop_map(|(character, length)| character.to_string().repeat(length))
 }
 
-/// Returns true for characters that a terminal obeys, or that would end a line for some reader.
+/// Returns true for characters that a terminal obeys, or that some reader takes as the end of a
+/// line.
 fn is_terminal_control(character: char) -> bool {
     let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(character, '\u{2028}' | '\u{2029}');
@@ -194,7 +195,7 @@ fn without_colours(text: &str) -> String {
     sequences.iter().fold(text.to_owned(), |text, sequence| text.replace(sequence, ""))
 }
 
-/// Returns the characters in all styles of a view that a terminal would obey.
+/// Returns the characters that a terminal would obey, in the view formatted in all styles.
 fn obeyed(view: &View) -> Vec<char> {
     let style = Style { color: true, width: 60 };
     let texts = [

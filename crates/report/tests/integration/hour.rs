@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 1_000_000;
 /// Length of the run, in seconds.
 const HOUR: u64 = 3_600;
 
-/// Requests of a column whose times are recorded: enough to fill its classes.
+/// Number of requests of a column whose times are recorded, which is enough to fill its classes.
 const TIMES: u64 = 1_500;
 
 const WORKLOAD: &str = "duration = 1h\nprobe = 3m\n\
@@ -23,14 +23,14 @@ const WORKLOAD: &str = "duration = 1h\nprobe = 3m\n\
     [read]\nquery = select v from accounts where id = 1\nconcurrency = 16\n\
     [report]\nquery = select count(*) from accounts\nconcurrency = 1\n";
 
-/// Returns a time around a middle that wanders, with a tail.
+/// Returns a random time with a long tail around a middle that changes over time.
 fn time(draw: &mut Draw, middle_ns: f64) -> u64 {
     let spread = draw.exponential() - draw.exponential();
     let tail = if draw.exponential() > 4.0 { 8.0 } else { 1.0 };
     (middle_ns * tail * (0.4 * spread).exp()) as u64
 }
 
-/// Returns the times of a job, and all of them by kind.
+/// Returns the time course of a job, and the histograms of all its times by kind.
 fn course(case: &Case, job: usize) -> (TimeCourse, [Histogram<u64>; 4]) {
     let kinds = [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag];
     let stream = Stream::new(Seed(24), "hour", &job.to_string());
@@ -58,7 +58,7 @@ fn course(case: &Case, job: usize) -> (TimeCourse, [Histogram<u64>; 4]) {
     (TimeCourse { columns }, all)
 }
 
-/// Adds a job's requests, and returns its times.
+/// Adds a job's requests, and returns the time course of the job.
 fn serve(case: &mut Case, job: usize) -> TimeCourse {
     let (course, all) = course(case, job);
     let steps = case.evidence.steps.len() as u64;
@@ -78,7 +78,7 @@ fn serve(case: &mut Case, job: usize) -> TimeCourse {
     course
 }
 
-/// Adds readings that are not straight lines, which would take no space.
+/// Adds irregular readings. Readings on a straight line would take no space on the page.
 fn observe(case: &mut Case) {
     let mut add = |component: &str, metric: &str, per_s: f64, place: u64| {
         let mut sum = 0.0;

@@ -1,4 +1,5 @@
-//! Pages of runs with many jobs, many errors and odd names: they stay whole and of a bounded size.
+//! Pages of runs with many jobs, many errors and odd names: they stay complete and of a bounded
+//! size.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -73,8 +74,8 @@ fn lines_of_several_jobs_differ_in_print() {
     assert_eq!(most, Some(40), "the throughput has a line of what is offered for each job");
 }
 
-/// Checks that the lines of a figure differ as long as there are strokes, and that each has the
-/// stroke of the legend; returns their number.
+/// Checks that the lines of a figure have different strokes until there are more lines than
+/// strokes, and that each has its stroke in the legend; returns the number of lines.
 #[track_caller]
 fn check_strokes(figure: &Figure) -> usize {
     let lines: Vec<(Ink, Stroke)> = figure

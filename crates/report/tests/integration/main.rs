@@ -1,4 +1,4 @@
-//! Tests of reports: runs of many kinds, made by hand, and their texts and documents.
+//! Tests of reports: runs of many kinds with hand-made evidence, and their texts and documents.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 

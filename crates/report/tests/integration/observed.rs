@@ -1,5 +1,5 @@
-//! Figures of the observations other than the requests: each is drawn if its series are in the
-//! record, and missing without them.
+//! Figures of the observations other than the requests: each is drawn if the record has its series,
+//! and missing otherwise.
 
 use analyze::{Component, Observed, TimeCourse};
 use base::Nanos;
@@ -176,7 +176,7 @@ fn database_uses_no_more_than_its_processors_in_the_last_moment_of_a_run() {
     case.about.target = "postgres://127.0.0.1:5432/shop".to_owned();
     for (metric, per_s) in [("user", 1.0), ("system", 0.5)] {
         case.grow("server", metric, per_s);
-        // A reading right after the last one, by when most of the processes have ended.
+        // Adds a reading right after the last one; most of the processes have ended by then.
         let points = &mut case.evidence.observed.last_mut().unwrap().points;
         let (at, value) = *points.last().unwrap();
         points.push((at + Nanos::from_millis(30), value + 0.07));

@@ -1,4 +1,4 @@
-//! The tables of pages as files for machines.
+//! The tables of pages as CSV files for programs.
 
 use analyze::Status;
 use report::Page;
@@ -55,7 +55,7 @@ fn parsed(file: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// Returns true for a number in a form for people: with separators, a unit, or another minus.
+/// Returns true for a number formatted for people: with separators, a unit, or a typographic minus.
 fn is_formatted(cell: &str) -> bool {
     let number = |text: &str| {
         let digits = text.trim_start_matches(['+', '−']);

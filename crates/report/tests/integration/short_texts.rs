@@ -12,7 +12,7 @@ use crate::support::{Case, Traffic, check as compare, short_text, text};
 /// A screen of a terminal.
 const SCREEN: Style = Style { color: false, width: 80 };
 
-/// Lines of the answer of one job.
+/// Maximum number of lines of the answer of one job.
 const MOST_LINES: usize = 40;
 
 /// Returns the short text in one line.
@@ -107,7 +107,7 @@ fn run_is_repeated_from_its_record_if_that_keeps_the_files() {
     {
         check(run, command, keeps_files, command);
     }
-    // The record of a run of an experiment, by itself.
+    // A run of an experiment whose record is its own file.
     check(None, "assay run experiment.ini", true, "assay run experiment.ini");
     for command in ["assay load shop.ini", "assay dbbench shop.ini", "assay observe -- true"] {
         check(None, command, true, command);
@@ -293,7 +293,7 @@ fn many_jobs_are_a_table_with_their_failures() {
     let shown = short_text(&view, &SCREEN);
     let titles = shown.lines().find(|line| line.starts_with("  job ")).unwrap();
     assert!(titles.contains("errors") && titles.contains("unsent"), "{shown}");
-    // Of 10 other jobs with 100 requests each.
+    // The percentage counts the requests of 10 other jobs, 100 each, too.
     let errors = "  errors  7 conflict 40001 in 1 job, 0.636 % of the requests: deadlock\n";
     assert!(shown.contains(errors), "{shown}");
     let sum = "\n11 jobs  1,100 scheduled: 1,090 completed, 7 errors, 3 unsent\n";

@@ -40,9 +40,9 @@ pub(crate) struct Case {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traffic {
     pub(crate) per_s: u64,
-    /// Number of requests that end in time; the others stay unsent.
+    /// Number of requests per second that end in time; the others stay unsent.
     pub(crate) served_per_s: u64,
-    /// Minimum duration of a request, and its mean beyond that.
+    /// Minimum duration of a request, and the mean of the time beyond it.
     pub(crate) service: [Nanos; 2],
     /// Mean wait of a request.
     pub(crate) wait: Nanos,
@@ -127,13 +127,13 @@ impl Case {
         self
     }
 
-    /// Sets the location of the database; its route is not calibrated.
+    /// Sets the location of the database, without a calibrated route to it.
     pub(crate) fn at(mut self, location: DatabaseLocation) -> Case {
         self.evidence.surroundings.main = UsedTarget { route: None, location };
         self
     }
 
-    /// Sets another end of the run, after this many seconds; `None` is killed.
+    /// Sets a different end of the run, after this many seconds; `None` for a killed run.
     pub(crate) fn ended(mut self, kind: Option<EndKind>, seconds: u64, text: &str) -> Case {
         let at = Nanos::from_secs(seconds);
         self.evidence.steps = steps(&self.evidence.plan, at);
@@ -149,7 +149,8 @@ impl Case {
         self.serving_by_second(place, |_| traffic)
     }
 
-    /// Adds requests to the job at `place` by second, the same number in each.
+    /// Adds requests to the job at `place`. `traffic` returns the traffic of each second, with the
+    /// same number of requests in each.
     pub(crate) fn serving_by_second(
         mut self,
         place: usize,

@@ -241,7 +241,7 @@ fn single_error_is_singular() {
     }
 }
 
-/// The rate of a few requests over the window of another job would be meaningless.
+/// The rate of a few requests over the longer window of another job would be meaningless.
 #[test]
 fn self_ending_job_shows_its_count() {
     let headline = |duration: &str, few: &str| {
@@ -262,7 +262,7 @@ fn self_ending_job_shows_its_count() {
     }
 }
 
-/// Names of jobs beyond 24 characters take their room from all rows alike.
+/// The part of a job's name beyond 24 characters reduces the room of all rows equally.
 #[test]
 fn names_of_jobs_of_any_length_shift_no_column() {
     let long = "a-job-with-a-name-of-forty-characters-xx";

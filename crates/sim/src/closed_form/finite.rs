@@ -32,8 +32,8 @@ impl ClosedLoop {
 }
 
 impl ClosedForm for ClosedLoop {
-    /// Follows from the arrival theorem: an arriving client finds the system that the other clients
-    /// alone would make.
+    /// Follows from the arrival theorem: an arriving client finds the system in the state that it
+    /// would have with the other clients alone.
     fn exceeds(&self, t: f64) -> f64 {
         let x = t / self.service_s;
         let mut term = libm::exp(-x);

@@ -106,7 +106,8 @@ impl ClosedForm for MDc {
 }
 
 /// Returns the stationary distribution of the number of requests in M/D/c with offered load `load`:
-/// after one service time, all that were in service have left and a Poisson number has arrived.
+/// after one service time, all requests that were in service have left and a Poisson number has
+/// arrived.
 fn states_of_mdc(servers: usize, load: f64) -> Vec<f64> {
     const STATES: usize = 600;
     let mut arrivals = vec![libm::exp(-load)];
@@ -182,7 +183,7 @@ impl ClosedForm for MH21 {
     }
 }
 
-/// D/M/1: arrivals at even times, exponential service, one server.
+/// D/M/1: evenly spaced arrivals, exponential service, one server.
 #[derive(Clone, Copy, Debug)]
 pub struct DM1 {
     /// Services per second.

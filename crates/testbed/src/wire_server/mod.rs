@@ -60,10 +60,10 @@ pub struct Simulation {
 
 impl Simulation {
     /// Reads a configuration: a `sim:` URL, and words that name a protocol (`postgres` or
-    /// `mariadb`) and possibly the processor.
+    /// `mariadb`) and optionally the processor.
     ///
     /// # Errors
-    /// Says which of them is missing or wrong.
+    /// Names the part that is missing or wrong.
     pub fn parse(target: &Target, words: &[&str]) -> Result<Simulation, String> {
         let Endpoint::Named(name) = &target.endpoint else { return Err("sim: what?".to_owned()) };
         let config = Config::from_options(name, &target.options);
@@ -88,7 +88,7 @@ impl Simulation {
 /// Serves clients on this thread until `end` is readable or closed.
 ///
 /// # Errors
-/// The operating system grants no runtime, or the listener cannot be used.
+/// The executor cannot be started, or the listener cannot be used.
 pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     end.set_nonblocking(true)?;
@@ -106,15 +106,15 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
         let listener = ReadyFd::new(&host.rt, listener)?;
         let end = ReadyFd::new(&host.rt, end)?;
         let accepting = host.rt.spawn(accept(Rc::clone(&host), listener));
-        // Any byte, or the end of the other side.
+        // Ready when a byte arrives, or when the other side is closed.
         poll_fn(|context| end.poll_read(context, &mut [0])).await?;
         drop(accepting);
         Ok(())
     })?
 }
 
-/// Serves on a free port of 127.0.0.1 and prints the address as the first line of output. Ends with
-/// the input, and therefore with the process that started this one, however that ends.
+/// Serves on a free port of 127.0.0.1 and prints the address as the first line of output. Ends when
+/// standard input is closed, and therefore when the process that started this one ends in any way.
 ///
 /// # Errors
 /// No port is free, or as [`serve`].
@@ -125,7 +125,7 @@ pub fn host(simulation: &Simulation) -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(out, "{}", listener.local_addr()?).and_then(|()| out.flush())?;
     std::thread::Builder::new().name("input".to_owned()).spawn(move || {
-        // An input that cannot be read has ended.
+        // A failure to read the input counts as its end.
         let _ = io::stdin().read_to_end(&mut Vec::new());
         drop(end);
     })?;
@@ -161,7 +161,7 @@ impl WireServer {
         Ok(WireServer { address, end: Some(end), thread: Some(thread) })
     }
 
-    /// Returns the address it listens on.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -190,7 +190,7 @@ async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
             Ok(stream) => {
                 drop(host.rt.spawn(attend(Rc::clone(&host), stream)));
             }
-            // Most likely out of file descriptors; others may be closed soon.
+            // Most likely there is no free file descriptor; connections may be closed soon.
             Err(_) => host.rt.sleep(OUT_OF_FILES).await,
         }
     }
@@ -198,14 +198,14 @@ async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
 
 /// Serves one connection from its beginning to its end.
 async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
-    // Fails if the client is already gone.
+    // Setting the option fails if the client is already gone.
     if stream.get().set_nodelay(true).is_err() {
         return;
     }
     let connected = host.server.borrow_mut().connect(host.rt.now());
     let session = match connected {
         Ok(session) => session,
-        // A real server would send the reason, except one that is away.
+        // A real server would send the reason, unless it is unreachable.
         Err(Refusal::Away | Refusal::Denied(_) | Refusal::TooMany) => return,
     };
     let connect_time = host.server.borrow().connect_time();
@@ -219,7 +219,7 @@ async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     let (kept, out) = (Vec::new(), Vec::new());
     let mut connection =
         Connection { host: &host, stream, session, protocol, due: None, kept, out };
-    // Whatever the error, there is no one to report it to.
+    // An error ends the connection, and is not reported.
     let _ = connection.run().await;
     host.server.borrow_mut().close(session);
 }
@@ -274,7 +274,7 @@ struct Connection<'h> {
     out: Vec<u8>,
 }
 
-/// Capacity kept of an empty buffer, in bytes.
+/// Capacity that an empty buffer retains, in bytes.
 const SPARE: usize = 4 << 10;
 
 impl Connection<'_> {
@@ -314,8 +314,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Processes the bytes read. Usually there is no incomplete message, and they are used in
-    /// place.
+    /// Processes the bytes read. Usually there is no incomplete message, and the bytes are
+    /// processed without a copy.
     fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
         if self.kept.is_empty() {
             let (used, next) = self.advance(fresh)?;

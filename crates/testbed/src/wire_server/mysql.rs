@@ -31,7 +31,7 @@ const BINARY: u16 = 63;
 /// The announced authentication method. Its result is not checked.
 const METHOD: &[u8] = b"mysql_native_password";
 
-/// A session from its first byte.
+/// The state of a session from its first byte on.
 pub(super) struct Session {
     payloads: Payloads,
     stage: Stage,

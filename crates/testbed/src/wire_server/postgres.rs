@@ -23,7 +23,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("standard_conforming_strings", "on"),
 ];
 
-/// A session from its first byte.
+/// The state of a session from its first byte on.
 pub(super) struct Session {
     /// State of the login; `None` after it.
     reception: Option<ServerLogin<'static>>,
@@ -330,7 +330,7 @@ impl Session {
     }
 }
 
-/// Returns an item by its name. There are rarely more than a handful.
+/// Returns an item by its name, by a linear search, because there are few.
 fn find<'t, T>(things: &'t [(Box<[u8]>, T)], name: &[u8]) -> Option<&'t T> {
     things.iter().find(|(known, _)| **known == *name).map(|(_, thing)| thing)
 }

@@ -120,7 +120,7 @@ pub(super) fn dollars(text: &[u8]) -> Vec<Cast> {
         let after = &text[at + 1..];
         let end = after.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(after.len());
         let number = str::from_utf8(&after[..end]).ok().and_then(|digits| digits.parse().ok());
-        // At most as many as the protocol can count.
+        // The protocol counts at most 65,535 values.
         let Some(number @ 1..=65_535_usize) = number else { continue };
         if casts.len() < number {
             casts.resize(number, Cast::None);

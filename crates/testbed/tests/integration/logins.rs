@@ -69,7 +69,7 @@ fn url_has_the_login_and_the_socket() {
     assert!(path.len() <= 107 && std::path::Path::new(path).exists(), "{path}");
 }
 
-/// Statements from a stranger could otherwise damage the files of the person who runs them.
+/// Statements written by others could otherwise damage the files of the person who runs them.
 #[test]
 fn user_of_a_url_reaches_no_file_and_no_program() {
     let folder = std::env::temp_dir();
@@ -114,8 +114,8 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
         }
         assert!(!touched.exists());
     }
-    // MariaDB's own functions give an administrator no access either. Other folders for tables are
-    // ignored.
+    // MariaDB's own functions give no access to an administrator either. A different folder for
+    // tables is ignored.
     let mariadb = start(&Options::mariadb());
     std::fs::create_dir(&touched).unwrap();
     std::fs::set_permissions(&touched, PermissionsExt::from_mode(0o777)).unwrap();

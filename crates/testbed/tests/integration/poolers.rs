@@ -31,7 +31,7 @@ fn sessions_of_pgbouncer_can_prepare_statements() {
     assert_eq!(ask_plainly(&server, sql), Ok("PREPARE\n42".to_owned()));
 }
 
-/// Changes a row without the pooler's knowledge, and returns the pooler's answer after that.
+/// Changes a row by a direct connection to the server, and returns the pooler's answer after that.
 fn behind_its_back(server: &Server) -> String {
     let change = |sql| server.sql(sql).expect("a change");
     change("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");

@@ -25,14 +25,14 @@ pub struct SearchErrors {
     pub estimates: Vec<f64>,
     /// Ratio of each published rate to the true capacity; `None` if none was published.
     pub published: Vec<Option<f64>>,
-    /// Number of intervals of the search that hold the true capacity; `None` for a method without
-    /// intervals.
+    /// Number of intervals of the search that contain the true capacity; `None` for a method
+    /// without intervals.
     pub covered: Option<u32>,
-    /// Searches with an irregular result.
+    /// Number of searches with an irregular result.
     pub irregular: u32,
-    /// Searches with each irregularity, by its name.
+    /// Number of searches with each irregularity, by its name.
     pub irregularities: BTreeMap<&'static str, u32>,
-    /// Requests of all searches.
+    /// Number of requests of all searches.
     pub requests: u64,
 }
 
@@ -48,14 +48,15 @@ const CLOSE: f64 = 0.02;
 /// Largest accepted share of searches that publish a rate above the capacity.
 const MOST_ABOVE: f64 = 0.1;
 
-/// Largest accepted cost of Assay's searches, as the median over the systems.
+/// Largest accepted median, over the systems, of the cost of Assay's searches, as a multiple of the
+/// requests of isotonic searches with the same error.
 const MOST_COST: f64 = 1.5;
 
 /// Runs `searches` searches with every method on each system whose name contains `only`, on all
 /// processors. `budget` is the budget of Assay's searches.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn errors(
     searches: u32,
     only: &str,
@@ -83,7 +84,7 @@ pub fn errors(
     Ok(done.into_iter().flat_map(|(_, methods)| methods).collect())
 }
 
-/// Makes `searches` searches of every method on one system.
+/// Runs `searches` searches with every method on one system.
 fn methods(
     system: System,
     searches: u32,
@@ -101,7 +102,7 @@ fn methods(
     Ok(methods)
 }
 
-/// Makes `searches` searches on one system.
+/// Runs `searches` searches on one system.
 ///
 /// # Errors
 /// As for [`errors`].
@@ -113,7 +114,7 @@ pub fn errors_of(system: System, searches: u32) -> Result<SearchErrors, Box<dyn 
     Ok(errors)
 }
 
-/// Searches on a system whose result is not an estimate.
+/// Searches on one system that should have a result other than an estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Special {
     /// Name of the system.
@@ -122,13 +123,14 @@ pub struct Special {
     pub expected: &'static str,
     /// Number of searches.
     pub searches: u32,
-    /// Number of searches with that result.
+    /// Number of searches with the expected result.
     pub found: u32,
-    /// Minimum share of the searches that must have it.
+    /// Minimum share of the searches that must have the expected result.
     pub least: f64,
 }
 
-/// Runs `searches` searches on each system without a smooth boundary whose name contains `only`.
+/// Runs `searches` searches on each system that has no smooth boundary and whose name contains
+/// `only`.
 ///
 /// # Errors
 /// As for [`errors`].
@@ -153,8 +155,8 @@ pub fn specials(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error
     of_systems(expectations, searches, only)
 }
 
-/// Makes `searches` searches on a system that becomes slower from trial to trial, and on two that
-/// do not change, if their names contain a text.
+/// Runs `searches` searches on a system that becomes slower from trial to trial, and on two that do
+/// not change, if their names contain `only`.
 ///
 /// # Errors
 /// As for [`errors`].
@@ -177,27 +179,28 @@ fn of_systems(
     wanted.map(|expected| expected.special(searches)).collect()
 }
 
-/// The costs of Assay's searches, for each system.
+/// The costs of Assay's searches, relative to isotonic searches with the same error, for each
+/// system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs(pub Vec<f64>);
 
 impl Costs {
-    /// Returns the costs in the errors of all methods.
+    /// Computes the costs from the errors of all methods.
     pub fn of(all: &[SearchErrors]) -> Costs {
         Costs(all.iter().filter_map(|errors| errors.cost(all)).collect())
     }
 
-    /// Returns the median.
+    /// Returns the median of the costs.
     pub fn median(&self) -> f64 {
         median(self.0.clone())
     }
 
-    /// Returns the largest one; NaN without any.
+    /// Returns the largest cost; NaN if there are no costs.
     pub fn most(&self) -> f64 {
         self.0.iter().copied().fold(f64::NAN, f64::max)
     }
 
-    /// Returns true if the median is as small as the guide says.
+    /// Returns true if the median is within the bound that the guide states.
     pub fn is_good(&self) -> bool {
         self.median() <= MOST_COST
     }
@@ -208,12 +211,12 @@ pub(super) struct Expectation {
     pub(super) system: System,
     pub(super) name: &'static str,
     pub(super) is_met: fn(&Searched) -> bool,
-    /// Minimum share of the searches that must have it.
+    /// Minimum share of the searches that must have this result.
     pub(super) least: f64,
 }
 
 impl Expectation {
-    /// Makes `searches` searches.
+    /// Runs `searches` searches.
     pub(super) fn special(self, searches: u32) -> Result<Special, Box<dyn Error>> {
         let Expectation { system, name: expected, is_met, least } = self;
         let mut found = 0;
@@ -233,13 +236,13 @@ fn never_fails(searched: &Searched) -> bool {
     irregular.any(|why| matches!(why, Irregular::NeverFails { .. }))
 }
 
-/// Returns true if the search calls its server slower from trial to trial.
+/// Returns true if the search reports that its server became slower from trial to trial.
 fn degrades(searched: &Searched) -> bool {
     let mut irregular = searched.capacity.irregular.iter();
     irregular.any(|why| matches!(why, Irregular::Drifts { change } if *change < 0.0))
 }
 
-/// Returns true if the search does not say that its server or the boundary changed.
+/// Returns true if the search reports no change of its server or of the boundary.
 pub(super) fn is_stationary(searched: &Searched) -> bool {
     let is_change = |why: &Irregular| {
         matches!(
@@ -280,7 +283,7 @@ impl SearchErrors {
     fn add(&mut self, searched: &Searched) {
         let Searched { capacity, requests, .. } = searched;
         let truth = self.system.truth;
-        // A search without an estimate is as wrong as can be.
+        // A search without an estimate counts as an error of -100 %.
         let estimate = capacity.estimate.map_or(-1.0, |estimate| estimate / truth - 1.0);
         let holds = capacity.interval.is_some_and(|it| it.low <= truth && truth <= it.high);
         self.estimates.push(estimate);
@@ -341,9 +344,10 @@ impl SearchErrors {
         self.requests as f64 / self.searches() as f64
     }
 
-    /// Returns the cost of Assay's searches: their number of requests as a multiple of that of the
-    /// isotonic search, for the same median size of the errors. Errors fall with the square root of
-    /// the requests. `None` for other methods, or if `all` lacks the isotonic search on the system.
+    /// Returns the cost of Assay's searches: the ratio of their number of requests to the number
+    /// that the isotonic search would need for the same median size of the errors. Errors fall with
+    /// the square root of the requests. `None` for other methods, or if `all` lacks the isotonic
+    /// search on the system.
     pub fn cost(&self, all: &[SearchErrors]) -> Option<f64> {
         let is_isotonic = |it: &&SearchErrors| it.system == self.system && it.method == ISOTONIC;
         let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == OURS)?;
@@ -351,8 +355,9 @@ impl SearchErrors {
         Some(ratio * ratio * self.mean_requests() / isotonic.mean_requests())
     }
 
-    /// Returns true if the errors are as small as the guide says. Other methods are not judged, and
-    /// systems that are only reported are judged by the published rates above the true capacity.
+    /// Returns true if the errors are within the bounds that the guide states. Other methods are
+    /// not judged. For systems that are only reported, only the share of published rates above the
+    /// true capacity is judged.
     pub fn is_good(&self) -> bool {
         let is_close = self.median().abs() <= 0.01 && self.close() >= 0.7;
         let is_safe = self.above() <= MOST_ABOVE;
@@ -382,8 +387,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    /// Assay's errors are half as large with twice the requests: the isotonic search would need
-    /// four times as many.
+    /// Assay's errors are half as large with twice the requests. The isotonic search would need
+    /// four times its requests for such errors.
     #[test]
     fn cost_is_that_of_the_same_error() {
         let of = |method, error, requests| {

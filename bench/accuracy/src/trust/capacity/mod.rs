@@ -22,7 +22,7 @@ mod tests {
     use super::errors::{Expectation, is_stationary};
     use super::*;
 
-    /// Number of searches on each system; `trust capacity` makes four times as many.
+    /// Number of searches on each system; `trust capacity` runs four times as many.
     const SEARCHES: u32 = 10;
 
     #[track_caller]
@@ -49,7 +49,7 @@ mod tests {
         }
     }
 
-    /// An exponential server of 100 requests per second, so a search has few of them.
+    /// An exponential server of 100 requests per second, so a search has few requests.
     const SLOW: System = System {
         name: "slow",
         url: "sim:mm1?service=10ms",

@@ -15,17 +15,16 @@ use crate::trust::{plan, simulated};
 pub struct OtherResult {
     /// Estimate of the capacity, in requests per second.
     pub estimate: f64,
-    /// Largest rate that passed below the smallest one that failed: the number that such a tool
-    /// publishes.
+    /// Largest passed rate below the smallest failed rate: the number that such a tool publishes.
     pub published: f64,
     /// Requests of all trials.
     pub requests: u64,
 }
 
-/// Usual number of trials of a bisection: some doublings, and seven halvings down to its width.
+/// Usual number of trials of a bisection: some doublings, then seven halvings of the bracket.
 const BISECTIONS: f64 = 13.0;
 
-/// Ratio of the ends of the bisection's bracket at which it stops.
+/// Ratio of the bracket's ends at which the bisection stops.
 const NARROW: f64 = 1.01;
 
 /// Number of trials of the isotonic search.
@@ -35,10 +34,10 @@ const PROBES: usize = 20;
 const MOST_TRIALS: usize = 60;
 
 /// Finds the capacity by bisection: doubling until a trial fails, then halving the bracket to 1 %,
-/// with about as many requests as `requests` together.
+/// with about `requests` requests in total.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherResult, Box<dyn Error>> {
     let each = requests as f64 / BISECTIONS;
     let mut trials = Trials { system, seed, requests: each, done: Vec::new(), all: 0 };
@@ -55,7 +54,7 @@ pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<OtherResul
 
 /// Finds the capacity by an isotonic fit, in the manner of AIPerf's `max-concurrency-under-sla`:
 /// doubling until a trial fails, three trials within the bracket, and then replicates at the root
-/// of the isotonic fit of the margins, with as many requests as `requests` together.
+/// of the isotonic fit of the margins, with `requests` requests in total.
 ///
 /// # Errors
 /// As for [`bisection`].

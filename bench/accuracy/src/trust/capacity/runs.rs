@@ -28,13 +28,13 @@ const WARMUP: Nanos = Nanos::from_secs(1);
 /// Time after a trial, as a real run would need it.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Maximum number of trials of one search; a search that wants more does not end.
+/// Maximum number of trials of one search; a search that needs more is taken to be endless.
 const MOST_TRIALS: usize = 1_000;
 
 /// A search and the requests that it took.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// Its result.
+    /// Result of the search.
     pub capacity: Capacity,
     /// Requests of all trials, including the trials of the confirmation.
     pub requests: u64,
@@ -42,7 +42,7 @@ pub struct Searched {
     pub of_confirmation: u64,
 }
 
-/// Returns the order of a search on this system.
+/// Returns the parameters of a search on this system.
 fn order(system: &System, seed: u64, budget: Nanos) -> CapacityOrder {
     let slo = Slo {
         text: format!("p99(read) < {}ms", system.bound_ms),
@@ -66,10 +66,10 @@ fn order(system: &System, seed: u64, budget: Nanos) -> CapacityOrder {
     }
 }
 
-/// Makes a search with this seed, within a budget of simulated time.
+/// Runs a search with this seed, within a budget of simulated time.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn search(system: &System, seed: u64, budget: Nanos) -> Result<Searched, Box<dyn Error>> {
     let order = order(system, seed, budget);
     let mut trials: Vec<Trial> = Vec::new();

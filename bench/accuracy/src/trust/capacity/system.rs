@@ -3,7 +3,7 @@
 /// A simulated system, the load on it, and its true capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct System {
-    /// Its name.
+    /// Name of the system.
     pub name: &'static str,
     pub(super) url: &'static str,
     /// Lines of the job other than its rate.
@@ -14,7 +14,7 @@ pub struct System {
     pub(super) bound_ms: f64,
     /// Largest rate at which the condition holds, in requests per second.
     pub truth: f64,
-    /// True if all errors are judged; of others only the rates that are too high.
+    /// True if all errors are judged; false if only published rates above the capacity are.
     pub is_judged: bool,
 }
 
@@ -58,8 +58,8 @@ pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5
 /// The server of [`STEP`] with random arrivals, some of which it refuses at lower rates.
 pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
 
-/// An exponential server that answers ten thousand requests within the budget of a search, so that
-/// few of them are slow.
+/// An exponential server that answers only ten thousand requests, few of them slow, within the
+/// budget of a search.
 pub const FEW_REQUESTS: System = System {
     name: "M/M/1, 10 requests/s at most",
     url: "sim:mm1?service=100ms",
@@ -88,7 +88,7 @@ pub const ALWAYS: System = System {
     is_judged: true,
 };
 
-/// A server at which an eighth of the requests (e⁻²) is too slow, at every rate.
+/// A server that answers an eighth of the requests (e⁻²) too slowly, at every rate.
 pub const ALWAYS_AT_RANDOM: System = System {
     name: "always fails, at random",
     url: "sim:mmc?service=10ms&servers=unlimited",

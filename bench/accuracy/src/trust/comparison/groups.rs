@@ -12,11 +12,12 @@ const LIMIT: &str = "throughput < -3%";
 /// Number of runs of each group, as the guide recommends.
 const RUNS: u32 = 6;
 
-/// Alarms where the true change is the limit: a two-sided interval of 95 % lies beyond it in 2.5 %.
-/// Of a thousand sets of 2,000 comparisons, two lie outside of this range.
+/// Accepted percentage of alarms if the true change equals the limit: a two-sided interval of 95 %
+/// lies beyond the limit in 2.5 % of the comparisons. Of a thousand sets of 2,000 comparisons, two
+/// lie outside of this range.
 const AT_THE_LIMIT: RangeInclusive<f64> = 1.35..=3.65;
 
-/// A machine whose speed is the same for all runs, but for the noise of each.
+/// A machine with the same speed in all runs, apart from the noise of each run.
 const STEADY: Laboratory = Laboratory { drift: 0.0, ..ORDINARY };
 
 /// Counts the alarms of comparisons of one group with another that runs after it.
@@ -48,7 +49,8 @@ pub(super) fn groups_with_drift(method: &Method, comparisons: u32) -> Comparison
     alarms(name, comparisons, 0.0..=1.0, (method, ORDINARY))
 }
 
-/// Measures the alarms that drift between the groups causes: no interval covers it.
+/// Measures the alarms that a drift between the groups causes: the interval of a change does not
+/// account for such a drift.
 pub(super) fn groups_on_a_slowing_machine(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, machine 20 % slower at the end, 6 runs after 6 others: \
                 `throughput < -3%` exceeded";

@@ -1,4 +1,4 @@
-//! A model of a machine on which runs are made: noise from run to run, and drift over many runs.
+//! A model of a machine on which runs execute: noise from run to run, and drift over many runs.
 
 use analyze::compare::ArmId;
 use base::{Draw, Seed, Stream};
@@ -72,7 +72,7 @@ impl Order {
     }
 }
 
-/// A run at its place in an experiment.
+/// A run with its place in an experiment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ModelRun {
     pub(super) round: u32,
@@ -85,13 +85,13 @@ pub(super) struct ModelRun {
 }
 
 impl Laboratory {
-    /// Makes an experiment of this many rounds; its chance depends on `seed` alone.
+    /// Simulates an experiment of `rounds` rounds; its random numbers depend on `seed` alone.
     pub(super) fn experiment(&self, order: Order, rounds: u32, seed: u64) -> Vec<ModelRun> {
         self.experiment_of_job(order, rounds, Chance { seed, job: 0 })
     }
 
-    /// Makes an experiment of this many rounds, and returns the runs with the throughput of one of
-    /// its jobs. The jobs scatter independently of each other.
+    /// Simulates an experiment of `rounds` rounds, and returns the runs with the throughput of one
+    /// of its jobs. The jobs scatter independently of each other.
     pub(super) fn experiment_of_job(
         &self,
         order: Order,
@@ -112,7 +112,8 @@ impl Laboratory {
         runs
     }
 
-    /// Makes this many runs of the baseline, then as many of the arm; chance depends on `seed`.
+    /// Simulates `runs` runs of the baseline, then as many of the arm; their random numbers depend
+    /// on `seed`.
     pub(super) fn groups(&self, runs: u32, seed: u64) -> [Vec<ModelRun>; 2] {
         [ArmId::BASELINE, ArmId(1)].map(|arm| {
             let run = |round| {
@@ -152,11 +153,11 @@ struct ModelPlace {
     position: u32,
     /// Number of runs before it.
     at: u32,
-    /// Part of the experiment that is over, 0 to 1.
+    /// Fraction of the experiment that is over, 0 to 1.
     progress: f64,
 }
 
-/// The numbers on which the chance of an experiment depends.
+/// The numbers that determine the random numbers of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance {
     /// Number of the experiment; it determines the order of the runs.
@@ -166,7 +167,8 @@ pub(super) struct Chance {
 }
 
 impl Chance {
-    /// Returns the seed of a job's scatter. No experiment has so large a number.
+    /// Returns the seed of a job's scatter. Numbers of experiments are below 2³², so no two jobs
+    /// share a seed.
     fn of_job(self) -> u64 {
         self.seed + (u64::from(self.job) << 32)
     }
@@ -179,7 +181,7 @@ fn draw(seed: u64, at: u32) -> Draw {
 /// A run in seconds, with a warm-up and a decline.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ThroughputModel {
-    /// Time in which the warm-up decays to its 2.7th part, in seconds.
+    /// Time constant of the exponential warm-up, in seconds.
     pub(super) warms_in_s: f64,
     /// Fraction of the throughput that is missing at first.
     pub(super) cold: f64,

@@ -1,4 +1,4 @@
-//! The method of an experiment, with the mistakes that can be made in it.
+//! The method of an experiment, with the mistakes that can be planted in it.
 
 use analyze::compare::{
     ArmId, ArmSample, ChangeInterval, Compared, Comparison, Conclusion, CountedRun, Design,
@@ -40,9 +40,9 @@ pub(super) enum Analysis {
 /// The rule for the warm-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WarmupRule {
-    /// The latest cut of a round, for all its runs.
+    /// All runs of a round are cut at the latest end of a warm-up among them.
     LatestOfTheRound,
-    /// The cut of each run: the planted mistake.
+    /// Each run is cut at the end of its own warm-up: the planted mistake.
     PerArm,
 }
 
@@ -64,12 +64,12 @@ pub(super) enum SuspectRule {
     DroppedInOneArm,
 }
 
-/// The error of several bets.
+/// The error probability of several bets.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum BetError {
-    /// The bets share 5 %.
+    /// The bets share an error probability of 5 %.
     Shared,
-    /// Each bet may err in 5 %: the planted mistake.
+    /// Each bet has an error probability of 5 %: the planted mistake.
     Each,
 }
 
@@ -83,7 +83,7 @@ pub(super) enum ForecastBasis {
     Runs,
 }
 
-/// The value that exceeds a limit for regressions.
+/// The value that must exceed a limit for regressions to raise an alarm.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AlarmBasis {
     /// The whole interval of the change.
@@ -123,7 +123,7 @@ impl Answer {
         interval.map(|interval| [interval.low, interval.high])
     }
 
-    /// Returns true if the interval excludes that nothing changed.
+    /// Returns true if the interval excludes zero.
     pub(super) fn is_significant(&self) -> bool {
         self.interval().is_some_and(|[low, high]| low > 0.0 || high < 0.0)
     }
@@ -192,8 +192,8 @@ impl Method {
         })
     }
 
-    /// Judges a limit for regressions by two groups of runs that were not interleaved, as
-    /// `assay compare --fail-on` does, and returns true if it is exceeded.
+    /// Judges a limit for regressions on two groups of runs that were not interleaved, as `assay
+    /// compare --fail-on` does, and returns true if it is exceeded.
     pub(super) fn exceeds(&self, limit: &str, groups: &[Vec<ModelRun>; 2]) -> bool {
         let of_group = |runs: &Vec<ModelRun>| runs.iter().map(figures).collect::<Vec<_>>();
         let figures: [Vec<RunFigures>; 2] = groups.each_ref().map(of_group);
@@ -221,8 +221,8 @@ impl Method {
         outcome == Ok(RegressionOutcome::Exceeded)
     }
 
-    /// Returns the number of further pairs that would probably decide an experiment after these
-    /// ones; `None` if it is decided.
+    /// Returns the number of further pairs that would probably decide an experiment after `pairs`
+    /// pairs; `None` if it is decided.
     pub(super) fn forecast(&self, runs: &[ModelRun], pairs: u32) -> Option<u32> {
         let answer = self.judge(runs, LookPlan::Fixed(pairs), &[]);
         let Conclusion::Undecided { more_pairs } = answer.throughput()?.conclusion else {
@@ -235,7 +235,7 @@ impl Method {
         })
     }
 
-    /// Returns the rows that the record of an experiment has of its runs.
+    /// Returns the rows of the runs in the record of an experiment.
     fn rows(&self, runs: &[ModelRun], looks: LookPlan) -> Vec<RunRow> {
         let of_round = |round: &[ModelRun]| {
             let verdicts: Vec<RunVerdict> = round.iter().map(verdict).collect();
@@ -299,8 +299,8 @@ impl Method {
     }
 }
 
-/// Returns the number of pairs of the look that is due first when an interrupted experiment is
-/// continued with the runs and looks of its record, before any further run.
+/// Returns the number of pairs of the look that is due first when an interrupted experiment
+/// continues from its record, before any further run.
 fn due<'r>(
     plan: LookPlan,
     runs: impl Iterator<Item = &'r RunRow> + Clone,
@@ -331,7 +331,7 @@ fn figures(run: &ModelRun) -> RunFigures {
     drawn_figures(run.throughput, verdict(run))
 }
 
-/// Returns the figures of a run, given by its place, of an experiment with several jobs.
+/// Returns the figures of the run with the index `run` in an experiment with several jobs.
 fn of_jobs(jobs: &[Vec<ModelRun>], run: usize) -> RunFigures {
     let metric = |(job, runs): (usize, &Vec<ModelRun>)| {
         (RunMetric::of(Quantity::Throughput, name(job)), runs[run].throughput)
@@ -348,7 +348,7 @@ fn name(job: usize) -> String {
     format!("job-{}", job + 1)
 }
 
-/// Returns true if the interval of a change excludes that nothing changed.
+/// Returns true if the interval of a change excludes zero.
 fn is_significant(change: &MetricChange) -> bool {
     let interval = change.compared.as_ref().ok().and_then(|compared| compared.interval);
     interval.is_some_and(|interval| interval.excludes_zero())

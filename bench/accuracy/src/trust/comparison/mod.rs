@@ -1,10 +1,11 @@
 //! The error rates of comparisons.
 //!
 //! Most rows draw the figures of runs from a [model](laboratory) of a machine, with noise from run
-//! to run and drift over many runs, as thousands of comparisons would take days even in virtual
-//! time. The last rows ([`runs`]) make real runs in virtual time, against simulated servers with
-//! the same noise and drift. Everything after the figures of a run is the code that compares real
-//! runs. [`mod@mutations`] are mistakes in experiments; each must turn a row red.
+//! to run and drift over many runs, because thousands of comparisons would take days even in
+//! virtual time. The last rows ([`runs`]) execute real runs in virtual time, against simulated
+//! servers with the same noise and drift. The figures of all rows are analysed by the code that
+//! compares real runs. [`mod@mutations`] plants mistakes in experiments; each must move the rate of
+//! a row out of its accepted range.
 
 mod groups;
 mod laboratory;
@@ -23,7 +24,7 @@ pub use runs::rates_of_runs;
 mod tests {
     use super::*;
 
-    /// Number of comparisons per row; `trust` makes five times as many.
+    /// Number of comparisons per row; `trust` runs five times as many.
     const COMPARISONS: u32 = 400;
 
     #[test]

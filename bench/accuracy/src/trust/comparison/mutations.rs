@@ -1,4 +1,4 @@
-//! Mistakes of experiments, each of which must turn a row red.
+//! Planted mistakes in experiments; each must move the rate of a row out of its accepted range.
 
 use super::groups::groups_at_the_limit;
 use super::laboratory::Order;
@@ -12,25 +12,25 @@ use super::rates::{
     suspect_runs, warm_up,
 };
 
-/// A mistake, and the rate of a row without and with it.
+/// A planted mistake, and the rate of a row without and with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutation {
     /// Name of the mistake.
     pub mistake: &'static str,
-    /// Rate without it.
+    /// Rate without the mistake.
     pub honest: ComparisonRate,
-    /// Rate with it.
+    /// Rate with the mistake.
     pub mistaken: ComparisonRate,
 }
 
 impl Mutation {
-    /// Returns true if the rate is accepted without the mistake, and not with it.
+    /// Returns true if the rate without the mistake is accepted, and the rate with it is not.
     pub fn is_noticed(&self) -> bool {
         self.honest.is_good() && !self.mistaken.is_good()
     }
 }
 
-/// Makes each mistake whose own name, or whose row's name, contains `only`.
+/// Measures each mistake if its own name or its row's name contains `only`.
 pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
     let mistakes: [(&'static str, Row, Method); 8] = [
         (

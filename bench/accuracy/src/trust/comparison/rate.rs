@@ -16,7 +16,7 @@ pub struct ComparisonRate {
 }
 
 impl ComparisonRate {
-    /// Counts the comparisons, by their seeds, that have the property.
+    /// Counts the seeds whose comparison has the property.
     pub(in crate::trust) fn count(
         name: &'static str,
         comparisons: u32,

@@ -15,8 +15,8 @@ use super::laboratory::{
 use super::method::{Answer, HONEST, Method};
 use super::rate::ComparisonRate;
 
-/// Rejections of comparisons of equal arms at 5 %: 7 to 36 of 400. One of a thousand sets of
-/// comparisons lies outside of this range.
+/// Accepted percentage of significant comparisons of equal arms, at a level of 5 %: 7 to 36 of 400.
+/// One of a thousand sets of comparisons lies outside of this range.
 const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 
 /// Returns the rates of the rows whose name contains `only`.
@@ -114,7 +114,7 @@ const BETS: u32 = 3;
 
 pub(super) fn several_bets(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, bets on 3 jobs, 10 pairs: any significant";
-    // Five times as many, for narrow limits. Independent jobs err together in 4.9 %.
+    // Five times as many, for narrow limits. With independent jobs, at least one bet errs in 4.9 %.
     ComparisonRate::count(name, 5 * comparisons, 3.0..=6.5, |seed| {
         let of_job = |job| ORDINARY.experiment_of_job(method.order, 10, Chance { seed, job });
         let jobs: Vec<Vec<ModelRun>> = (0..BETS).map(of_job).collect();
@@ -148,7 +148,8 @@ fn bet_outside(method: &Method, comparisons: u32) -> ComparisonRate {
     bets(name, comparisons, 99.0..=100.0, (method, 0.0, BetOutcome::Failed))
 }
 
-/// On an end of the range, either outcome is wrong in half of 5 %.
+/// Accepted percentage of each outcome if the true change is an end of the bet's range: each is
+/// then wrong in half of 5 %.
 const AT_AN_END: RangeInclusive<f64> = 0.5..=4.5;
 
 fn bet_held_at_an_end(method: &Method, comparisons: u32) -> ComparisonRate {
@@ -179,11 +180,12 @@ fn equivalence_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate 
 /// Pairs after which an undecided experiment is continued.
 const FIRST_PAIRS: u32 = 8;
 
-/// Largest number of experiments among which one that is undecided after the first pairs is found.
+/// Largest number of experiments that are tried to find one that is undecided after the first
+/// pairs.
 const EXPERIMENTS_PER_FORECAST: u64 = 10;
 
-/// Counts the decided ones of the experiments that are undecided after the first pairs and
-/// continued for as many pairs as that answer says.
+/// Continues experiments that are undecided after the first pairs for the forecast number of pairs,
+/// and counts those that are decided then.
 fn forecasts(
     name: &'static str,
     comparisons: u32,
@@ -246,8 +248,8 @@ fn growing_table(method: &Method, comparisons: u32) -> ComparisonRate {
     })
 }
 
-/// Measures false alarms where the arm warms up more slowly than the baseline and both decline over
-/// a run: only equal windows can be compared.
+/// Measures false alarms if the arm warms up more slowly than the baseline and both decline over a
+/// run: only equal windows can be compared.
 pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change after other warm-ups, 10 pairs: significant";
     let model = ThroughputModel { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };

@@ -16,17 +16,18 @@ use crate::trust::{plan, simulated};
 const WORKLOAD: &str = "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n";
 
 /// Runs `comparisons` experiments of each set whose name contains `only`: with equal servers, and
-/// with one that is slower.
+/// with one server that is slower.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn rates_of_runs(comparisons: u32, only: &str) -> Result<Vec<ComparisonRate>, Box<dyn Error>> {
     let equal = Experiments {
         name: "virtual runs, no change, 8 pairs: significant",
         services_us: [10_000, 10_000],
         noise: 0.01,
         rounds: 8,
-        // Of 20 comparisons, one in a thousand sets has more than 5 (25 %); of 400, more than 9 %.
+        // One in a thousand sets of 20 comparisons has more than 5 false alarms (25 %); of 400,
+        // more than 9 %.
         accepted_percent: if comparisons < 400 { [0.0, 25.0] } else { [1.75, 9.0] },
     };
     let slower = Experiments {

@@ -7,7 +7,7 @@ use base::{Draw, Seed, Stream};
 use crate::trust::comparison::ComparisonRate;
 use crate::trust::drawn_figures;
 
-/// Records of a series.
+/// Number of records of a series.
 const RECORDS: u32 = 40;
 
 /// Standard deviation of the noise from record to record, as a fraction.
@@ -22,27 +22,28 @@ const MARGIN: u64 = 8;
 /// Largest distance of a change point from the true one, in records.
 const NEAR: u32 = 3;
 
-/// Records before a step that is near the end of a series.
+/// Number of records before a step that is near the end of a series.
 const BEFORE: u32 = 20;
 
-/// Throughput of a different plan, as a multiple.
+/// Throughput of a different plan, as a multiple of the usual throughput.
 const OTHER_PLAN: f64 = 1.5;
 
-/// Times that each value is counted if copies are taken for records.
+/// Number of times that each value is counted if copies are mistaken for records.
 const COPIES: u32 = 4;
 
 /// Rates of change points.
 #[derive(Clone, Debug)]
 pub(super) struct HistoryRates {
-    /// A step is found, with at least [`MARGIN`] records after it.
+    /// Rate of finding a step that has at least [`MARGIN`] records after it.
     pub(super) found: ComparisonRate,
-    /// A step is found in its fourth, sixth and eighth record: no earlier one can show it.
+    /// Rates of finding a step when its fourth, sixth and eighth record exist; fewer records cannot
+    /// show it.
     pub(super) found_soon: [ComparisonRate; 3],
-    /// A step is found, if every second record has a different plan.
+    /// Rate of finding a step if every second record has a different plan.
     pub(super) found_in_mixed: ComparisonRate,
-    /// A series without a step has a change point.
+    /// Rate of change points in series without a step.
     pub(super) alarms: ComparisonRate,
-    /// A series without a step has a change point, if each record is there several times.
+    /// Rate of change points in series without a step in which each record is repeated.
     pub(super) alarms_of_copies: ComparisonRate,
 }
 
@@ -82,7 +83,7 @@ fn finds_step(seed: u64, plans: Plans) -> bool {
     is_placed(at, &stepped(&mut draw, RECORDS, at, plans))
 }
 
-/// Returns true if a step is found when this number of records were made after it.
+/// Returns true if a step is found with `after` records after it.
 fn finds_new_step(seed: u64, after: u32) -> bool {
     let mut draw = Stream::new(Seed(seed), "histories", "new step").draw(0);
     is_placed(BEFORE, &stepped(&mut draw, BEFORE + after, BEFORE, Plans::One))
@@ -106,7 +107,7 @@ fn stepped(draw: &mut Draw, records: u32, at: u32, plans: Plans) -> Vec<f64> {
     (0..records).map(value).collect()
 }
 
-/// Returns a series without a step. Each value is there `copies` times.
+/// Returns a series without a step. Each value is repeated to occur `copies` times.
 fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
     let mut draw = Stream::new(Seed(seed), "histories", "unchanged").draw(0);
     let mut values = Vec::new();

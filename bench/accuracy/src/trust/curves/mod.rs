@@ -1,10 +1,10 @@
 //! The error rates of curves and of histories.
 //!
-//! The runs of [`sweeps`](mod@sweeps) are made by the engine in virtual time, against a simulated
-//! server that follows the universal scalability law, with noise from run to run; those of
-//! [`workers`](mod@workers) against queues whose workers contend. The records of
-//! [`histories`](mod@histories) are drawn from a model, as thousands of runs would only add up to
-//! the same noise. Each mistake must turn its row red.
+//! The runs of [`sweeps`](mod@sweeps) are executed by the engine in virtual time, against a
+//! simulated server that follows the universal scalability law, with noise from run to run; those
+//! of [`workers`](mod@workers) against queues whose workers contend. The records of
+//! [`histories`](mod@histories) are drawn from a model, because thousands of runs would only add up
+//! to the same noise. Each planted mistake must move the rate of its row out of its accepted range.
 
 mod histories;
 mod sweeps;
@@ -27,12 +27,12 @@ pub struct CurveCounts {
     pub histories: u32,
 }
 
-/// The rates without and with a mistake.
+/// The rates without and with a planted mistake.
 #[derive(Clone, Debug)]
 pub struct CurveRates {
     /// Rates without a mistake.
     pub rates: Vec<ComparisonRate>,
-    /// Mistakes.
+    /// Planted mistakes with the rates of their rows.
     pub mutations: Vec<Mutation>,
 }
 
@@ -47,7 +47,7 @@ impl CurveRates {
 /// Measures all rates.
 ///
 /// # Errors
-/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+/// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
     let fits = sweeps::fits(counts.fits)?;
     let best = sweeps::best_points(counts.sweeps)?;
@@ -92,7 +92,7 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    /// `trust curves` makes 200 fits and 100 sweeps.
+    /// `trust curves` runs 200 fits and 100 sweeps.
     const COUNTS: CurveCounts = CurveCounts { fits: 25, sweeps: 20, p99_sweeps: 8, histories: 200 };
 
     #[test]

@@ -13,13 +13,13 @@ use crate::trust::{plan, simulated};
 /// Numbers of clients.
 const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// The fewest of them from which the law is fitted, over the same range.
+/// The fewest numbers of clients to which the law is fitted, over the same range as [`CLIENTS`].
 const FEW: [u32; 5] = [1, 4, 16, 64, 128];
 
-/// As few of them, all below the peak of [`FITTED`].
+/// As many numbers of clients as in [`FEW`], all below the peak of [`FITTED`].
 const BELOW_PEAK: [u32; 5] = [1, 2, 4, 8, 16];
 
-/// Runs of each point of a sweep.
+/// Number of runs of each point of a sweep.
 pub(super) const REPEATS: u32 = 3;
 
 /// Fraction by which the machine is slower at the last point than at the first one, if the points
@@ -51,7 +51,7 @@ impl UslServer {
         lambda * clients / (1.0 + sigma * others + kappa * clients * others)
     }
 
-    /// Makes a sweep with noise of 2 % from run to run, and returns the figures of each point.
+    /// Runs a sweep with noise of 2 % from run to run, and returns the figures of each point.
     fn sweep(self, seed: u64) -> Result<Vec<Vec<RunFigures>>, Box<dyn Error>> {
         let UslServer { lambda, sigma, kappa } = self;
         let url = format!(
@@ -92,7 +92,7 @@ pub(super) fn points<'r>(values: &[u32], runs: &'r [Vec<RunFigures>]) -> Vec<Cur
     points
 }
 
-/// Returns the points of these numbers of clients, with this number of runs each.
+/// Returns the points of these numbers of clients, each with `repeats` runs.
 fn some_of<'r>(clients: &[u32], repeats: u32, runs: &'r [Vec<RunFigures>]) -> Vec<CurvePoint<'r>> {
     let mut points = points(&CLIENTS, runs);
     points.retain(|point| clients.iter().any(|it| point.x == Some(f64::from(*it))));
@@ -111,7 +111,7 @@ fn slow(runs: &mut [Vec<RunFigures>]) {
     }
 }
 
-/// Makes sweeps on all processors, each with its own seed.
+/// Runs sweeps on all processors, each with its own seed.
 pub(super) fn sweeps<T: Send>(
     number: u32,
     make: impl Fn(u64) -> Result<Vec<Vec<RunFigures>>, Box<dyn Error>> + Sync,
@@ -134,7 +134,7 @@ pub(super) struct FitRates {
     pub(super) holds_if_slowing: ComparisonRate,
 }
 
-/// Counts the fits whose interval holds the true parameter.
+/// Counts the fits whose interval contains the true parameter.
 pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
     let found = sweeps(
         number,
@@ -175,7 +175,7 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
     })
 }
 
-/// Returns those of λ, σ, κ and N* that lie in the interval of their fit.
+/// Returns true for each of λ, σ, κ and N* that lies in the interval of its fit.
 fn held(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
     let UslServer { lambda, sigma, kappa } = FITTED;
     let peak = ((1.0 - sigma) / kappa).sqrt();
@@ -192,17 +192,17 @@ fn held(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
 /// Rates of sweeps whose best point is known.
 #[derive(Clone, Debug)]
 pub(super) struct BestRates {
-    /// The truly best point is named, or among those that are not shown to be worse.
+    /// Rate at which the truly best point is named, or is among those not shown to be worse.
     pub(super) named: ComparisonRate,
-    /// The best point has the best mean: the rate if nothing else were named.
+    /// Rate at which the best point has the best mean, as if no other points were named.
     pub(super) best_mean: ComparisonRate,
-    /// A point that is far from it is among those that are not shown to be worse.
+    /// Rate at which a point far from the best one is among those not shown to be worse.
     pub(super) far: ComparisonRate,
 }
 
 impl BestRates {
-    /// Counts what was found in each sweep: named, best mean, far. `best` and `far` are the names
-    /// of the rates.
+    /// Computes the rates from the findings of each sweep: named, best mean, far. `best` and `far`
+    /// are the names of the rates.
     pub(super) fn count(found: &[[bool; 3]], best: &'static str, far: &'static str) -> BestRates {
         let rate = |name, place: usize, accepted| ComparisonRate {
             name,

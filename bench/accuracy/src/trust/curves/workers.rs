@@ -1,10 +1,10 @@
 //! Sweeps of the number of workers by the p99 of the response time, against servers with a closed
 //! form.
 //!
-//! The workers of a queue contend: each serves more slowly the more of them there are, by the
-//! universal scalability law. Few workers leave requests waiting, many make each of them slow, so
-//! the p99 has its minimum in between. With exponential service times the queue is M/M/c, and its
-//! p99 is known for each number of workers.
+//! The workers of a queue contend: the more workers there are, the more slowly each of them serves,
+//! by the universal scalability law. With few workers requests wait, and with many each request is
+//! slow, so the p99 has its minimum in between. With exponential service times the queue is M/M/c,
+//! and its p99 is known for each number of workers.
 
 use std::error::Error;
 
@@ -15,13 +15,13 @@ use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric, TimeS
 
 use super::sweeps::{BestRates, REPEATS, figures, points, sweeps};
 
-/// Numbers of workers; the first one cannot carry the load.
+/// Numbers of workers; workers of the first number cannot carry the load.
 const WORKERS: [u32; 8] = [6, 8, 10, 12, 16, 24, 32, 48];
 
 /// Arrivals per second.
 const RATE: f64 = 600.0;
 
-/// The law by which the workers slow each other down.
+/// The law of the workers' mutual slowdown.
 const LAW: Scalability = Scalability { service_s: 0.01, contention: 0.02, coherency: 0.000_5 };
 
 /// Ratio of the p99 of a number of workers to the smallest p99, above which the number is far from
@@ -58,7 +58,7 @@ fn p99_s(workers: u32) -> f64 {
     }
 }
 
-/// Makes a sweep with noise of 2 % from run to run, and returns the figures of each point.
+/// Runs a sweep with noise of 2 % from run to run, and returns the figures of each point.
 fn sweep(seed: u64) -> Result<Vec<Vec<RunFigures>>, Box<dyn Error>> {
     let run = |point: usize, repeat: u32| {
         let workers = WORKERS[point];

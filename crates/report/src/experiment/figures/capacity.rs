@@ -9,13 +9,13 @@ use super::doubts::{Doubts, in_parentheses};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
-/// Largest distance of the trials of the figure of the boundary from the estimate, as a logarithm.
+/// Largest distance of a trial from the estimate in the figure of the boundary, as a logarithm.
 const NEAR: f64 = 0.25;
 
-/// Points of the regression line.
+/// Number of points of the regression line.
 const LINE: u32 = 40;
 
-/// Lowest end of an axis, as a part of the allowed value.
+/// Lowest end of an axis, as a fraction of the allowed value.
 const LOWEST: f64 = 0.1;
 
 /// Returns the figures of a search: the boundary of the binding condition, and all trials by each
@@ -45,16 +45,16 @@ struct Judged<'a> {
     found: Option<&'a Capacity>,
 }
 
-/// A trial on a figure.
+/// A trial with its height in a figure.
 struct Placed<'a> {
     trial: &'a TrialView,
-    /// Its measure: a share of the requests, or the ratio to the bound.
+    /// Measure of the trial: a fraction of the requests, or the ratio to the bound.
     y: Option<f64>,
 }
 
 impl Placed<'_> {
-    /// Returns the place on the figure. Without a measure the load was not carried: the trial lies
-    /// at the upper end.
+    /// Returns the position in the figure. A trial without a measure could not sustain its load: it
+    /// lies at the upper end of the axis.
     fn place(&self, y: &Axis) -> Point {
         let height = self.y.map_or(y.to, |height| height.max(y.from).min(y.to));
         Point { x: self.trial.trial.value, y: height }
@@ -84,7 +84,7 @@ impl Judged<'_> {
     }
 
     /// Returns the vertical axis of these trials. A trial without a request beyond the bound lies
-    /// at its lower end, and a trial with an infinite ratio at its upper end.
+    /// at the lower end of the axis, and a trial with an infinite ratio at the upper end.
     fn y(&self, placed: &[Placed<'_>]) -> Axis {
         let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0 && y.is_finite());
         let low = shown().fold(LOWEST * self.allowed(), f64::min);
@@ -201,7 +201,7 @@ fn write_trials(
     }
 }
 
-/// The outcomes with their inks and shapes: of rounds and confirmations, and of the bracket.
+/// The outcomes, each with its ink and two shapes: of rounds and confirmations, and of the bracket.
 const OUTCOMES: [(&str, Ink, [Symbol; 2]); 4] = [
     ("pass", Ink::Series(2), [Symbol::Disc, Symbol::HollowDisc]),
     ("undecided", Ink::Doubtful, [Symbol::Diamond, Symbol::HollowDiamond]),
@@ -218,7 +218,7 @@ fn surrounding(phase: Phase) -> Option<Symbol> {
     }
 }
 
-/// Returns true for trials before the rounds.
+/// Returns true for the phases before the rounds.
 fn is_of_bracket(phase: Phase) -> bool {
     match phase {
         Phase::Bracket | Phase::Shrink => true,
@@ -271,7 +271,7 @@ fn boundary(judged: &Judged<'_>) -> Figure {
     }
 }
 
-/// Returns the figure of all trials by a condition; `is_first` if it is the binding one.
+/// Returns the figure of all trials by a condition; `is_first` for the binding condition.
 fn trials(judged: &Judged<'_>, is_first: bool) -> Figure {
     let placed: Vec<Placed<'_>> = judged.placed().collect();
     let values = placed.iter().map(|it| it.trial.trial.value);
@@ -315,7 +315,7 @@ fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
 }
 
 /// Returns the clause with the number of SUSPECT trials and the checks that object to them, after a
-/// semicolon; empty without one.
+/// semicolon; empty without SUSPECT trials.
 fn doubts(placed: &[Placed<'_>]) -> String {
     let doubts: Vec<Vec<CheckKind>> = placed.iter().map(|it| it.trial.doubts()).collect();
     let verb = match doubts.iter().filter(|checks| !checks.is_empty()).count() {
@@ -408,7 +408,7 @@ mod tests {
         assert!(figure.caption.ends_with(words), "{}", figure.caption);
     }
 
-    /// Beyond the capacity, backlogs are on purpose.
+    /// Beyond the capacity, a backlog is expected.
     #[test]
     fn suspect_trial_is_struck_through_unless_it_shows_the_overload() {
         let mut view = search();

@@ -17,8 +17,8 @@ const BARS: f64 = 0.76;
 const PARTS: [(&str, Ink); 3] =
     [("user", Ink::Series(0)), ("system", Ink::Series(1)), ("idle", Ink::Quiet)];
 
-/// Returns a figure of each component that was observed, the database first; if there is none, one
-/// that says so.
+/// Returns a figure for each component that was observed, the database first. If none was observed,
+/// returns one figure that says so.
 pub(super) fn figures(subject: &Subject<'_>) -> Vec<Figure> {
     let owners = [CpuOwner::Database, CpuOwner::Proxy, CpuOwner::Generator];
     let of_owner = |owner: CpuOwner| {
@@ -73,7 +73,7 @@ fn figure(subject: &Subject<'_>, owner: CpuOwner, shares: &[Share<'_>]) -> Figur
     let marks = vec![
         Mark::Bars { ink: PARTS[0].1, is_solid: true, bars: user },
         Mark::Bars { ink: PARTS[1].1, is_solid: true, bars: system },
-        // Idle time is the rest of the bar, and quiet.
+        // Idle time is the rest of the bar, in a quiet ink.
         Mark::Bars { ink: PARTS[2].1, is_solid: false, bars: idle },
     ];
     let swatch = |part: usize| if part == 2 { Swatch::Spread } else { Swatch::Area };

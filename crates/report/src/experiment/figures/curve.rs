@@ -11,10 +11,10 @@ use super::readable::readable;
 use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::significant;
 
-/// Largest end of an interval that the axis makes room for, as a multiple of the largest value.
+/// Largest end of an interval for which the axis is extended, as a multiple of the largest value.
 const MOST_ROOM: f64 = 1.3;
 
-/// Maximum number of specks of a figure.
+/// Maximum number of small dots in a figure, each for one second of a run.
 const MOST_SPECKS: usize = 4_000;
 
 /// Half of the width over which the seconds of a run are spread, as a fraction of the axis.
@@ -22,11 +22,11 @@ const SPREAD: f64 = 0.012;
 
 /// A series over the points of a sweep.
 pub(super) struct Series<'a> {
-    /// Its name; empty if there is a single one.
+    /// Name of the series; empty if it is the only one.
     pub(super) name: String,
     pub(super) ink: Ink,
     pub(super) stroke: Stroke,
-    /// The mean at each point; `None` where there is none.
+    /// The mean at each point; `None` at a point without a mean.
     pub(super) means: Vec<Option<&'a PointMean>>,
     /// The verdict of each run, at each point.
     pub(super) verdicts: Vec<&'a [RunVerdict]>,
@@ -56,7 +56,7 @@ impl Series<'_> {
         Some(Interval { low: interval.low * self.scale, high: interval.high * self.scale })
     }
 
-    /// Returns true if two means are equal as they are shown, or their intervals overlap.
+    /// Returns true if two means are equal as displayed, or if their intervals overlap.
     pub(super) fn is_tie(&self, one: usize, other: usize) -> bool {
         let shown = |point: usize| self.mean(point).map(significant);
         let overlap =
@@ -87,7 +87,7 @@ impl Series<'_> {
     }
 }
 
-/// Draws series over points. `others` are further heights that the axis must have.
+/// Draws series over points. `others` are further heights that the axis must include.
 pub(super) fn curves(
     title: &str,
     unit: Unit,
@@ -102,8 +102,7 @@ pub(super) fn curves(
     let y = Axis::from_zero(title, unit, highest(series, positions, limit).max(fold(others)));
     let mut curves = Curves { y, marks: Vec::new(), legend: Vec::new(), beyond: Vec::new() };
     specks(&mut curves, positions, series);
-    // Slashes lie below means and intervals, which they would hide if they are many; crosses lie
-    // above them.
+    // Many slashes would hide means and intervals, so slashes lie below them; crosses lie above.
     let [suspect, invalid] = doubts(series, positions, curves.y.to).marks();
     let (below, suspect) = suspect.unzip();
     let (above, invalid) = invalid.unzip();
@@ -203,8 +202,8 @@ fn draw(
     }
 }
 
-/// Returns the runs that are not VALID, and the means with an INVALID run, up to the upper end of
-/// the axis.
+/// Returns marks for the runs that are not VALID, and for the means at points with an INVALID run.
+/// Values above the upper end of the axis are left out.
 fn doubts(series: &[Series<'_>], positions: &Positions, top: f64) -> Doubts {
     let mut doubts = Doubts::default();
     for (number, one) in series.iter().enumerate() {

@@ -6,7 +6,7 @@ use analyze::{CheckKind, Status};
 
 use crate::figure::{Ink, LegendEntry, Mark, Point, Swatch, Symbol};
 
-/// The places of the runs that are not VALID.
+/// The positions of the runs that are not VALID.
 #[derive(Default)]
 pub(super) struct Doubts {
     suspect: Vec<Point>,
@@ -14,7 +14,7 @@ pub(super) struct Doubts {
 }
 
 impl Doubts {
-    /// Adds a run with this verdict, or a point that stands for several runs.
+    /// Adds a run with this verdict, or a point that represents several runs.
     pub(super) fn add(&mut self, at: Point, verdict: Status) {
         match verdict {
             Status::Suspect => self.suspect.push(at),

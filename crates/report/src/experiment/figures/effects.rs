@@ -21,8 +21,8 @@ const MOST_EFFECTS: usize = 24;
 /// Maximum number of figures of pairs.
 const MOST_PAIRS: usize = 8;
 
-/// Largest extension of an axis for bets and undeclared metrics, as a multiple of the range of the
-/// declared intervals.
+/// Maximum range of an axis that is extended for bets and undeclared metrics, as a multiple of the
+/// range of the declared intervals.
 const WIDEST: f64 = 1.5;
 
 /// Maximum number of metrics beyond the axis that the caption names.
@@ -112,8 +112,8 @@ fn limits<'a>(
 }
 
 impl Effect<'_> {
-    /// Returns the metric, and on a second line the arm and the point, if there are several. A
-    /// metric that is compared by difference has its unit, as the axis has changes in percent.
+    /// Returns the metric, and on a second line the arm and the point, if there are several. The
+    /// axis shows changes in percent, so a metric that is compared by difference also has its unit.
     fn label(&self, arms: &[ArmView]) -> String {
         let of = (arms.len() > 2).then(|| format!("of {}", arms[self.arm.arm.index()].name));
         let at = self.point.map(|point| format!("at {point}"));
@@ -129,7 +129,7 @@ impl Effect<'_> {
         self.change.is_exploratory
     }
 
-    /// Returns the ends of the interval, or the estimate twice.
+    /// Returns the ends of the interval; without an interval, the estimate as both ends.
     fn ends(&self) -> [f64; 2] {
         let Compared { change, interval, .. } = self.compared;
         interval.map_or([*change; 2], |it| [it.low, it.high])
@@ -177,8 +177,8 @@ fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
     }
 }
 
-/// Returns scale and range of the axis: the declared intervals, limits, the smallest changes that
-/// matter and zero, and all else for which there is room.
+/// Returns the scale and the range of the axis. The range includes the declared intervals, limits,
+/// the smallest changes that matter and zero, and other values that do not extend it too far.
 fn range(shown: &[Effect<'_>]) -> (AxisScale, [f64; 2]) {
     let declared = shown.iter().filter(|effect| !effect.is_exploratory());
     let ends = declared.flat_map(|effect| {
@@ -242,8 +242,8 @@ fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
 }
 
 /// Returns the texts next to the ranges of an effect: bets and limits above, the smallest change
-/// that matters below. An estimate beyond the axis is above: only metrics that were not declared
-/// may lie there, and these have neither bets nor limits.
+/// that matters below. The text of an estimate beyond the axis is also above: this happens only for
+/// undeclared metrics, which have neither bets nor limits.
 fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
     let label = |at: f64, is_below: bool, text: String| {
         let at = Point { x: at.clamp(x.from, x.to), y };
@@ -290,8 +290,8 @@ fn levels(shown: &[Effect<'_>], is_exploratory: bool) -> String {
     levels.join(" or ")
 }
 
-/// Returns the clause about intervals of different confidence, after a semicolon; empty if all have
-/// the same.
+/// Returns the clause about intervals of different confidence, after a semicolon; empty if all
+/// intervals have the same confidence.
 fn different_levels(shown: &[Effect<'_>]) -> String {
     match [false, true].map(|is_exploratory| levels(shown, is_exploratory)) {
         [_, other] if other.is_empty() => String::new(),
@@ -367,7 +367,7 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let finite = || differences.iter().copied().chain(ends).filter(|y| y.is_finite());
     let high = finite().fold(0.0, f64::max);
     let axis = AxisScale::of_changes(high);
-    // A change of −100 % has no place on an axis of ratios.
+    // An axis of ratios cannot show a change of −100 %.
     let placed = finite().filter(|y| axis == AxisScale::Linear || *y > -1.0);
     let low = placed.fold(0.0, f64::min);
     let title = match scale {
@@ -507,7 +507,8 @@ mod tests {
         assert_eq!(hollow, Some(vec![Point { x: 0.02, y: 1.0 }]));
         let text = "+2,067 % (+2,067 … +2,067 %)";
         let is_text = |mark: &Mark| {
-            // Below it is the smallest change that matters, which may be near that end.
+            // The text is above the range; the label of the smallest change that matters is below
+            // it.
             matches!(mark, Mark::Text { text: it, is_below: false, .. } if it == text)
         };
         assert!(figure.marks.iter().any(is_text), "{:?}", figure.marks);
@@ -516,12 +517,12 @@ mod tests {
             "1 of 1 declared change lies outside the grey range of changes that are too small to \
              matter; an arrow leads beyond the axis: response.p99(read)."
         );
-        // There are no pairs of them.
+        // Undeclared metrics have no figure of pairs.
         let arms = experiment().arms;
         let comparisons = vec![(None, &comparison)];
         let all = figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" });
         assert_eq!(all.len(), 2);
-        // At the points of a sweep there are too many.
+        // Undeclared metrics are left out at the points of a sweep, which have too many effects.
         let comparisons = vec![(Some("4"), &comparison)];
         let at_point = &figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" })[0];
         assert_eq!(names(at_point), ["throughput(read) at 4"]);

@@ -12,13 +12,13 @@ pub(super) struct Positions {
     pub(super) axis: Axis,
     /// Indexes of the points, from left to right.
     pub(super) order: Vec<usize>,
-    /// The place of each point, by its index.
+    /// The horizontal position of each point, by its index.
     at: Vec<f64>,
 }
 
 impl Positions {
-    /// Places points by their numbers, or in the order of the file if a value is not a number;
-    /// `reach` is a further number that the axis must include.
+    /// Places points by their numbers, or in the order of the file if a value is not a number or
+    /// two are equal. `reach` is a further number that the axis must include.
     pub(super) fn of(sweep: &SweepView, reach: Option<f64>) -> Positions {
         let Some(at) = numbers(sweep) else { return Positions::in_slots(sweep) };
         let mut order: Vec<usize> = (0..at.len()).collect();
@@ -36,20 +36,20 @@ impl Positions {
         Positions { axis: Axis::slots(&sweep.vary, &names), order, at }
     }
 
-    /// Returns the positions of one of several series.
+    /// Returns the positions of one of `count` series, shifted to its side of each point.
     pub(super) fn shifted(&self, series: usize, count: usize) -> Positions {
         let at = (0..self.at.len()).map(|point| self.of_series(point, series, count)).collect();
         Positions { axis: self.axis.clone(), order: self.order.clone(), at }
     }
 
-    /// Returns the place of a point for one of several series, side by side.
+    /// Returns the position of a point for one of several series that are drawn side by side.
     pub(super) fn of_series(&self, point: usize, series: usize, count: usize) -> f64 {
         let steps = series as f64 - (count as f64 - 1.0) / 2.0;
         self.axis.beside(self.at[point], APART * steps)
     }
 }
 
-/// Returns the values of all points as different numbers.
+/// Returns the values of all points as numbers, if all are numbers and no two are equal.
 fn numbers(sweep: &SweepView) -> Option<Vec<f64>> {
     let points = &sweep.curves.first()?.points;
     let numbers = points.iter().map(|point| point.x.filter(|x| x.is_finite()));

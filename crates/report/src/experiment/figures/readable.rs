@@ -1,19 +1,19 @@
-//! The readable part of an axis: without the few values that dwarf all others.
+//! The readable part of an axis: the range without the few values that are far above all others.
 
-/// Ratio of the largest value to the next from which it dwarfs the others.
+/// Ratio of the largest value to the next largest above which the largest is cut off.
 const GAP: f64 = 5.0;
 
-/// Ratio of the largest value to the median from which it dwarfs the others.
+/// Ratio of the largest value to the median above which the largest is cut off.
 const ABOVE_MEDIAN: f64 = 40.0;
 
-/// Returns the largest value that does not dwarf the others; 0 without values. At least half of the
-/// values are readable.
+/// Returns the largest value that is not far above the others; 0 without values. At least half of
+/// the values are readable.
 pub(super) fn readable(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let Some(median) = sorted.get(sorted.len().saturating_sub(1) / 2).copied() else { return 0.0 };
     while let [.., next, last] = sorted.as_slice() {
-        // The next one may be the median itself, and is then the last that stays.
+        // The next largest value may be the median, which is never cut off.
         let is_dwarfing = *last > GAP * next || *last > ABOVE_MEDIAN * median;
         if !is_dwarfing || *next < median || *last <= median {
             break;

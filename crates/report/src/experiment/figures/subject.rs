@@ -9,7 +9,8 @@ use super::curve::Series;
 use super::doubts;
 use crate::figure::{Ink, Point, Stroke};
 
-/// Largest peak that the axis makes room for, as a multiple of the largest measured value.
+/// Largest predicted peak for which the axis is extended, as a multiple of the largest measured
+/// value.
 const FARTHEST_PEAK: f64 = 2.0;
 
 /// A sweep with the names of its arms.
@@ -30,7 +31,7 @@ impl<'a> Subject<'a> {
         self.sweep.job_name().unwrap_or("all jobs")
     }
 
-    /// Returns a series of each arm.
+    /// Returns one series for each arm.
     pub(super) fn series(
         &self,
         scale: f64,
@@ -73,7 +74,7 @@ impl<'a> Subject<'a> {
         points.map(|point| self.sweep.values[point].as_str()).collect::<Vec<&str>>().join(", ")
     }
 
-    /// Returns the number of clients at the largest predicted peak that the axis can have.
+    /// Returns the number of clients at the largest predicted peak that the axis can include.
     pub(super) fn peak_in_reach(&self) -> Option<f64> {
         let peaks = self.laws().filter_map(|(_, _, usl)| match usl.peak {
             Peak::At { clients, .. } => Some((clients.estimate, usl.largest)),

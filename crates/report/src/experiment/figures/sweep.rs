@@ -19,10 +19,10 @@ const QUANTILES: [(TimeStatistic, Stroke); 3] = [
     (TimeStatistic::P99, Stroke::Solid),
 ];
 
-/// Points of a fitted curve.
+/// Number of points of a fitted curve.
 const CURVE: u32 = 80;
 
-/// Smallest completed fraction of the offered rate that counts as all of it, because the arrivals
+/// Smallest fraction of the offered rate that counts as completely answered, because the arrivals
 /// of a run scatter.
 const COMPLETES: f64 = 0.98;
 
@@ -38,7 +38,7 @@ pub(super) fn figures(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     figures_of(&Subject { sweep, names })
 }
 
-/// Returns the figures of a sweep with its names.
+/// Returns the figures of a sweep whose arms have names.
 pub(super) fn figures_of(subject: &Subject<'_>) -> Vec<Figure> {
     let mut figures = vec![throughput(subject)];
     figures.extend(response(subject));
@@ -88,7 +88,7 @@ fn throughput(subject: &Subject<'_>) -> Figure {
     }
 }
 
-/// Returns the highest mean of each arm, with the points that are not separated from it.
+/// Returns the highest mean of each arm, with the points that tie with it.
 fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
     let of_arm = |(series, (_, _, curve)): (&Series<'_>, (usize, &str, &ArmCurve))| {
         let counts = |point: usize| curve.points[point].is_usable();
@@ -107,9 +107,9 @@ fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
     }
 }
 
-/// Returns the points of a single arm at which all requests that are offered are completed, the
-/// points at which fewer are, and those at which the load exceeds the capacity. `None` without a
-/// schedule of arrivals.
+/// Returns the points of a single arm at which all offered requests are completed, the points at
+/// which fewer are completed, and the points at which the load exceeds the capacity. `None` without
+/// a schedule of arrivals.
 fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> {
     let [curve] = subject.sweep.curves.as_slice() else { return None };
     let job = |point: usize| subject.sweep.job_at(curve.points.get(point)?);
@@ -152,7 +152,8 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
     Some(others.fold(completes, |text, (words, points)| format!("{text}; {words} {points}")))
 }
 
-/// Returns the point with the largest mean of all points that count, and the mean.
+/// Returns the point with the largest mean among the points for which `counts` returns true, and
+/// the mean.
 fn extreme(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
     let points = (0..series.means.len()).filter(|point| counts(*point));
     let all = points.filter_map(|point| Some((point, series.mean(point)?)));
@@ -163,7 +164,7 @@ fn of_name(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!(" with {name}") }
 }
 
-/// Returns the largest throughput of a law on the axis.
+/// Returns the largest throughput that a fitted law predicts within the axis.
 fn height(usl: &Usl, positions: &Positions) -> Option<f64> {
     law_points(usl, positions).into_iter().map(|point| point.y).max_by(f64::total_cmp)
 }
@@ -171,7 +172,7 @@ fn height(usl: &Usl, positions: &Positions) -> Option<f64> {
 fn law_points(usl: &Usl, positions: &Positions) -> Vec<Point> {
     let axis = &positions.axis;
     let at = (0..=CURVE).map(|n| axis.beside(axis.from, f64::from(n) / f64::from(CURVE)));
-    // The law is about whole clients: less than one is none.
+    // The law is defined for whole clients, so the curve begins at one client.
     at.filter(|x| *x >= 1.0).map(|x| Point { x, y: usl.throughput(x) }).collect()
 }
 
@@ -226,7 +227,7 @@ fn peaks(subject: &Subject<'_>, positions: &Positions) -> String {
 }
 
 /// Marks the best point of each arm, and its ties. `series` returns the curve of an arm on which
-/// they lie.
+/// the marks are placed.
 fn mark_best<'s>(
     subject: &Subject<'_>,
     drawn: &mut Curves,
@@ -269,7 +270,7 @@ fn response(subject: &Subject<'_>) -> Vec<Figure> {
             let drawn = of(*statistic);
             response_figure(subject, &format!("response.{name}"), name, &drawn, *statistic)
         };
-        // The longest times say most.
+        // The highest quantile comes first, because it is the most informative.
         return QUANTILES.iter().rev().map(figure).collect();
     }
     let series = QUANTILES.into_iter().enumerate().flat_map(|(number, (statistic, stroke))| {
@@ -302,7 +303,7 @@ fn response_figure(
         judged.is_some_and(|it| matches!(it, Quantity::Response(q) if q.name() == name))
     };
     let last = series.iter().position(|one| is_judged(&one.name)).unwrap_or(series.len() - 1);
-    // With one arm the quantiles are the series, and stand next to each other.
+    // With one arm the quantiles are the series, drawn side by side.
     let place = |arm: usize| if is_by_arm { series.get(arm) } else { series.get(last) };
     if is_by_arm {
         mark_best(subject, &mut drawn, &positions, place);
@@ -373,7 +374,8 @@ fn beyond(subject: &Subject<'_>, drawn: &Curves, named: &[Series<'_>]) -> String
     }
 }
 
-/// Returns the figure of the rule's metric, if no other figure has it.
+/// Returns the figure of the metric that decides the best point, if no other figure shows that
+/// metric.
 fn judged(subject: &Subject<'_>) -> Option<Figure> {
     let metric = &subject.sweep.best.as_ref()?.metric;
     let is_drawn = match metric.quantity {
@@ -465,7 +467,8 @@ fn model(subject: &Subject<'_>) -> Option<Figure> {
     })
 }
 
-/// Returns the predictions; a gap where there is none, or where it lies beyond the axis.
+/// Returns the predictions, with a gap at each point that has none or whose prediction lies beyond
+/// the axis.
 fn predicted(model: &ResponseModel, positions: &Positions, y: &Axis) -> Vec<Point> {
     let of_point = |point: &usize| {
         let found = model.points.iter().find(|it| it.point == *point);

@@ -130,7 +130,7 @@ fn seconds_of_runs_are_specks_around_their_point_in_the_order_of_time() {
     assert!(points[0].x < points[1].x && points[1].x < points[2].x, "{points:?}");
     assert!(figures[0].legend.iter().any(|entry| entry.text == "a second of a run"));
     assert_eq!(specks(&figures[1]), None, "a second has too few requests for a p99");
-    // A figure has a bounded number of them.
+    // The number of dots in a figure is bounded.
     for point in &mut sweep.curves[0].points {
         point.jobs[0].over_time_per_s = vec![vec![1.0; 120]; 40];
     }
