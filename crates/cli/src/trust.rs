@@ -16,28 +16,28 @@ use crate::args::FileArgs;
 use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
 
-/// Options of a URL whose values are paths of input files.
+/// Options of a URL whose values are paths of local files.
 const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
 
-/// Option of a URL whose value is a Unix socket: a server may admit the user of the program by
-/// their name alone, with all their rights.
+/// Option of a URL whose value is the path of a Unix socket. Over a socket, a server may admit the
+/// operating-system user by name alone, with all rights of that user.
 const SOCKET: &str = "socket";
 
-/// The environment variable with a password for any server.
+/// The environment variable with a password that is used for every server.
 const PASSWORD: &str = "ASSAY_PASSWORD";
 
-/// Refuses a file that asks for programs: for jobs, ssh or private servers.
+/// Refuses a workload file that runs programs: for jobs, ssh or private servers.
 ///
 /// # Errors
-/// The file asks for programs. The error lists them and names the flag that allows them.
+/// The file runs programs. The error lists them and names the flag that allows them.
 pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
     // The displayable plan, without secret parameters.
     let plan = file.plan.shown();
     refuse(&programs(&plan, is_url_typed))
 }
 
-/// Refuses an arm of an experiment that asks for programs, or for settings of a private server,
-/// some of which name programs.
+/// Refuses an arm of an experiment that runs programs, or that changes settings of a private
+/// server: some of these settings name programs.
 ///
 /// # Errors
 /// As [`refuse_programs`].
@@ -73,7 +73,7 @@ fn refuse(wanted: &[String]) -> Result<(), Complaint> {
         .help("if they may run, add --allow-commands"))
 }
 
-/// Returns the programs that a file asks for, one per line.
+/// Returns the programs that a workload file runs, one per line.
 fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     let command = |job: &Job| {
         let text = job.command()?.text(Placeholders::Question);
@@ -84,15 +84,15 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     let private = private.filter(|(_, target)| target.kind == TargetKind::Testbed);
     let private = private.map(|(key, target)| format!("  {key}  {target}"));
     let all = plan.jobs.iter().filter_map(command).chain(hosts).chain(private);
-    // One line each: a second one could imitate advice of this program.
+    // Each program is printed on one line: a second line could imitate this program's own advice.
     all.map(|program| printable(&program).into_owned()).collect()
 }
 
-/// Refuses a file whose URLs lead to files outside its folder, to a Unix socket, or to servers that
+/// Refuses a workload file whose URLs name files outside its folder, a Unix socket, or servers that
 /// would receive a password not meant for them.
 ///
 /// # Errors
-/// A URL leads to such a file or server. The error names the URL and the flag that allows it.
+/// A URL names such a file or server. The error names the URL and the flag that allows it.
 pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Complaint> {
     if args.allow_files {
         return Ok(());
@@ -114,7 +114,7 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     Ok(())
 }
 
-/// Warns of a secret parameter given with `--set`, which every list of processes shows.
+/// Warns of a secret parameter given with `--set`, because process lists show command lines.
 pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     let mut names = args.set.iter().map(|(name, _)| name).filter(|name| plan.is_secret(name));
     if let Some(name) = names.next() {
@@ -126,12 +126,11 @@ pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     }
 }
 
-/// Refuses an arm whose options of the URL lead to files outside the folder, or to a Unix socket:
-/// they are the file's, even if the URL is typed.
+/// Refuses an arm whose URL options name files outside the folder, or a Unix socket. The options
+/// come from the file, even if the URL was given on the command line.
 ///
 /// # Errors
-/// An option leads to such a file or socket. The error names the option and the flag that allows
-/// it.
+/// An option names such a file or socket. The error names the option and the flag that allows it.
 pub(crate) fn check_options(
     file: &WorkloadFile,
     arm: &Arm,
@@ -155,7 +154,8 @@ pub(crate) fn check_options(
     Ok(())
 }
 
-/// Refuses a remote server that would receive a password meant for any server.
+/// Refuses a remote server that would receive a password not bound to one server: from the
+/// environment, or from a line of the password file for any host.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
     let (owner, remedy) = if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
         (PASSWORD.to_owned(), "unset the variable")
@@ -186,7 +186,7 @@ fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
     main.into_iter().chain(named).collect()
 }
 
-/// Returns true if a remote server would receive the password meant for any server.
+/// Returns true if a remote server would receive the password from the environment.
 fn is_given_a_password(target: &Target) -> bool {
     match &target.endpoint {
         Endpoint::Network { password: None, addresses, .. } => {

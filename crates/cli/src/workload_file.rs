@@ -8,17 +8,18 @@ use workload::Plan;
 
 use crate::complain::Complaint;
 
-/// A parsed workload file.
+/// A parsed workload file, with its text, its path and the files read with it.
 pub(crate) struct WorkloadFile {
     /// The file's text, for complaints about its statements.
     pub(crate) source: SourceText,
     /// The path of the file.
     pub(crate) path: PathBuf,
-    /// Access to the files that it names.
+    /// Access to the files that the workload file names.
     pub(crate) files: Files,
-    /// The files that were read with it; inputs of requests are read later.
+    /// Paths of the files that were read together with the workload file. Input files of requests
+    /// are read later.
     pub(crate) parts: Vec<PathBuf>,
-    /// The plan.
+    /// The checked content of the file.
     pub(crate) plan: Plan,
 }
 
@@ -32,7 +33,7 @@ impl WorkloadFile {
         })
     }
 
-    /// Returns the complaint about a place in the file.
+    /// Returns a complaint that shows the place of a diagnostic in the file.
     pub(crate) fn complain(&self, diagnostic: Diagnostic) -> Complaint {
         Complaint::about(&self.source, &[diagnostic])
     }

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use confine::Files;
 use workload::Folder;
 
-/// The files that a workload file names and that are read with it.
+/// Access to the files that a workload file names, with a list of those read so far.
 #[derive(Debug)]
 pub(crate) struct WorkloadFolder {
-    /// The folders in which they are opened, and their reach.
+    /// The folders in which files may be opened.
     pub(crate) files: Files,
-    /// The files read so far: a run must not overwrite its own input.
+    /// Paths of the files read so far: a run must not overwrite its own input.
     pub(crate) read: RefCell<Vec<PathBuf>>,
 }
 
@@ -33,7 +33,7 @@ impl Folder for WorkloadFolder {
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.files.open(name)?;
         self.read.borrow_mut().push(self.files.input(name));
-        // A file that is not regular has no known length, and perhaps no end.
+        // A file that is not regular has no known length, and may be endless.
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         match bytes.len() as u64 > limit {

@@ -25,7 +25,7 @@ struct Block {
     text: String,
 }
 
-/// A text, with its name for messages.
+/// A page of the repository, with its name for messages.
 #[derive(Clone, Debug)]
 struct Page {
     name: String,
@@ -113,7 +113,7 @@ fn guide() -> Vec<Page> {
     guide
 }
 
-/// Returns true if a page explains a decision, which may be outdated.
+/// Returns true if a page is a record of a decision; such pages may be outdated.
 fn is_decision(name: &str) -> bool {
     name.starts_with("docs/decisions/")
 }
@@ -245,12 +245,13 @@ fn a_wrong_file_and_one_that_should_be_wrong_are_noticed() {
 struct Step {
     line: usize,
     words: Vec<String>,
-    /// The file of `> hello.ini` after the command, for stdout.
+    /// The file that receives stdout, from `> hello.ini` after the command.
     into: Option<String>,
     /// The exit code: `# exit code 1` after the command, or `exit 1` in the fence for all commands
-    /// of a block, used for commands typed at a prompt, where not every shell knows comments.
+    /// of a block. The second form is for commands typed at a prompt, where some shells accept no
+    /// comments.
     code: i32,
-    /// The blocks of text that follow, up to the next command.
+    /// The `text` blocks that follow, up to the next command.
     shown: Vec<Block>,
 }
 
@@ -383,7 +384,7 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
         .collect()
 }
 
-/// Returns true if a command printed a text, in which a line `…` matches any lines.
+/// Returns true if a command printed a text. A line `…` in the text matches any number of lines.
 fn shows(text: &str, ran: &CommandResult) -> bool {
     let printed: Vec<&str> = ran.stderr.lines().chain(ran.stdout.lines()).collect();
     let mut from = 0;
@@ -449,8 +450,7 @@ fn guide_commands_are_split_like_a_shell_does() {
 
 // Links.
 
-/// Returns the anchor of a heading, as GitHub makes it: lower case, without punctuation, `-` for
-/// spaces.
+/// Returns the anchor that GitHub gives a heading: lower case, without punctuation, `-` for spaces.
 fn slug(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
@@ -557,7 +557,7 @@ fn a_broken_link_is_noticed() {
 
 // Completeness.
 
-/// Returns the names that a text does not have between backquotes.
+/// Returns the names that do not occur between backquotes in a text.
 fn undocumented<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let quoted = |name: &str| {
         let code = text.split('`').skip(1).step_by(2);

@@ -28,13 +28,13 @@ const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// files next to it. The database need not exist.
 ///
 /// # Errors
-/// A file next to it is a link or a special file, or a journal that names another file.
+/// A file next to the database is a link or a special file, or a journal that names another file.
 pub fn check_companions(database: &Path) -> Result<(), Refusal> {
-    // SQLite looks next to the file that a link leads to.
+    // If the database is a link, SQLite looks for these files next to its target.
     let database = fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());
     for suffix in SUFFIXES {
         let path = with_suffix(&database, suffix);
-        // It does not exist, or SQLite cannot open it either.
+        // The file does not exist, or SQLite cannot open it either.
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         if metadata.is_symlink() {
             return Err(Refusal::Link);

@@ -5,18 +5,19 @@ use std::process::Command;
 
 use base::holds_password;
 
-/// A part of the names of variables that hold secrets, in addition to the [words for
-/// secrets](base::names_secret): `BASIC_AUTH`.
+/// A part of the names of variables that hold secrets, such as `BASIC_AUTH`, in addition to the
+/// [words for secrets](base::names_secret).
 const PART: &str = "AUTH";
 
-/// Suffixes of the names of variables that hold a key, or a data source name with a password or a
-/// key.
+/// Suffixes of the names of variables that hold a key, or a data source name (DSN) with a password
+/// or a key.
 const ENDS: [&str; 2] = ["_KEY", "_DSN"];
 
 /// Names of variables that hold secrets and match neither [`PART`] nor [`ENDS`].
 const NAMES: [&str; 2] = ["DATABASE_URL", "DSN"];
 
-/// Names that match but hold no secret: folders, sockets, files, programs and people.
+/// Names that match but hold no secret, such as those of folders, sockets, files, programs and
+/// people.
 const HARMLESS: [&str; 11] = [
     "PWD",
     "OLDPWD",

@@ -34,10 +34,10 @@ pub use refusal::{OPTION, Refusal};
 /// The range of files that the names in a workload file may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Files below the folders; outputs are new files.
+    /// Files below the two base folders; outputs are new files.
     Folder,
-    /// All files that this process can reach: the user has allowed it, or has named the file
-    /// personally.
+    /// All files that this process can reach: the user has allowed them, or has named the file
+    /// themselves.
     Anywhere,
 }
 
@@ -58,7 +58,7 @@ pub const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
 /// The first bytes of each SQLite database that is not empty ("Database File Format", section 1.3).
 const HEADER: [u8; 16] = *b"SQLite format 3\0";
 
-/// Makes inputs and outputs of one folder, without restrictions.
+/// Creates files whose inputs and outputs are in one folder, without restrictions.
 impl From<PathBuf> for Files {
     fn from(folder: PathBuf) -> Files {
         Files { outputs: folder.clone(), inputs: folder, reach: Reach::Anywhere }
@@ -88,8 +88,8 @@ impl Files {
         self.outputs.join(name)
     }
 
-    /// Opens an input for reading. Within [`Reach::Folder`] it must be a regular file; elsewhere,
-    /// opening blocks for a pipe without a writer.
+    /// Opens an input for reading. Within [`Reach::Folder`] it must be a regular file; within
+    /// [`Reach::Anywhere`], opening a pipe blocks until it has a writer.
     ///
     /// # Errors
     /// A [`Refusal`], or the system's error.
@@ -116,7 +116,7 @@ impl Files {
         }
     }
 
-    /// Returns true if an input is a regular file. Pipes can be read only once, by
+    /// Returns true if an input is a regular file. A pipe can be read only once, with
     /// [`open_pipe`](Files::open_pipe).
     ///
     /// # Errors
@@ -143,8 +143,8 @@ impl Files {
         }
     }
 
-    /// Creates a new file for an output. Returns `None` if names reach anywhere: the file may then
-    /// exist or be a pipe, and is opened in other ways.
+    /// Creates a new file for an output. Returns `None` within [`Reach::Anywhere`]: the file may
+    /// then exist or be a pipe, and the caller opens it in another way.
     ///
     /// # Errors
     /// A [`Refusal`], or the system's error.
@@ -159,14 +159,14 @@ impl Files {
 }
 
 /// Checks that a path in a URL of a workload file leads below the current folder, to which such
-/// paths are relative. It is the path of a database, a certificate or a key, which need not exist
+/// paths are relative. The path is that of a database, a certificate or a key, which need not exist
 /// and is opened later by its name. A pipe, a device or a socket is refused.
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
 pub fn is_below_here(path: &Path) -> io::Result<()> {
     match existing(path)? {
-        // A folder is reported when it is opened.
+        // If the path is a folder, opening it fails with a message.
         None | Some((_, FileType::RegularFile | FileType::Directory)) => Ok(()),
         Some((_, kind)) => Err(special(kind).into()),
     }
@@ -201,7 +201,8 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the place of a path below the current folder, and its kind; `None` if nothing exists.
+/// Returns the open folder and the name of a file below the current folder, and its kind; `None` if
+/// it does not exist.
 fn existing(path: &Path) -> io::Result<Option<(NamedFile<'_>, FileType)>> {
     let shown = path.to_str().ok_or(Refusal::Outside)?;
     let found = NamedFile::find(Path::new("."), shown).and_then(|place| {
@@ -231,7 +232,7 @@ impl<'n> NamedFile<'n> {
         let Some((last, parents)) = components.split_last() else {
             return Err(io::ErrorKind::IsADirectory.into());
         };
-        // The folder itself was named by the user: it may be a link.
+        // The base folder was named by the user, so it may be a link.
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let mut at = openat(CWD, folder, FOLDER, Mode::empty())?;
         for parent in parents {
@@ -258,7 +259,7 @@ impl<'n> NamedFile<'n> {
         Ok(FileType::from_raw_mode(found.st_mode))
     }
 
-    /// Checks that it can be an input: opening a device may have side effects.
+    /// Returns the kind of the file if it can be an input: opening a device may have side effects.
     fn is_input(&self) -> io::Result<FileType> {
         match self.kind()? {
             FileType::Symlink => Err(Refusal::Link.into()),
@@ -283,7 +284,7 @@ impl<'n> NamedFile<'n> {
         }
     }
 
-    /// Checks that nothing exists at its path.
+    /// Checks that no file exists at the path.
     fn is_free(&self) -> io::Result<()> {
         match self.kind() {
             Ok(FileType::Symlink) => Err(Refusal::Link.into()),
@@ -341,7 +342,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder `inner` of an untrusted user, next to a file that is not theirs.
+    /// A folder `inner` of an untrusted user, next to a file of somebody else.
     struct Planted {
         root: tempfile::TempDir,
         files: Files,
@@ -376,7 +377,7 @@ mod tests {
         let _socket = UnixListener::bind(files.input("socket")).unwrap();
         let pipe = files.input("pipe");
         rustix::fs::mkfifoat(CWD, &pipe, Mode::from(0o600)).unwrap();
-        // Opening it would wait for a writer.
+        // Opening the pipe would wait for a writer.
         assert_eq!(refusal(files.open("pipe")), Some(Refusal::Pipe));
         assert!(!files.is_regular("pipe").unwrap());
         let writer = File::options().read(true).write(true).open(&pipe).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// The option that allows a workload file more files.
+/// The option that allows a workload file to use more files.
 pub const OPTION: &str = "--allow-files";
 
 /// The reason why a name is refused.

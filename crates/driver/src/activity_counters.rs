@@ -25,10 +25,10 @@ impl Count {
     }
 }
 
-/// A counter of a server.
+/// The counters of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
-    /// Committed transactions, or statements `commit`.
+    /// Committed transactions, or executed `commit` statements.
     Commits,
     /// Transactions rolled back.
     Rollbacks,
@@ -42,9 +42,9 @@ pub enum Counter {
     StatementsOfAssayAtMost,
     /// Time at which the server began to count, in seconds since 1970.
     CountedSince,
-    /// Time for which the server has counted.
+    /// Time since the server began to count.
     CountedFor,
-    /// Checkpoints that were due.
+    /// Checkpoints that the server started by its schedule.
     CheckpointsTimed,
     /// Checkpoints that were requested.
     CheckpointsRequested,
@@ -52,11 +52,12 @@ pub enum Counter {
     LogWritten,
     /// Capacity for the log, in bytes.
     LogCapacity,
-    /// Transactions whose old rows are still kept.
+    /// Transactions whose old row versions are not purged yet.
     PurgeBacklog,
 }
 
-/// Assay's own traffic other than requests, counted over all sessions of a driver, which share it.
+/// Assay's own traffic other than requests, counted over all sessions of a driver, which share this
+/// value.
 #[derive(Debug)]
 pub(crate) struct OwnTraffic {
     logins: AtomicU64,
@@ -101,8 +102,8 @@ impl OwnTraffic {
         self.terminations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the traffic that PostgreSQL counts as one transaction each: logins (the check of the
-    /// user at their end), preparations and unprepared statements.
+    /// Returns the traffic that PostgreSQL counts as one transaction each: logins (for the check of
+    /// the user at the end of a login), preparations and unprepared statements.
     pub(crate) fn transactions(&self) -> u64 {
         let OwnTraffic { logins, preparations, texts, terminations: _, other_sessions: _ } = self;
         [logins, preparations, texts].into_iter().map(|count| count.load(Ordering::Relaxed)).sum()

@@ -28,23 +28,23 @@ pub enum AnyDriver {
     Mysql(Mysql),
 }
 
-/// A connection of [`AnyDriver`].
+/// A connection of an [`AnyDriver`].
 pub enum AnyConnection {
-    /// Of [`Null`].
+    /// A connection of [`Null`].
     Null(<Null as Driver>::Connection),
-    /// Of [`Simulated`].
+    /// A connection of [`Simulated`].
     Simulated(<Simulated as Driver>::Connection),
-    /// Of [`Sqlite`].
+    /// A connection of [`Sqlite`].
     Sqlite(<Sqlite as Driver>::Connection),
-    /// Of [`Programs`].
+    /// A connection of [`Programs`].
     Programs(<Programs as Driver>::Connection),
-    /// Of [`Postgres`].
+    /// A connection of [`Postgres`].
     Postgres(<Postgres as Driver>::Connection),
-    /// Of [`Mysql`].
+    /// A connection of [`Mysql`].
     Mysql(<Mysql as Driver>::Connection),
 }
 
-/// Evaluates an expression for the driver or connection within.
+/// Evaluates an expression for the driver or connection that the enum holds.
 macro_rules! within {
     ($any:expr, $name:ident => $work:expr) => {
         match $any {
@@ -58,7 +58,7 @@ macro_rules! within {
     };
 }
 
-/// Makes a driver one of any kind.
+/// Implements the conversion of a driver into an [`AnyDriver`].
 macro_rules! is_any {
     ($($kind:ident),*) => {
         $(impl From<$kind> for AnyDriver {
@@ -72,8 +72,8 @@ macro_rules! is_any {
 is_any!(Null, Simulated, Sqlite, Programs, Postgres, Mysql);
 
 impl AnyDriver {
-    /// Returns the login at the first server of the URL, for other programs; `None` if the target
-    /// needs none.
+    /// Returns the login for the first server of the URL, for use by other programs; `None` if the
+    /// target needs no login.
     pub fn login(&self) -> Option<Login> {
         match self {
             AnyDriver::Postgres(driver) => driver.login(),

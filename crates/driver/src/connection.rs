@@ -1,4 +1,5 @@
-//! The traits that every database implements, and loading with inserts, which every connection can.
+//! The traits that every database implements, and loading with inserts, which works on every
+//! connection.
 
 use std::future::Future;
 
@@ -12,12 +13,12 @@ use crate::session_ids::{SessionId, SessionIds};
 use crate::table::Table;
 use crate::work::{PreparedId, Step, Work};
 
-/// Size of values, in bytes, at which they are sent before more are generated.
+/// Maximum size of generated values, in bytes: beyond it, they are sent before more are generated.
 const MOST_HELD: usize = 16 << 20;
 
 /// A database of one kind at one address.
 pub trait Driver: Clone + Send + 'static {
-    /// The type of its connections.
+    /// The type of the connections that it opens.
     type Connection: Connection;
 
     /// Returns the SQL dialect of the database.
@@ -55,20 +56,20 @@ pub trait Driver: Clone + Send + 'static {
 
     /// Returns statement counters, summed over all connections, of a database that runs in this
     /// process: names and values that only grow. Other databases are
-    /// [queried](Connection::query_text) for theirs.
+    /// [queried](Connection::query_text) for their counters.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
     /// Returns the ids that the servers give to this driver's sessions, by [`NodeId`]; empty if the
-    /// database has no sessions that other clients could see. [`Connection::identify`] finds out
-    /// which server, or pooler, gave them.
+    /// database has no sessions that other clients could see. [`Connection::identify`] determines
+    /// which server, or which pooler, gave the ids.
     fn session_ids(&self) -> Vec<SessionIds> {
         Vec::new()
     }
 
-    /// Returns the name by which the servers show this driver's sessions to other clients:
-    /// PostgreSQL's `application_name`, the user of MySQL and MariaDB.
+    /// Returns the name under which the servers show this driver's sessions to other clients:
+    /// PostgreSQL's `application_name`, or the user of MySQL and MariaDB.
     fn session_name(&self) -> Option<&str> {
         None
     }
@@ -115,20 +116,20 @@ pub trait Connection: Sized + 'static {
         None
     }
 
-    /// Returns the [server](Driver::nodes) it is connected to.
+    /// Returns the [server](Driver::nodes) to which this connection leads.
     fn node(&self) -> NodeId {
         NodeId::default()
     }
 
-    /// Returns the id of its session, as the server or a pooler in between gave it at the login;
-    /// `None` if it gave none.
+    /// Returns the id of the session, as the server or a pooler in between gave it at the login;
+    /// `None` if neither gave one.
     fn session_id(&self) -> Option<SessionId> {
         None
     }
 
-    /// Records with [`Driver::session_ids`] which server it is connected to, and if a pooler in
-    /// between gave the session's id. A server that does not answer within the connect timeout
-    /// stays unknown.
+    /// Records with [`Driver::session_ids`] which server this connection leads to, and whether a
+    /// pooler in between gave the session's id. A server that does not answer within the connect
+    /// timeout stays unknown.
     fn identify(&mut self) -> impl Future<Output = ()> {
         std::future::ready(())
     }
@@ -151,7 +152,7 @@ pub trait Connection: Sized + 'static {
     /// been [checked](Driver::check_load).
     ///
     /// # Errors
-    /// The error of the database; the batch that it refers to is not written.
+    /// The error of the database; the batch that caused the error is not written.
     fn load(
         &mut self,
         into: &Insert<'_>,
@@ -169,8 +170,8 @@ pub trait Connection: Sized + 'static {
 
     /// Runs one statement as text and returns its result as text.
     ///
-    /// For setup, loading, settings and observers, never for measured requests. The part of an
-    /// answer beyond [`Table::LIMIT`] [is missing](Table::is_cut).
+    /// For setup, loading, settings and observers, never for measured requests. An answer beyond
+    /// [`Table::LIMIT`] [is cut](Table::is_cut).
     ///
     /// # Errors
     /// The error of the database.

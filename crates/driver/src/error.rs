@@ -20,7 +20,7 @@ struct ErrorDetails {
     message: Box<str>,
     /// The server, if its target has several.
     node: NodeId,
-    /// True if the message has the address of the server.
+    /// True if the message contains the address of the server.
     names_server: bool,
 }
 
@@ -74,7 +74,7 @@ impl Error {
         self
     }
 
-    /// Returns the error to report when the transaction cannot be rolled back after this one, for
+    /// Returns the error to report when the transaction cannot be rolled back after this error, for
     /// the reason `why`. It is a disconnect: a session stuck in a transaction is unusable.
     pub(crate) fn without_rollback(&self, why: &str) -> Error {
         let first = self.message();
@@ -91,7 +91,8 @@ impl Error {
         self
     }
 
-    /// Returns the server that refused a connection; the first if the target has one.
+    /// Returns the server that refused a connection; the first node if the target has a single
+    /// server.
     pub fn node(&self) -> NodeId {
         self.0.node
     }
@@ -120,7 +121,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The error of a connection, whose message has the address, or of a URL.
+/// Converts the error of a connection, whose message contains the address, or of a URL.
 impl From<net::Error> for Error {
     #[cold]
     fn from(error: net::Error) -> Error {

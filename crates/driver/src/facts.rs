@@ -1,10 +1,10 @@
 //! Facts about a server, as written to a record, with secrets and locations filtered out.
 //!
 //! A value is one line of at most [`LONGEST`] characters; a longer one is cut, and its length and a
-//! hash are appended. A value that cannot be read is `unknown`.
-//! A setting that may hold a secret is recorded as [`HIDDEN_SETTING`]: only that it is set is kept.
-//! A setting that locates or identifies a server without changing how it works is left out, because
-//! it differs between two identically configured servers.
+//! hash are appended. A value that cannot be read is `unknown`. A setting that may hold a secret is
+//! recorded as [`HIDDEN_SETTING`], which shows only that it is set. A setting that locates or
+//! identifies a server without changing how it works is left out, because it differs between two
+//! identically configured servers.
 
 use base::{printable, text_hash};
 use record::environment::{
@@ -13,14 +13,15 @@ use record::environment::{
 
 use crate::Table;
 
-/// Maximum length of a name or value, in characters, without the mark of a cut one.
+/// Maximum length of a name or value, in characters, without the length and hash appended to a cut
+/// one.
 const LONGEST: usize = 200;
 
 /// Maximum numbers of settings and of tables recorded. A server has a few hundred settings.
 pub(crate) const MOST_SETTINGS: usize = 500;
 pub(crate) const MOST_TABLES: usize = 20;
 
-/// Substrings of names whose values may be secret whatever they look like: passwords, connection
+/// Substrings of names whose values may be secret whatever their form: passwords, connection
 /// strings, and commands and statements that contain them.
 const SECRETS: [&str; 15] = [
     "pass",
@@ -75,7 +76,7 @@ const PLACES: [&str; 25] = [
 /// Substrings of names that locate or identify a server by a number.
 const NUMBERS_OF_PLACES: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
 
-/// Settings (or parts of their names) that match [`PLACES`] by chance.
+/// Names, or parts of names, of settings that match [`PLACES`] by chance.
 const NO_PLACES: [&str; 10] = [
     "gtid_mode",
     "track_commit_timestamp",
@@ -150,7 +151,7 @@ pub(crate) fn recorded_text(value: Option<&str>) -> String {
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let (begin, hash) = (&text[..end], text_hash(text));
-    // Folded, as its authors recommend for fewer bits: eight digits are enough here.
+    // The hash is folded, as its authors recommend for fewer bits: eight digits are enough here.
     let hash = (hash >> 32) as u32 ^ hash as u32;
     format!("{begin}… ({} characters, {hash:08x})", text.chars().count())
 }

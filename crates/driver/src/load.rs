@@ -1,7 +1,8 @@
 //! Loading rows into a table.
 //!
-//! A loading connection takes [batches](Batches) of rows until there are none, and writes each in a
-//! transaction of its own. Values are generated while they are sent; only one batch is kept.
+//! A loading connection takes [batches](Batches) of rows until none is left, and writes each in a
+//! transaction of its own. Values are generated while they are sent; only one batch is held at a
+//! time.
 
 use base::{Class, Code, Placeholders, Values};
 
@@ -13,7 +14,7 @@ pub(crate) const PIECE: usize = 64 << 10;
 /// Maximum number of values of a multi-row insert; protocols count them with 16 bits.
 const MOST_VALUES: usize = 4_000;
 
-/// Maximum number of rows of an insert; more rows gain nothing.
+/// Maximum number of rows of an insert; more rows are not faster.
 const MOST_ROWS: usize = 100;
 
 /// Destination of loaded rows.
@@ -41,9 +42,9 @@ pub enum Duplicates {
 /// Method of loading rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The fastest method that the database has for these rows.
+    /// The fastest method that the database offers for these rows.
     Auto,
-    /// `INSERT`, with many rows per statement where the database gains by it.
+    /// `INSERT`, with many rows per statement where this is faster.
     Insert,
     /// PostgreSQL's `COPY`.
     Copy,
@@ -72,7 +73,7 @@ pub(crate) struct InsertSyntax<'a> {
 }
 
 impl InsertSyntax<'_> {
-    /// The parts shared by the databases that write placeholders as `?`.
+    /// The insert syntax of the databases that write placeholders as `?`.
     pub(crate) const PLAIN: InsertSyntax<'static> =
         InsertSyntax { verb: "insert", after: "", placeholders: Placeholders::Question };
 }
@@ -99,7 +100,7 @@ pub trait Batches {
 
     /// Records that a batch of `rows` rows, sent in `bytes` bytes, is committed.
     ///
-    /// The next batch may have begun before.
+    /// The next batch may already have begun.
     fn committed(&mut self, rows: u64, bytes: u64);
 
     /// Returns true if all texts are ASCII: their bytes are then the same in most character sets.

@@ -3,10 +3,10 @@
 //! SQLite blocks, and so does waiting for a program, so each such connection has its own thread.
 //! Task and thread share a slot that holds one message at a time: a command for the thread, or its
 //! answer for the task. The slot is a mutex with a condition variable for the thread and a waker
-//! for the task. It is the one exception to the rule that the measured path takes no lock: only
-//! these two contend for it, and neither holds it while working. The cost per request, beyond the
-//! work itself, is waking the thread and the task: about 5 µs of processor time and 5 to 10 µs of
-//! delay (2 cores, Linux, November 2026).
+//! for the task. It is the one exception to the rule that the measured path takes no lock: only the
+//! task and the thread contend for it, and neither holds it while working. The cost per request,
+//! beyond the work itself, is waking the thread and the task: about 5 µs of processor time and 5 to
+//! 10 µs of delay (2 cores, Linux, November 2026).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -18,7 +18,7 @@ use base::Nanos;
 /// A slot for one command (`O`) or its answer (`A`).
 pub(crate) struct Mailbox<O, A> {
     slot: Mutex<Slot<O, A>>,
-    /// Notified when the thread has something to do: a command, or the end.
+    /// Condition that is signalled when the thread has something to do: a command, or the end.
     news: Condvar,
     /// True once the caller has gone. Set under the lock; a working thread reads it without the
     /// lock.
@@ -27,7 +27,7 @@ pub(crate) struct Mailbox<O, A> {
 
 struct Slot<O, A> {
     letter: SlotState<O, A>,
-    /// Wakes the task that waits for the answer.
+    /// Waker of the task that waits for the answer.
     waker: Option<Waker>,
     thread_exited: bool,
 }
@@ -100,7 +100,7 @@ impl<O, A> Mailbox<O, A> {
         busy
     }
 
-    /// Waits, on the thread, for the next command; `None` means that the caller has gone.
+    /// Blocks the thread until the next command; `None` means that the caller has gone.
     pub(crate) fn next_command(&self) -> Option<O> {
         let mut slot = self.slot();
         loop {

@@ -6,8 +6,8 @@ use record::environment::{NONE, UNKNOWN};
 use crate::facts::shortened;
 use crate::table::Table;
 
-/// Maximum length of a setting and of the version, in characters, without the mark of a cut one.
-/// The longest setting is a list of all modes of SQL.
+/// Maximum length of a setting and of the version, in characters, without the length and hash
+/// appended to a cut one. The longest setting is a list of all modes of SQL.
 const LONGEST_SETTING: usize = 1_000;
 
 /// The fact with the version of TLS on the client's own connection; `none` without TLS. A server
@@ -21,7 +21,7 @@ pub const CLIENT_TLS_CIPHER: &str = "client_tls_cipher";
 pub(crate) struct ServerFacts<'a> {
     /// The version, unchanged.
     pub(crate) version: &'a str,
-    /// The TLS mode, as a URL writes it.
+    /// The TLS mode, as written in a URL.
     pub(crate) tls: &'a str,
     /// The encryption of the client's connection; `None` without TLS.
     pub(crate) encryption: Option<Encryption>,

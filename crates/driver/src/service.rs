@@ -42,9 +42,9 @@ pub(crate) struct ServiceKind {
     pub(crate) name: &'static str,
     /// Default port.
     pub(crate) port: u16,
-    /// Password file of its own clients.
+    /// Password file of the database's own clients.
     pub(crate) passwords: PasswordFile,
-    /// Names of the options that only its URLs have.
+    /// Names of the options that only URLs of this kind have.
     pub(crate) options: &'static [&'static str],
 }
 
@@ -74,9 +74,9 @@ pub(crate) struct Service {
     pub(crate) tls: ClientTls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
-    /// Counters of the traffic of its sessions, other than requests.
+    /// Counters of the traffic of all sessions, other than requests.
     pub(crate) own_traffic: OwnTraffic,
-    /// Ids of its sessions at each address.
+    /// Ids of the sessions at each address.
     pub(crate) session_ids: Vec<SessionIds>,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,
@@ -141,7 +141,7 @@ impl ServiceKind {
         Options::parse(self.name, &target.options, self.options, take)
     }
 
-    /// Returns the error of a host that is a path, by which other clients name a Unix socket.
+    /// Returns the error for a host that is a path: other clients name a Unix socket in this way.
     fn path_as_host(&self, target: &Target) -> Option<Error> {
         let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
         let base::HostPort { host, port } = addresses.iter().find(|it| it.host.starts_with('/'))?;
@@ -378,8 +378,8 @@ impl Service {
         ))
     }
 
-    /// Formats the server's refusal: the server, the login, its message, which has no password any
-    /// more, and a remedy.
+    /// Formats a refusal of the server: the server, the login, the server's message without
+    /// passwords, and a remedy.
     pub(crate) fn refusal(&self, address: &Address, refused: &RefusedLogin<'_>) -> String {
         let RefusedLogin { words, remedy, is_of_password } = *refused;
         let user = &self.user;

@@ -1,4 +1,4 @@
-//! Ids of a driver's sessions, by which an observer distinguishes them from sessions of other
+//! Ids of a driver's sessions, with which an observer distinguishes them from sessions of other
 //! clients. They are kept for each address: two servers may give the same id.
 
 use std::collections::{HashMap, VecDeque};
@@ -50,7 +50,7 @@ struct SharedIds {
 #[derive(Debug, Default)]
 struct Ids {
     /// Number of open sessions with each id: a pooler, or several servers behind one address, may
-    /// give the same id to more than one.
+    /// give the same id to more than one session.
     open: HashMap<SessionId, u32>,
     /// Sessions that ended recently, oldest first.
     ended: VecDeque<(Stamp, SessionId)>,
@@ -107,8 +107,9 @@ impl SessionIds {
         *self.lock_server() = Some(server);
     }
 
-    /// Returns false if these sessions and the others are known to be at different servers. A
-    /// pooler may lead to several servers, whichever of them has identified itself.
+    /// Returns false if these sessions and the others are known to be at different servers.
+    /// Sessions of a pooler may be at any of its servers, even if one of them has identified
+    /// itself.
     pub fn may_share_server(&self, other: &SessionIds) -> bool {
         if Arc::ptr_eq(&self.0, &other.0) || self.are_of_pooler() || other.are_of_pooler() {
             return true;

@@ -87,7 +87,7 @@ pub struct Reply {
     pub bytes_sent: u64,
     /// Number of bytes received.
     pub bytes_received: u64,
-    /// Number of times that a write waited for another's lock.
+    /// Number of times that a write waited for another connection's lock.
     pub busy_waits: u32,
 }
 

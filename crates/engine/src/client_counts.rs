@@ -38,7 +38,7 @@ pub(crate) struct ClientCounts {
 }
 
 impl ClientCounts {
-    /// Makes the counts of a job without clients that may have up to `limit`.
+    /// Creates the counts of a job that has no clients yet and may have up to `limit`.
     pub(crate) fn new(limit: u32) -> ClientCounts {
         ClientCounts {
             running: Cell::new(0),

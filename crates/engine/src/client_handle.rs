@@ -1,4 +1,4 @@
-//! Handles by which a gate and a lane reach a client.
+//! Handles with which a gate and a lane reach a client.
 
 use std::cell::Cell;
 
@@ -12,10 +12,10 @@ use crate::feed::Input;
 /// A handle to a client: the slot for its instructions and the timers that end its waits.
 pub(crate) struct ClientHandle {
     pub(crate) instructions: Slot<Instruction>,
-    /// Ends a pause between two requests.
+    /// Timer that ends a pause between two requests.
     pause: Timer,
     pause_ends: Cell<Stamp>,
-    /// Ends a request, or an attempt to connect, that takes too long.
+    /// Timer that ends a request, or an attempt to connect, that takes too long.
     pub(crate) expiry: Timer,
     expires: Cell<Stamp>,
 }
@@ -48,8 +48,8 @@ impl ClientHandle {
         }
     }
 
-    /// Sets the time at which in-flight work is given up to `at`, replacing any earlier setting.
-    /// Most clients never give up and touch no timer.
+    /// Sets `at` as the time at which in-flight work is abandoned, replacing any earlier setting.
+    /// Most clients never abandon work and touch no timer.
     #[inline]
     pub(crate) fn expire_at(&self, at: Stamp) {
         if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
@@ -58,7 +58,7 @@ impl ClientHandle {
         }
     }
 
-    /// Gives up in-flight work at `at`, unless it is given up earlier.
+    /// Abandons in-flight work at `at`, unless an earlier time is set.
     pub(crate) fn expire_by(&self, at: Stamp) {
         if at < self.expires.get() {
             self.expire_at(at);
@@ -69,9 +69,9 @@ impl ClientHandle {
 /// A request on its way to a client, with its input.
 pub(crate) struct DueRequest {
     pub(crate) request: Request,
-    /// The part of the job to which it belongs.
+    /// The part of the job to which the request belongs.
     pub(crate) part: PartId,
-    /// The records that it takes from a file.
+    /// The records that the request takes from a file.
     pub(crate) input: Option<Input>,
 }
 

@@ -19,9 +19,9 @@ use crate::waits::{unless, unless_ended};
 pub(crate) enum PreparationOutcome {
     /// Setup and loads are done; these tables were filled.
     Ready(Vec<LoadedTable>),
-    /// The user ended the run first.
+    /// The user ended the run before the preparation was complete.
     Interrupted {
-        /// True if everything was set up that teardown undoes.
+        /// True if everything that teardown undoes was set up.
         setup_done: bool,
         /// The tables that were filled.
         loaded: Vec<LoadedTable>,
@@ -33,14 +33,14 @@ pub(crate) enum PreparationOutcome {
 enum StatementProgress {
     /// All statements ran.
     AllRan,
-    /// The user ended the run between two of them.
+    /// The user ended the run between two statements.
     StoppedBetween,
-    /// The user ended the run within one of them, which was given up.
+    /// The user ended the run during a statement, which was abandoned.
     StoppedWithin,
 }
 
 impl StatementProgress {
-    /// Returns the state of the connection's answers after it.
+    /// Returns the state of the connection's answers after these statements.
     fn answers(self) -> AnswerState {
         match self {
             StatementProgress::AllRan | StatementProgress::StoppedBetween => AnswerState::Complete,
@@ -63,7 +63,7 @@ pub(crate) struct PrepareError {
 }
 
 impl<D: Driver> Control<'_, D> {
-    /// Runs `[setup]`, fills the tables and makes their indexes.
+    /// Runs `[setup]`, fills the tables and creates their indexes.
     pub(crate) async fn prepare(&self) -> Result<PreparationOutcome, PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         self.connect_to_named_targets().await.map_err(before)?;
@@ -86,8 +86,9 @@ impl<D: Driver> Control<'_, D> {
     /// Sends the listener excerpts of the main target's tables, and results of examples that read
     /// only tables filled by this run.
     ///
-    /// It must be the last use of its connection: a late answer then cannot be taken for the answer
-    /// to another statement. A second connection could take the place of a client's.
+    /// This must be the last use of the connection: a late answer then cannot be taken for the
+    /// answer to another statement. A second connection could take the place of a client's
+    /// connection.
     async fn show(
         &self,
         connection: &mut D::Connection,
@@ -183,7 +184,8 @@ impl<D: Driver> Control<'_, D> {
         self.use_existing(&[]).await
     }
 
-    /// Reads the settings of all targets; checks that the tables of `counted` have their rows.
+    /// Reads the settings of all targets; checks that the tables of `counted` have the expected
+    /// rows.
     async fn use_existing(&self, counted: &[Load]) -> Result<(), Failed> {
         self.connect_to_named_targets().await?;
         if !self.plan().uses(JobTarget::Main) {
@@ -457,8 +459,8 @@ fn answers_after(failed: &Failed) -> AnswerState {
 }
 
 /// Connects to every server of a target, [identifies](Connection::identify) each, and keeps the
-/// first connection. Changing one server before another is found unreachable would leave them
-/// different.
+/// first connection. If one server were changed before another is found unreachable, the servers
+/// would differ.
 async fn connect_to_all_servers<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     let mut first = driver.connect(rt).await?;
     first.identify().await;

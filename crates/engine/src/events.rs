@@ -57,7 +57,7 @@ pub enum RunEvent<'a> {
         /// The server's reason, with a remedy.
         why: &'a Error,
     },
-    /// A load ended; sent whether or not [`RunEvent::LongLoad`] was.
+    /// A load ended; also sent if no [`RunEvent::LongLoad`] was sent for it.
     LoadEnds,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {

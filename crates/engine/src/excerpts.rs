@@ -19,18 +19,18 @@ const ROWS: usize = 5;
 /// The parts of a table that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableParts {
-    /// Its columns and indexes: some rows were not written by this run, and may be confidential.
+    /// The columns and indexes: some rows were not written by this run, and may be confidential.
     Structure,
-    /// Its columns, indexes and first rows.
+    /// The columns, indexes and first rows.
     StructureAndRows,
 }
 
 /// The answers to the statements of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerState {
-    /// All have arrived.
+    /// All answers have arrived.
     Complete,
-    /// One is outstanding, or the connection is lost: it can only be abandoned.
+    /// An answer is outstanding, or the connection is lost: the connection can only be abandoned.
     Outstanding,
 }
 
@@ -51,7 +51,7 @@ impl<'a> ExcerptTable<'a> {
         loads.iter().map(structure).collect()
     }
 
-    /// Returns its name if its rows are shown.
+    /// Returns the name of the table if its rows are shown.
     pub(crate) fn with_rows(&self) -> Option<&'a str> {
         (self.parts == TableParts::StructureAndRows).then_some(self.table)
     }
@@ -153,7 +153,8 @@ impl TableExcerpts<'_> {
     }
 }
 
-/// Returns the statements that describe a table, which is an SQL identifier as the file has it.
+/// Returns the statements that describe a table. `table` is an SQL identifier as written in the
+/// workload file.
 fn queries(dialect: Dialect, table: &str) -> [(ExcerptKind, String); 3] {
     let (columns, indexes) = match dialect {
         Dialect::Postgres => of_postgres(table),

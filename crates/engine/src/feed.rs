@@ -4,7 +4,7 @@
 //! fills a block, and the lane takes groups from it without touching memory that others use. The
 //! thread reuses the block when the last of its requests has ended. A lane never waits for the
 //! file: while a group has not been read, the lane gets [`Next::Pending`] and tries again later.
-//! Only in virtual time, where the wall clock does not count, does it wait.
+//! The exception is virtual time, where the wall clock does not count and the lane waits.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,7 +102,7 @@ pub(crate) struct Input {
 pub(crate) struct Feeds(ById<PartId, Option<LaneFeed>>);
 
 impl Feeds {
-    /// Makes the feeds of parts.
+    /// Creates the feeds of parts.
     pub(crate) fn new(feeds: ById<PartId, Option<LaneFeed>>) -> Feeds {
         match feeds.values().any(Option::is_some) {
             true => Feeds(feeds),
@@ -126,12 +126,12 @@ impl Feeds {
         self.next_if_any(part).unwrap_or(Next::End)
     }
 
-    /// Returns the reason why reading a part's file failed, once.
+    /// Returns the reason why reading a part's file failed; only once for each failure.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.0.iter_mut().find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
-    /// Returns true, once, if a part's file has yielded nothing at all.
+    /// Returns true if a part's file has yielded nothing at all; only once for each file.
     pub(crate) fn take_no_input(&mut self, part: PartId) -> bool {
         match self.0.get_mut(part) {
             Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
@@ -214,7 +214,7 @@ impl LaneFeed {
         }
     }
 
-    /// Returns the reason why reading the file failed, once.
+    /// Returns the reason why reading the file failed; only once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }
@@ -250,7 +250,7 @@ pub(crate) struct InputFiles {
 }
 
 impl InputFiles {
-    /// Returns the feeds of a lane, once.
+    /// Returns the feeds of a lane. Each lane can take its feeds only once.
     pub(crate) fn take(&self, lane: u16) -> LaneFeeds {
         let mut lanes = self.lanes.lock().expect("nothing panics under the lock");
         std::mem::take(&mut lanes[usize::from(lane)])
@@ -334,14 +334,14 @@ fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
 
 /// The channel for the blocks of a lane, and the blocks to reuse.
 struct LaneChannel {
-    /// `None` when the lane has ended.
+    /// Sender of blocks to the lane; `None` when the lane has ended.
     sender: Option<SyncSender<Message>>,
     /// Blocks with records that requests still use.
     blocks: Vec<Arc<Records>>,
 }
 
 impl LaneChannel {
-    /// Sends a block and replaces it by an empty one. Waits while the lane has enough.
+    /// Sends a block and replaces it by an empty one. Waits while the lane has enough blocks.
     fn send(&mut self, block: &mut Records, per_group: usize) {
         let mut full = self.spare();
         if let Some(records) = Arc::get_mut(&mut full) {

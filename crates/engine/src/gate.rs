@@ -77,7 +77,7 @@ struct FileWait {
 }
 
 impl Gate {
-    /// Makes a gate that opens at `now`, which is time zero of its lane or earlier.
+    /// Creates a gate that opens at `now`, which is time zero of its lane or earlier.
     pub(crate) fn new(
         settings: GateSettings,
         times: Times,
@@ -152,7 +152,7 @@ impl Gate {
         self.waiting.len()
     }
 
-    /// Returns the reason why reading a file failed, once.
+    /// Returns the reason why reading a file failed; only once for each failure.
     pub(crate) fn take_failure(&mut self) -> Option<(PartId, String)> {
         self.feeds.take_failure()
     }

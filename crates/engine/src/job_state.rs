@@ -20,25 +20,26 @@ use crate::results::RowSinks;
 pub(crate) struct JobState {
     /// The job in the plan.
     pub(crate) job: Arc<Job>,
-    /// Its account.
+    /// The account of the job.
     pub(crate) account: AccountId,
-    /// Account of its requests at the first of its target's servers, if there are several.
+    /// Account of the job's requests at the first server of its target, if there are several
+    /// servers.
     pub(crate) first_node: Option<AccountId>,
-    /// The parts to which its requests belong.
+    /// The parts to which the job's requests belong.
     pub(crate) parts: Arc<Parts>,
     /// The arrivals; `None` for a closed job.
     pub(crate) gate: Option<RefCell<Gate>>,
     /// The files of a closed job; a job with arrivals has its files in the gate.
     pub(crate) feeds: RefCell<Feeds>,
-    /// Fires when the next arrival is due.
+    /// Timer that fires when the next arrival is due.
     pub(crate) due: Timer,
-    /// Handles to all clients that it ever had.
+    /// Handles to all clients that the job ever had.
     pub(crate) client_handles: RefCell<Vec<Rc<ClientHandle>>>,
     /// End of the job's requests.
     pub(crate) end: Cell<Stamp>,
     /// Number of requests that clients have taken and not settled.
     pub(crate) in_flight: Cell<u64>,
-    /// Numbers of its clients by their connections.
+    /// Numbers of the job's clients, by the state of their connections.
     pub(crate) clients: ClientCounts,
     /// Codes of errors that were recorded as events.
     pub(crate) seen: RefCell<Vec<Code>>,

@@ -34,9 +34,9 @@ pub type LaneOutlet = Box<dyn Outlet + Send>;
 
 /// The outlets of a lane.
 pub(crate) struct Outlets {
-    /// Receives its part of the record.
+    /// Outlet for the lane's part of the record.
     pub(crate) record: LaneOutlet,
-    /// Receive the rows that its jobs' statements return.
+    /// Sinks for the rows that the statements of the lane's jobs return.
     pub(crate) results: RowSinks<AccountId>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Outlets {
 pub(crate) struct LaneState<D> {
     pub(crate) rt: Rt,
     pub(crate) context: RunContext<D>,
-    /// The share of the run that this lane does.
+    /// The share of the run that this lane executes.
     pub(crate) share: Share,
     /// Time zero of the run.
     pub(crate) zero: Stamp,
@@ -62,7 +62,7 @@ pub(crate) struct LaneState<D> {
     pub(crate) left_at: Cell<Stamp>,
     /// The dispatchers and clients.
     pub(crate) tasks: RefCell<Vec<Task<()>>>,
-    /// Wakes the lane's own task.
+    /// Timer that wakes the lane's own task.
     pub(crate) alarm: Timer,
     /// Message of the first task that panicked.
     pub(crate) panic: RefCell<Option<String>>,

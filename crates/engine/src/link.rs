@@ -34,7 +34,7 @@ pub(crate) struct Link {
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,
     /// The servers of the target; at least one.
     servers: Box<[Server]>,
-    /// Connections of the jobs that still existed at the end of the schedule.
+    /// Number of the jobs' connections that still existed at the end of the schedule.
     left_at_end: Cell<u32>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Link {
 struct Server {
     outage: Cell<Option<Outage>>,
     /// Instant of its last answer to a request or of its last new session, whichever is later; at
-    /// first, the instant at which the link was made.
+    /// first, the instant at which the link was created.
     answered_at: Cell<Stamp>,
     /// Start of the earliest request that was given up without an answer. Only meaningful if the
     /// server has not answered since.
@@ -80,7 +80,7 @@ pub(crate) enum LinkChange {
 }
 
 impl Link {
-    /// Makes a link to `servers` servers, all of them reachable at `now`.
+    /// Creates a link to `servers` servers, all of them reachable at `now`.
     pub(crate) fn new(now: Stamp, servers: usize) -> Link {
         let server = || Server {
             outage: Cell::new(None),
@@ -114,7 +114,7 @@ impl Link {
     }
 
     /// Returns the instant at which the target last answered a request or accepted a client; if it
-    /// never did, the instant at which the link was made.
+    /// never did, the instant at which the link was created.
     pub(crate) fn answered_at(&self) -> Stamp {
         let answered = self.servers.iter().map(|server| server.answered_at.get());
         answered.max().unwrap_or(Stamp::ZERO)
@@ -150,7 +150,8 @@ impl Link {
         self.connecting.get() + self.waiting.borrow().len()
     }
 
-    /// Makes one attempt, when it is its turn and the pause of an outage is over.
+    /// Attempts to connect once, as soon as it is this attempt's turn and the pause of an outage is
+    /// over.
     pub(crate) async fn attempt<D: Driver>(
         &self,
         driver: &D,
@@ -208,7 +209,7 @@ impl Link {
         }
     }
 
-    /// Records a successful attempt. It clears the earlier unanswered requests.
+    /// Records a successful attempt, which clears the earlier unanswered requests.
     fn reached(&self, server: NodeId, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since: _ } = &self.servers[server.index()];
         answered_at.set(now);
@@ -246,7 +247,7 @@ impl Link {
     }
 }
 
-/// The right to open a connection. Returned when dropped, also by a cancelled attempt.
+/// The right to open a connection. It is returned when dropped, even if the attempt is cancelled.
 struct ConnectPermit<'a>(&'a Link);
 
 impl<'a> ConnectPermit<'a> {

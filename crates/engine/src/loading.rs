@@ -256,7 +256,7 @@ impl LoadProgress {
         self.committed.get() >= load.rows || has_no_writer || stop.is_requested()
     }
 
-    /// Writes batches until none is left, and returns the connection if it got one.
+    /// Writes batches until none is left, and returns the connection if the writer got one.
     async fn write<D: Driver>(
         &self,
         writer: usize,
@@ -291,8 +291,8 @@ impl LoadProgress {
         connection
     }
 
-    /// Connects, and waits until the connection has a session that answers. A connection that waits
-    /// for the others to end gets no batches.
+    /// Connects, and waits until the connection has a session that answers. A connection that gets
+    /// a session only when other connections end gets no batches.
     async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
         let mut connection = driver.connect(rt).await?;
         match connection.await_session().await {

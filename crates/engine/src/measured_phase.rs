@@ -75,7 +75,7 @@ pub(crate) fn on_threads<D: Driver>(
                 let name = format!("{LANE_PREFIX}{}", share.lane);
                 let run = move || on_thread(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
-                // The other lanes would wait for it.
+                // Otherwise the other lanes would wait for this one.
                 thread.map_err(|error| others.give_up(Some(Failed::System(error))))
             })
             .collect();

@@ -17,7 +17,7 @@ use crate::share::Share;
 use crate::statements::{StatementText, prepare};
 use crate::targets::unreachable;
 
-/// Maximum number of waiting requests of a job that does not set one.
+/// Maximum number of waiting requests of a job that sets no limit.
 const QUEUE_LIMIT: usize = 100_000;
 
 /// The response time that the default number of connections of an open job allows for.
@@ -30,8 +30,8 @@ const FEWEST_CONNECTIONS: u32 = 4;
 pub(crate) struct LaneConnections<D: Driver> {
     /// For each job of the plan, the numbers of its clients with their connections.
     pub(crate) connections: ById<JobId, Vec<(u32, D::Connection)>>,
-    /// Jobs for which the server accepted fewer connections than were requested, and its first
-    /// error.
+    /// Jobs for which the server accepted fewer connections than were requested, with the server's
+    /// first error.
     pub(crate) limited: Vec<(JobId, Error)>,
 }
 

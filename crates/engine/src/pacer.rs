@@ -28,7 +28,7 @@ pub(crate) struct LogTimes {
 }
 
 impl LogTimes {
-    /// Makes the arrival times of a job that replays a log.
+    /// Creates the arrival times of a job that replays a log.
     pub(crate) fn new(job: &Job) -> LogTimes {
         LogTimes {
             start: job.start,
@@ -106,7 +106,7 @@ pub struct Arrival {
 }
 
 impl Pacer {
-    /// Makes the arrivals of an open, queue or timetable job.
+    /// Creates the arrivals of an open, queue or timetable job.
     ///
     /// # Panics
     /// If the job is closed: its requests come from its clients, not from a schedule.

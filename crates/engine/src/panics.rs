@@ -13,7 +13,7 @@ use rt::Panic;
 pub(crate) struct PanicGuard<F: FnMut()>(F);
 
 impl<F: FnMut()> PanicGuard<F> {
-    /// Makes a guard. `on_panic` is called during unwinding and must not panic.
+    /// Creates a guard. `on_panic` is called during unwinding and must not panic.
     pub(crate) fn new(on_panic: F) -> PanicGuard<F> {
         PanicGuard(on_panic)
     }

@@ -25,13 +25,13 @@ pub(crate) struct Parts {
     is_mix: bool,
 }
 
-/// A section whose statements make requests, prepared for sending.
+/// A section and its statements, prepared for sending as requests.
 pub(crate) struct Part {
-    /// Its requests, with the settings of its mix where the section has none of its own.
+    /// Requests of the section, with the settings of its mix where the section has none of its own.
     pub(crate) requests: Requests,
-    /// Its account.
+    /// Account of the section.
     pub(crate) account: AccountId,
-    /// The steps of its requests.
+    /// Steps of a request of the section.
     pub(crate) steps: Vec<Step>,
     /// The statements to prepare on a connection that one of its requests opens for itself.
     pub(crate) texts: Range<usize>,
@@ -110,7 +110,8 @@ impl Parts {
         self.vary_steps
     }
 
-    /// Returns the part of the request with a number: a pure function of number and seed.
+    /// Returns the part of the request with this number: a pure function of the number and the
+    /// seed.
     #[inline]
     pub(crate) fn choose(&self, number: u64) -> PartId {
         if self.parts.len() == 1 {

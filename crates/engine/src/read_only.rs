@@ -69,7 +69,8 @@ const KEYWORDS: [&str; 22] = [
     "using",
 ];
 
-/// More words of this kind, which begin an expression.
+/// Further words that may precede a parenthesis although they are not functions; these begin an
+/// expression.
 const BEGINNINGS: [&str; 6] = ["select", "then", "values", "when", "where", "like"];
 
 /// Functions without effects.
@@ -185,10 +186,10 @@ fn reads_filled_tables(words: &[&str], filled: &[&str]) -> bool {
         } else if is_one_of(word, &AFTER_TABLES) {
             is_in_list = false;
         } else if *word == "," && is_in_list {
-            // It may be followed by a table, or by an argument.
+            // A comma may be followed by a table, or by an argument.
             return false;
         } else if is_one_of(word, &["in"]) && rest.first() != Some(&"(") {
-            // SQLite takes the name of a table there.
+            // SQLite accepts the name of a table after `in`.
             return false;
         } else if word.starts_with(|first: char| first.is_ascii_digit())
             && BEFORE_TABLE.iter().any(|before| word.to_lowercase().contains(before))

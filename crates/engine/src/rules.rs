@@ -9,23 +9,23 @@ use record::{Dispatch, Request};
 /// Decisions of the engine that a planted fault replaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Arrivals that find no free worker are sent when one is free. A generator that skips missed
-    /// ticks sends less than requested, always when the server is slow.
+    /// True if arrivals that find no free worker are sent once a worker is free. A generator that
+    /// skips missed ticks sends less than requested, always when the server is slow.
     pub makes_up_missed_arrivals: bool,
-    /// A request that timed out counts with at least its timeout as response time. A generator that
-    /// drops timeouts reports only the fast requests.
+    /// True if a request that timed out counts with at least its timeout as response time. A
+    /// generator that drops timeouts reports only the fast requests.
     pub timeouts_have_latencies: bool,
-    /// Requests that wait at the end of the warm-up keep waiting. A generator that resets its queue
-    /// begins the window with an idle server.
+    /// True if requests that wait at the end of the warm-up keep waiting. A generator that resets
+    /// its queue begins the window with an idle server.
     pub queues_survive_the_warm_up: bool,
-    /// Returns the request as it is recorded; `None` records it from its intended start. A
-    /// generator that counts from the actual send omits, in coordination with the server, the times
-    /// at which the server was slow.
+    /// Function that returns the request as it is recorded; `None` records it from its intended
+    /// start. A generator that counts from the actual send omits, in coordination with the server,
+    /// the times at which the server was slow.
     pub recorded: Option<fn(Request, Option<Dispatch>) -> Request>,
 }
 
 impl Rules {
-    /// The rules that the engine follows: all of the above.
+    /// The rules that the engine follows, without any fault.
     pub const STANDARD: Rules = Rules {
         makes_up_missed_arrivals: true,
         timeouts_have_latencies: true,

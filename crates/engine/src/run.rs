@@ -30,7 +30,8 @@ use crate::waits::{unless_ended, unless_ended_at_once};
 /// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The reason for its end. A run that completed, but with unreachable targets, has lost them.
+    /// The reason for the end of the run. A completed run with unreachable targets ends because a
+    /// target was lost.
     pub end: EndKind,
     /// The tables that were filled.
     pub loaded: Vec<LoadedTable>,
@@ -58,7 +59,7 @@ impl Finished {
     }
 }
 
-/// Executes a plan against the drivers of its targets. `outlet` makes the outlet of each lane.
+/// Executes a plan against the drivers of its targets. `outlet` creates the outlet of each lane.
 ///
 /// # Errors
 /// The reason why the run was impossible before anything was measured. Teardown ran if setup had.
@@ -224,7 +225,7 @@ async fn before_measurement<D: Driver>(
     prepared
 }
 
-/// Prepares the targets, and undoes the setup if it did not get to its end.
+/// Prepares the targets, and undoes the setup if the preparation did not complete.
 async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<NextPhase, Failed> {
     let (prepared, setup_done) = match control.prepare().await {
         Ok(PreparationOutcome::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),

@@ -1,8 +1,8 @@
 //! The server's own statistics, read before and after the measured phase.
 //!
 //! Each reading uses a session of its own, the first before the jobs' connections are opened and
-//! the second after they are closed; the difference is the run. A run without readings is just as
-//! valid: its record says why there are none.
+//! the second after they are closed; their difference is the activity during the run. A run without
+//! readings is just as valid: its record says why there are none.
 
 use std::sync::atomic::Ordering;
 

@@ -9,7 +9,7 @@ use rt::Rt;
 use crate::error::Failed;
 
 /// Minimum time from the last open connection to time zero. With many lanes it is longer, until
-/// each has noticed.
+/// each lane has noticed time zero.
 const LEAD: Nanos = Nanos::from_millis(50);
 
 /// Polling interval of a lane that is ready and waits for the others, per sixteen lanes. With a
@@ -31,7 +31,7 @@ pub(crate) struct StartBarrier {
 }
 
 impl StartBarrier {
-    /// Makes the barrier of a run.
+    /// Creates the barrier of a run.
     pub(crate) fn new(lanes: u16) -> StartBarrier {
         StartBarrier {
             lanes,

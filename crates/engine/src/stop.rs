@@ -126,7 +126,7 @@ impl Stop {
         Stamp(self.0.end.load(Ordering::Acquire))
     }
 
-    /// Moves the end of the schedule to `at`, unless it is earlier.
+    /// Moves the end of the schedule to `at`, unless the end is already earlier.
     pub(crate) fn end_by(&self, at: Stamp) {
         self.0.end.fetch_min(at.0, Ordering::AcqRel);
     }

@@ -20,12 +20,12 @@ pub struct PerTarget<T> {
 pub type Drivers<D> = PerTarget<D>;
 
 impl<T> PerTarget<T> {
-    /// Makes a value for the main target alone.
+    /// Creates a value for the main target alone.
     pub fn only(main: T) -> PerTarget<T> {
         PerTarget { main: Some(main), named: Vec::new(), programs: None }
     }
 
-    /// Makes a value for each target that a plan uses.
+    /// Creates a value for each target that a plan uses.
     ///
     /// # Errors
     /// The first error of `make`.
@@ -36,7 +36,7 @@ impl<T> PerTarget<T> {
         PerTarget::of_used(plan, |target| plan.uses(target), make)
     }
 
-    /// Makes a value for each target of a plan that is used, by the plan or otherwise.
+    /// Creates a value for each target of a plan for which `is_used` returns true.
     ///
     /// # Errors
     /// The first error of `make`.

@@ -149,11 +149,11 @@ fn invariant_3_closed_requests_allocate_nothing() {
     assert_eq!(same, allocations);
 }
 
-/// Time within which a busy machine makes the requests in real time.
+/// Time limit of the runs in real time, which suffices for their requests on a busy machine.
 const LONGEST: &str = "60s";
 
-/// Allocations that the longer run may make for the seconds by which it is longer, whose handing
-/// over is not per request: far fewer than its further requests.
+/// Maximum number of additional allocations of the longer run. It lasts for more seconds, and
+/// handing over a second allocates, but not per request; the additional requests are far more.
 const SECONDS: usize = 1_000;
 
 /// Repeats the test in real time, with the real executor and the kernel's timer.
@@ -187,8 +187,9 @@ fn invariant_3_requests_with_an_op_log_allocate_nothing() {
         allocations
     };
     counts(1_000, true);
-    // A thread that waits at a channel for the first time allocates its waiter, and it is chance if
-    // it has to wait. In real time the longer run may also take more seconds, as above.
+    // A thread that waits at a channel for the first time allocates its waiter, and it is a matter
+    // of chance whether it has to wait. In real time the longer run may also take more seconds, as
+    // above.
     for is_virtual in [true, false] {
         let (more, allocations) = (counts(200_000, is_virtual), counts(20_000, is_virtual));
         assert!(more < allocations + SECONDS, "{allocations} and {more}");

@@ -26,7 +26,7 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Makes a folder whose name begins with `prefix`.
+    /// Creates a folder whose name begins with `prefix`.
     ///
     /// # Errors
     /// The parent does not exist or is not writable.
@@ -34,7 +34,7 @@ impl TemporaryFolder {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let stem = parent.join(format!("{prefix}-{}-", std::process::id()));
         // The guardian comes first: without one, the folder would stay if this process were killed
-        // just after making it.
+        // just after creating it.
         let absolute = std::path::absolute(&stem);
         let mut guardian = absolute.and_then(|stem| Guardian::of_numbered(&stem)).ok();
         let mut guard = |number: Option<u32>| {
@@ -59,7 +59,7 @@ impl TemporaryFolder {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Returns its path.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The variable with the parent of the folders that a child process of a test makes.
+    /// The variable with the parent of the folders that a child process of a test creates.
     const PARENT: &str = "ASSAY_TEST_PARENT";
 
     fn scratch() -> TemporaryFolder {

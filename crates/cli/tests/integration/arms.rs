@@ -33,7 +33,7 @@ fn run(place: &Place, more: &[&str]) -> CommandResult {
     place.assay(&[&line[..], more].concat())
 }
 
-/// Returns the values of a query of the record.
+/// Returns the values that a query on the record returns.
 fn values(place: &Place, sql: &str) -> Vec<String> {
     let record = Connection::open(place.at("r.assay")).unwrap();
     let mut select = record.prepare(sql).unwrap();
@@ -41,7 +41,7 @@ fn values(place: &Place, sql: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// The client's program queries when the server was started.
+/// A program of the arms queries the start time of the server after each run.
 #[test]
 fn settings_of_arms_restart_one_server_before_every_run() {
     let asks = "after-command = psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER \
@@ -84,7 +84,7 @@ fn setting_that_the_server_does_not_accept_ends_the_experiment_before_its_first_
     }
 }
 
-/// MariaDB takes the highest number that it can serve.
+/// MariaDB reduces the setting to the highest number of connections that it can serve.
 #[test]
 fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
     let arms = "[arm a]\n[arm b]\nserver.max_connections = 9999999\n";
@@ -103,7 +103,7 @@ fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
 
 const TLS: &str = "[arm plain]\noption.tls = off\n[arm tls]\noption.tls = require\n";
 
-/// Returns the first run of an arm's own view of its connection and the server's.
+/// Returns the TLS versions of an arm's connections, as reported by the client and by the server.
 fn tls_of(place: &Place, arm: &str) -> Vec<String> {
     let value = format!(
         "select distinct name || ' ' || value from setting join run using (run) \
@@ -112,7 +112,7 @@ fn tls_of(place: &Place, arm: &str) -> Vec<String> {
     values(place, &value)
 }
 
-/// The pooler ends the encryption, and connects to the server in clear text.
+/// The pooler terminates TLS, and connects to the server in clear text.
 #[test]
 fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     let place = place(&READ.replace("testbed:postgres", "testbed:postgres?via=pgbouncer"), TLS);
@@ -132,7 +132,7 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     assert_eq!(document["arms"][0]["undeclared_facts"], serde_json::json!([]));
 }
 
-/// The view in the user's own schema hides the one of the catalogue.
+/// A view in the user's schema hides `pg_stat_ssl` of the catalogue.
 #[test]
 fn server_that_does_not_report_tls_is_judged_by_the_client() {
     let server = Server::start(&Options::postgres().tls(Tls::Server)).unwrap();
@@ -157,7 +157,7 @@ fn server_that_does_not_report_tls_is_judged_by_the_client() {
 
 #[test]
 fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
-    // Its own: the table of the plain arm stays when the experiment ends early.
+    // A server of its own, because the table of the plain arm stays when the experiment ends early.
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let place = place(&READ.replace("url = testbed:postgres\n", ""), TLS);
     let url = server.url().to_string();
@@ -173,8 +173,8 @@ fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
     }
 }
 
-/// The runs until then are kept, and continued when TLS is there again. A busy machine does not end
-/// a sweep early.
+/// The runs before the refusal stay in the record, and the experiment is resumed when TLS is
+/// available again. It is a sweep, which a busy machine does not end early.
 #[test]
 fn tls_that_is_refused_from_a_run_on_ends_the_experiment_and_keeps_its_runs() {
     let server = testbed::shared_with_tls(Kind::Postgres);
@@ -214,7 +214,7 @@ fn proxy_that_agrees_to_tls_and_goes_on_in_clear_text_ends_the_experiment() {
     let server = testbed::shared(Kind::Postgres);
     let proxy = FaultyServer::before(server.port(), &Arc::new(Mutex::new(TlsAnswer::ClearText)));
     let place = place(SQLITE, TLS);
-    // The first run is one of the plain arm.
+    // With this seed, the first run is one of the plain arm.
     let more = ["--seed", "1", "--out", "r.assay"];
     let ran = CommandResult::of(&mut through(&proxy, server, &place, &more)).expect(4);
     let answered = format!("{} agreed to TLS, and then sent something else", proxy.address());
@@ -234,14 +234,14 @@ fn through(proxy: &FaultyServer, server: &Server, place: &Place, more: &[&str]) 
     command
 }
 
-/// Returns a workload whose jobs use a target other than its `url`.
+/// Returns a workload whose jobs use a target other than the one that its `url` names.
 fn beside(url: &str) -> String {
     let other = "[target other]\nurl = sim:mm1\n[read]\ntarget = other\n";
     format!("url = {url}\n{}", SQLITE.replace("[read]\n", other))
 }
 
-/// A server that declines TLS is refused by the client; here the jobs use a server other than the
-/// one whose URL requests TLS.
+/// The client would refuse a server that declines TLS, but here the jobs use a server other than
+/// the one whose URL requests TLS.
 #[test]
 fn tls_that_no_connection_uses_makes_its_arm_invalid() {
     let arms = "[arm plain]\n[arm tls]\noption.tls = require\n";
@@ -257,7 +257,7 @@ fn tls_that_no_connection_uses_makes_its_arm_invalid() {
     assert_eq!(document["invalid_arm"], reason);
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.said().contains(reason), "{}", report.stdout);
-    // The run that showed it is kept, and does not count.
+    // The run that showed the missing TLS stays in the record, but does not count.
     assert_eq!(values(&place, "select state from run where arm = 'tls'"), ["abandoned"]);
 }
 
@@ -285,7 +285,7 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["option.results"]));
 }
 
-/// Returns the result of an experiment on a test's server. Its user has all rights.
+/// Returns the result of an experiment on the server of a test, whose user has all rights.
 fn run_on(server: &Server, arms: &str) -> (Place, CommandResult) {
     let place = place(SQLITE, arms);
     let ran = run_there(&place, server);
@@ -339,11 +339,11 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
     postgres.sql("alter role assay set jit = off").unwrap();
     let mariadb = Server::start(&Options::new(Kind::Mariadb)).unwrap();
     for (server, statement, found) in [
-        // Without a reload.
+        // The server is not reloaded.
         (&postgres, "alter system set work_mem = '64MB'", "PostgreSQL uses `4MB`"),
-        // It needs a restart.
+        // `max_connections` needs a restart.
         (&postgres, "alter system set max_connections = 77", "PostgreSQL uses `100`"),
-        // The value of the role comes first.
+        // The setting of the role takes precedence.
         (
             &postgres,
             "alter database assay set jit = on",
@@ -379,7 +379,7 @@ fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
     assert!(["1", "2"].contains(&tuned[0].as_str()), "{tuned:?}");
 }
 
-/// Each arm has the difference of the point as well.
+/// At a point of a sweep, each arm also has the value that the sweep varies.
 #[test]
 fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
@@ -395,7 +395,7 @@ fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
     assert!(ran.said().contains(&reason), "{}", ran.stdout);
 }
 
-/// A connection with an option of the URL, or to a new file, sets its own mode again.
+/// A connection sets the journal mode itself if the URL has the option or the database file is new.
 #[test]
 fn pragma_that_the_file_keeps_is_read_back() {
     let arms = "[arm log]\n[arm rollback]\nbefore = pragma journal_mode = delete\n\
@@ -427,7 +427,7 @@ fn change_of_a_statement_that_is_no_setting_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["before"]));
 }
 
-/// One server has two addresses, as behind a name that still leads to the old server.
+/// One server has two addresses, as if a second host name still led to the old server.
 #[test]
 fn arms_whose_urls_reach_one_server_are_named() {
     let server = testbed::shared(Kind::Postgres);
@@ -503,7 +503,7 @@ fn failed_program_ends_the_experiment_with_its_last_words() {
     assert!(place.at("undone").exists(), "the program after the run undoes the one before it");
 }
 
-/// The run that it followed counts: it was measured before.
+/// The run before the program counts, because it was measured before the failure.
 #[test]
 fn failed_program_after_a_run_ends_the_experiment_and_keeps_the_run() {
     let arms = "[arm a]\n[arm b]\nbefore-command = true\n\
@@ -564,7 +564,8 @@ fn interrupted_program_ends_with_its_group_and_is_undone() {
     assert_eq!(values(&place, "select value from experiment where key = 'state'"), ["interrupted"]);
 }
 
-/// Without a server that settles after each of them, restores would be paid for by the runs.
+/// If the server did not settle after each restore, the next run would bear the cost of the
+/// restore.
 #[test]
 fn server_settles_after_the_load_and_after_each_restore() {
     let postgres = "psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER -d $ASSAY_DATABASE -Atc \
@@ -586,11 +587,12 @@ fn server_settles_after_the_load_and_after_each_restore() {
             .lines()
             .map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect())
             .collect();
-        // Once after the load, and once before each run.
+        // The server settles once after the load, and once before each run.
         let expected: Vec<Vec<usize>> = (2..2 + seen.len()).map(|number| vec![number; 2]).collect();
         let counts: Vec<&[usize]> = seen.iter().map(|row| &row[..2]).collect();
         assert_eq!(counts, expected, "{kind}");
-        // Each restore writes, so the position in the log of a new checkpoint is a later one.
+        // Each restore writes, so each checkpoint has a later position in the log than the one
+        // before.
         let checkpoints: Vec<usize> = seen.iter().filter_map(|row| row.get(2).copied()).collect();
         assert!(checkpoints.len() == seen.len() || kind == "mariadb", "{seen:?}");
         assert!(checkpoints.is_sorted_by(|one, next| one < next), "{seen:?}");

@@ -31,7 +31,7 @@ fn document(place: &Place, options: &[&str]) -> Value {
     document
 }
 
-/// Returns the stored files.
+/// Returns the paths of the stored calibrations.
 fn kept(place: &Place) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place.at("state/assay")) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
@@ -132,7 +132,7 @@ fn unusable_calibration_counts_as_missing() {
         assert_eq!(check(&ran.json(), "floor")["status"], "not-possible");
         assert_eq!(facts(&place)["calibration.clock.cost_ns"], "unknown");
     }
-    // Calibrating again replaces it with a usable one.
+    // Calibrating again replaces the unusable calibration.
     calibrate(&place, &[]).expect(0);
     assert_eq!(run(&place).stderr, "");
 }
@@ -181,7 +181,8 @@ fn uncalibratable_target_is_refused() {
     CommandResult::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
 }
 
-/// One server that sends nothing, one that prepares nothing and one that executes nothing.
+/// The first server sends nothing, the second does not answer a prepared statement, and the third
+/// does not answer its execution.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
     let silent =
@@ -198,7 +199,7 @@ fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
             calibrate(&place, &[&url]).expect(4)
         };
         let mut ran = end("300ms");
-        // A busy machine takes longer for the login of the others.
+        // On a busy machine, a login at the second or third server may take longer than the limit.
         if !words.contains(no_login) && ran.stderr.contains(no_login) {
             ran = end("20s");
         }
@@ -224,7 +225,7 @@ fn interrupted_calibration_saves_nothing_and_leaves_no_server() {
     let ran = calibrating.ends().expect(130);
     assert!(ran.stderr.contains("interrupted before the end of the measurement"), "{}", ran.stderr);
     assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
-    // Its servers were started in this folder, and no other process was.
+    // Only the servers of the calibration were started in this folder.
     let held = Command::new("sh")
         .arg("-c")
         .arg("for at in /proc/[0-9]*/cwd; do readlink \"$at\"; done; true")
@@ -240,7 +241,8 @@ fn shared_host_is_reported() {
     let place = Place::with(SHORT);
     let here = run(&place).json();
     assert_eq!(here["run"]["same_host"], true);
-    // The text before it says why a busy machine's run is not trusted.
+    // The answer comes before the workload; on a busy machine it first says why the run is not
+    // trusted.
     let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     let (answer, _) = text.split_once("\nworkload  ").unwrap();
     assert!(answer.contains("One host: generator and database"), "{text}");

@@ -71,7 +71,7 @@ fn capacity_of_an_exponential_server_is_confirmed() {
     );
 }
 
-/// The first version of the search recorded no version of it.
+/// The first version of the search method did not record its version.
 #[test]
 fn search_of_another_version_is_distinguished_from_a_damaged_one() {
     let place = place(SEARCH);
@@ -91,8 +91,8 @@ fn change(place: &Place, statement: &str) {
     assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
 }
 
-/// A statement that changes the search method in a record, as if a later version of Assay had made
-/// it.
+/// A statement that changes the search method in a record, as if a later version of Assay had
+/// written the record.
 const OTHER_METHOD: &str = "update experiment set value = '3' where key = 'search-method'";
 
 #[test]
@@ -153,7 +153,7 @@ fn damaged_stored_answer_is_named() {
     refuses("update run set state = 'abandoned' where run = 2", "has another number of trials");
     let cut = "update experiment set value = substr(value, 1, 50) where key = 'search-answer'";
     refuses(cut, "cannot be read");
-    // As in the records of earlier versions.
+    // Records of earlier versions have no stored answer.
     change(&place, "delete from experiment where key = 'search-answer'");
     let words = "made by a version of Assay that tries other values: read its trials with --run";
     place.assay(&["report", "r.assay"]).refuses(&[words]);
@@ -233,7 +233,7 @@ fn server_that_every_rate_meets_is_irregular_and_kept() {
     assert!(words.contains("every value up to 1,000/s passes"), "{words}");
 }
 
-/// Requests wait for ever, and none fails: only the backlog shows the capacity of 500/s.
+/// Requests wait without a limit, and none fails: only the backlog shows the capacity of 500/s.
 #[test]
 fn condition_on_failures_alone_publishes_no_overload() {
     let text = SEARCH.replace("p99(read) < 40ms", "failed(read) < 1%");
@@ -271,7 +271,8 @@ fn first_value_above_the_largest_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// A constant time beyond the bound, and exponential times, 13.5 % of them beyond it.
+/// One server has a constant time beyond the bound; the other has exponential times, 13.5 % of
+/// which are beyond it.
 #[test]
 fn server_that_no_rate_meets_misses_the_condition() {
     for url in ["sim:mdc?service=60ms&servers=unlimited", "sim:mmc?service=20ms&servers=unlimited"]
@@ -301,17 +302,18 @@ fn budget_that_ends_early_leaves_no_promise() {
     assert!(!capacity["trial_list"].as_array().unwrap().is_empty(), "{capacity}");
 }
 
-/// The trials exceed the capacity on purpose, and would miss what the workload itself demands.
+/// The trials exceed the capacity on purpose, and would miss the SLO of the workload itself.
 #[test]
 fn slo_of_the_workload_does_not_decide_a_search() {
     let place = place(&format!("{SEARCH}slo = p99 < 1ms\n"));
     place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
-    // 2 ms are the mean service time.
+    // The limit of 1 ms is below the mean service time of 2 ms.
     place.assay(&["report", "r.assay", "--run", "1"]).expect(1);
 }
 
 /// Runs a search that holds its value for an hour, and returns its document, its text, and its
-/// messages. The server answers a hundred requests per second, so an hour has few of them.
+/// messages. The server answers only a hundred requests per second, which limits the number of
+/// requests in that hour.
 #[track_caller]
 fn held_for_an_hour(faults: &str, code: i32) -> (Value, String, String) {
     let text = at(&format!("sim:mm1?service=10ms{faults}"))
@@ -406,10 +408,10 @@ fn budget_for_less_than_one_trial_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// `trust capacity` and the tests of `analyze` have many seeds.
+/// One seed is enough here: `trust capacity` and the tests of `analyze` use many.
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
-    // More than twice the requests of the other searches: the trend is small.
+    // The search needs more than twice the requests of the others, because the trend is small.
     let text = at("sim:mm1?service=1ms&trend=0.004");
     let text = text.replace("< 40ms", "< 20ms").replace("highest = 1k", "budget = 25m");
     let document = found(&text, 0);
@@ -433,7 +435,7 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
 }
 
-/// A calibration says that no thread makes more than 8,000 requests per second.
+/// According to the calibration, no thread sends more than 8,000 requests per second.
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     let place =
@@ -467,7 +469,7 @@ fn code_of_doubtful(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }
 
-/// The test runs in real time, in which no thread makes five million requests per second.
+/// The test runs in real time, in which no thread sends five million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = at("sim:null")
@@ -555,7 +557,8 @@ fn connections_of_the_generator_are_not_the_capacity() {
 const SLOW_WITH_A_BACKLOG: &str = "sim:usl?service=10ms&contention=0.1&coherency=0.003\
                                    &max-connections=97";
 
-/// Searches [`SLOW_WITH_A_BACKLOG`] with one seed. `keys` stand above the sections of the file.
+/// Searches [`SLOW_WITH_A_BACKLOG`] with one seed. `keys` are inserted above the sections of the
+/// file.
 fn slow_with_a_backlog(keys: &str) -> Value {
     let text = at(SLOW_WITH_A_BACKLOG).replace("< 40ms", "< 80ms");
     let place = place(&format!("{keys}{text}"));

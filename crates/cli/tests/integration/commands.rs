@@ -12,7 +12,8 @@ use crate::support::{CommandResult, Place, Running, assert_balanced, job, number
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 
-/// Runs the only job of a workload without a database to its end; returns its folder too.
+/// Runs the only job of a workload without a database to its end. Also returns the folder of the
+/// run.
 fn run(keys: &str) -> (Place, CommandResult) {
     let place = Place::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
     let ran = place.assay(&RUN);
@@ -24,13 +25,13 @@ fn events(place: &Place) -> String {
     place.exported("r.assay")["events"].to_string()
 }
 
-/// Checks that no process is left of the programs, which all run in this folder.
+/// Checks that no process of the programs is left; they all run in this folder.
 #[track_caller]
 fn nothing_is_left(place: &Place) {
     goes("a process of a program", || is_used(place.path()));
 }
 
-/// Waits until a program has written its group.
+/// Waits until a program has written its process group to the file.
 fn started(file: &Path) {
     wait_until("its group", || fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')));
 }

@@ -97,7 +97,7 @@ fn one_run_against_one_run_has_figures_and_no_verdict() {
     assert!(ran.stdout.contains("throughput < -3%: undecided"), "{}", ran.stdout);
 }
 
-/// The shell makes one argument of each file of a pattern without quotes.
+/// The shell expands a pattern without quotes to one argument per file.
 #[test]
 fn records_that_are_named_one_by_one_are_no_groups() {
     let place = place();
@@ -166,7 +166,7 @@ fn arms_that_share_only_their_names_are_no_executions() {
     let words = "the arms of `first.assay` are fast, slow (option.service), and those of `o.assay` \
                  are fast, slow (option.noise)";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
-    // What follows a run changes nothing in it.
+    // A statement after a run does not change the run.
     let cleaned = question.replace("= 1.2ms", "= 1.2ms\nafter = select 1");
     let cleaned = cleaned.replace("[arm fast]", "differences = several\n[arm fast]");
     place.write("slower.ini", cleaned);
@@ -260,7 +260,7 @@ fn copy_of_a_run_is_recognised_in_real_time() {
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
 }
 
-/// Checks that groups are refused because a run of the second one is a run of the first.
+/// Checks that groups are refused because a run of the second group is also in the first.
 #[track_caller]
 fn is_itself(place: &Place, groups: [&str; 2], words: [&str; 2]) {
     let ran = place.assay(&["compare", groups[0], groups[1]]);
@@ -273,14 +273,15 @@ fn is_itself(place: &Place, groups: [&str; 2], words: [&str; 2]) {
     assert!(ran.stderr.lines().any(is_named), "{run}, {first}: {}", ran.stderr);
 }
 
-/// In virtual time one seed makes one run, so a repetition is as much a copy as a copied file.
+/// In virtual time, each seed gives exactly one run, so a repetition is a copy just like a copied
+/// file.
 #[test]
 fn copies_and_repetitions_of_virtual_runs_are_no_further_evidence() {
     let place = place();
     runs(&place, "main", FAST, 2, &[]);
     let copy = |from: &str, to: &str| std::fs::copy(place.at(from), place.at(to)).unwrap();
     copy("main-1.assay", "copy.assay");
-    // The seed of the second run of the group, under another name of the file and with a label.
+    // A run with the seed of the group's second run, but with another file name and a label.
     std::fs::copy(place.at("read.ini"), place.at("again.ini")).unwrap();
     let line = ["run", "again.ini", "--virtual", "--quiet", "--url", FAST, "--label", "again"];
     place.assay(&[&line[..], &["--seed", "42", "--out", "again.assay"]].concat()).expect(0);
@@ -304,7 +305,7 @@ fn copies_and_repetitions_of_virtual_runs_are_no_further_evidence() {
     is_itself(&place, [&format!("e.assay#{arm}"), "2.assay"], ["2.assay", &run]);
 }
 
-/// Without random times, the arms of an experiment have the same figures, and are no copies.
+/// Without random times, the arms of an experiment have the same figures, but they are not copies.
 #[test]
 fn equal_arms_of_one_experiment_are_compared() {
     let place = Place::new();
@@ -399,7 +400,8 @@ fn answer_is_given_as_markdown_and_test_cases() {
     assert!(cases.contains("<failure") && cases.contains("exceeded in `pr-*.assay`"), "{cases}");
 }
 
-/// Expects that a comparison is refused by an objection, and not with `--despite` its name.
+/// Checks that a comparison is refused with an objection, and accepted with `--despite` and the
+/// objection's name.
 fn refused(place: &Place, records: [&str; 2], name: &str, words: &str) {
     let line = [&["compare"][..], &records].concat();
     let ran = place.assay(&line).expect(3);

@@ -2,7 +2,7 @@
 
 use crate::support::Place;
 
-/// Checks that `check` and `run` refuse a workload in the same words, and leave nothing.
+/// Checks that `check` and `run` refuse a workload with the same message and leave no file.
 #[track_caller]
 fn refused(workload: impl AsRef<[u8]>, words: &[&str]) {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Tests of files of dbbench, run with its flags against SQLite: the statements sent, their number,
-//! and the cases in which dbbench loses something.
+//! Tests of dbbench files, run with dbbench's flags against SQLite: the statements sent, their
+//! number, and the cases in which dbbench itself loses something.
 
 use std::io::Write;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::support::{CommandResult, Place, assert_balanced, job, number};
 fn dbbench(place: &Place, flags: &[&str]) -> CommandResult {
     let args = [&["dbbench", "--driver", "sqlite", "--database", "t.db"], flags, &["w.ini"]];
     let ran = place.assay(&args.concat());
-    // On a busy machine the verdict may be INVALID; the statements are the same.
+    // On a busy machine the verdict may be INVALID, but the same statements are sent.
     assert!([0, 3].contains(&ran.code), "{}\n{}", ran.stdout, ran.stderr);
     ran
 }
@@ -56,7 +56,7 @@ fn records_are_sent_in_order_until_there_are_no_more() {
     assert_eq!(rows(&place, "b = 'two' || char(10) || 'lines' and rowid = 3"), 1);
 }
 
-/// Dbbench sends it as a part of the first value, or reports a malformed time.
+/// Dbbench sends a byte order mark as a part of the first value, or reports a malformed time.
 #[test]
 fn a_byte_order_mark_is_skipped_in_all_files() {
     let place = Place::with(&format!(
@@ -157,7 +157,7 @@ fn results_and_a_row_per_request_are_kept() {
     dbbench(&place, &["--query-stats-file", "stats.csv"]);
     let read = |name: &str| std::fs::read_to_string(place.at(name)).unwrap();
     assert_eq!(read("kept.csv"), "\"a, b\",\\N\n".repeat(2));
-    // Dbbench looks only at the first word of the statement, and keeps nothing here.
+    // Dbbench looks only at the first word of the statement, and writes no results here.
     assert_eq!(read("returned.csv"), "new\n");
     let stats = read("stats.csv");
     let rows: Vec<Vec<&str>> = stats.lines().map(|line| line.split(',').collect()).collect();
@@ -167,7 +167,7 @@ fn results_and_a_row_per_request_are_kept() {
     };
     assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 11), "{stats}");
     assert_eq!(of("failing twice", "0", "2"), 4, "{stats}");
-    // In whole microseconds since the end of the setup, for any start of the job.
+    // Starts are in whole microseconds since the end of the setup, whenever the job starts.
     let late = rows.iter().find(|row| row[0] == "late").expect("a row");
     assert_eq!(late[1], "300000", "{stats}");
     assert!(late[2].parse::<u64>().is_ok(), "{stats}");
@@ -256,7 +256,7 @@ fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
     assert!(place.at("pipe").exists());
 }
 
-/// Opening it would wait for a reader, and so would the end of the run.
+/// Opening the pipe would wait for a reader, and the end of the run would wait with it.
 #[test]
 fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
     let place = Place::with(&format!("{TABLE}[a]\nquery=insert into t values ('', '')\ncount=9\n"));
@@ -291,7 +291,7 @@ fn statements_come_out_of_a_file() {
     assert_eq!((rows(&place, "true"), rows(&place, "b = ';'")), (7, 3));
 }
 
-/// Three jobs that follow each other: the schedule depends on the file alone.
+/// Three jobs follow each other; their schedule depends on the file alone.
 #[test]
 fn jobs_start_and_stop_at_their_times() {
     let place = Place::with(&format!(
@@ -317,7 +317,7 @@ fn jobs_start_and_stop_at_their_times() {
 const SLOW: &str = "with recursive c (n) as (select 1 union all select n + 1 from c \
                     where n < 3000000) insert into t select max(n), 'slow' from c";
 
-/// Dbbench sends one more per job after its stop.
+/// Dbbench sends one more statement per job after the job's stop.
 #[test]
 fn nothing_is_sent_after_the_stop() {
     let place = Place::with(&format!("{TABLE}[slow]\nquery={SLOW}\nstop=20ms\n"));
@@ -408,7 +408,7 @@ fn a_file_without_jobs_sets_up_and_tears_down() {
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_master"), 0);
 }
 
-/// Dbbench finds the error only when it gets there, and ends at once.
+/// Dbbench finds the error only when it reaches the line during the run, and ends at once.
 #[test]
 fn a_broken_file_is_found_before_anything_is_sent() {
     let place = Place::with(&format!(
@@ -511,7 +511,7 @@ fn help_and_version_succeed_on_stdout() {
 #[test]
 fn reports_go_to_stderr_at_the_requested_interval() {
     let place = Place::with("duration=1500ms\n[a]\nquery=select 1\nrate=20\n");
-    // A busy machine may leave out a second.
+    // On a busy machine, the report of a second may be left out.
     let is_report = |line: &str| line.starts_with("00:0") && line.contains(" a: offered/s");
     let reports = |ran: &CommandResult| ran.stderr.lines().any(is_report);
     let ran = dbbench(&place, &[]);

@@ -33,11 +33,12 @@ struct Case {
     changes: &'static [(&'static str, &'static str)],
     /// Flags of both programs, in addition to those that name the server.
     flags: &'static [&'static str],
-    /// A word of each statement, and the number of times it is sent.
+    /// For each statement, a word that identifies it, and the number of times that it is sent.
     sent: &'static [(&'static str, Number)],
-    /// True if each statement is sent for the last time before the next one's first.
+    /// True if each statement is sent for the last time before the next one is sent for the first
+    /// time.
     is_in_order: bool,
-    /// True if it uses the whole machine, so it must run alone.
+    /// True if the case uses the whole machine, so it must run alone.
     is_heavy: bool,
     /// A query whose result does not depend on the number of statements.
     same: Option<&'static str>,
@@ -52,7 +53,8 @@ enum Number {
     Exactly(u64),
     /// Once at each tick of a job that has a rate and ends at a given time.
     Rate(Ticks),
-    /// As often as clients send it in this many milliseconds, each time after the previous answer.
+    /// As often as clients can send it in this many milliseconds, if each send waits for the
+    /// previous answer.
     For(u32),
 }
 
@@ -89,7 +91,7 @@ impl Ticks {
 struct EffectQuery {
     query: &'static str,
     before: u64,
-    /// A word of the statement that adds something, and the most that it adds.
+    /// A word of the statement that adds to the result, and the number that each execution adds.
     by: (&'static str, u64),
 }
 
@@ -262,7 +264,7 @@ const CLIENTS: [Case; 4] = [
             ("UPDATE", For(2_000)),
             ("rename", Exactly(1)),
         ],
-        // Of the six rows with 100 to 600, each update adds one to four.
+        // Each update adds 1 to four of the six rows, whose values are 100 to 600.
         effect: Some(EffectQuery {
             query: "select sum(val) from done",
             before: 2_100,
@@ -291,7 +293,7 @@ const CLIENTS: [Case; 4] = [
     },
 ];
 
-/// The file of Assay that is also a file of dbbench, shortened.
+/// The workload file of Assay that dbbench can also run, shortened.
 const STUDY: Case = Case {
     folder: workloads,
     file: "mixed-mariadb.ini",
@@ -320,29 +322,29 @@ const STUDY: Case = Case {
     ..LETTER_FOR_LETTER
 };
 
-/// Tolerance of the time for which clients send, in seconds: on a busy machine a program starts
-/// late, and the last statement takes its time.
+/// Tolerance of the time for which clients send, in seconds: on a busy machine a program may start
+/// late, and the last statement may take long.
 const SLACK_S: f64 = 0.5;
 
-/// Maximum number of times that a program runs a file until one run is in time.
+/// Maximum number of times that a program runs a file until one run is on time.
 const MOST_RUNS: usize = 3;
 
-/// Largest fraction of the ticks that dbbench may drop on a busy machine: one in this many. With
-/// more missing, the run proves nothing.
+/// Largest fraction of the ticks that dbbench may drop on a busy machine: one in this many. If more
+/// are missing, the run proves nothing.
 const MOST_DROPPED: u64 = 2;
 
 /// A lock held exclusively by a case that would slow others that use the server.
 static SERVER_LOCK: RwLock<()> = RwLock::new(());
 
 /// The password of the accounts, each of which owns only one empty database of a private server.
-/// Dbbench takes it only as a flag.
+/// Dbbench accepts the password only as a flag.
 const PASSWORD: &str = "beside";
 
 /// The commands of a session that carry no statement.
 const SESSION: [&str; 6] = ["Connect", "Quit", "Ping", "Prepare", "Close stmt", "Reset stmt"];
 
-/// The starts of the statements by which Assay reads the server's facts for its record. Dbbench's
-/// driver sends none.
+/// The beginnings of the statements with which Assay reads the server's facts for its record.
+/// Dbbench's driver sends no such statements.
 const SETTINGS: [&str; 13] = [
     "show session variables where variable_name in ('transaction_isolation', ",
     "show session status where variable_name in ('Ssl_version', ",
@@ -365,7 +367,7 @@ const SETTINGS: [&str; 13] = [
 struct Logged {
     text: String,
     count: u64,
-    /// The times of the first and last one, in seconds.
+    /// The times at which it was first and last logged, in seconds.
     first: f64,
     last: f64,
 }
@@ -385,7 +387,7 @@ struct RequestRow {
 
 /// The results of a run.
 struct RunResults {
-    /// The logged statements, as many as the case has and in its order.
+    /// The logged statements: one for each statement of the case, in the order of the case.
     logged: Vec<Logged>,
     begun: Vec<RequestRow>,
     same: Option<String>,
@@ -432,8 +434,8 @@ fn server() -> &'static Server {
     })
 }
 
-/// Creates an account for a run, by which the log distinguishes runs, and a database of the same
-/// name.
+/// Creates an account for a run, and a database of the same name. The log distinguishes runs by
+/// their accounts.
 fn account() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("run{}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -540,7 +542,7 @@ impl Case {
         let (place, account) = (self.place(), account());
         let port = server().port().to_string();
         let (mut command, codes) = match who {
-            // On a busy machine the verdict may be INVALID; the statements are the same.
+            // On a busy machine the verdict may be INVALID, but the same statements are sent.
             Assay => (place.command(&["dbbench"]), &[0, 3][..]),
             Dbbench => (dbbench(), &[0][..]),
         };
@@ -695,7 +697,7 @@ fn the_mixed_study_sends_what_dbbench_sends() {
     STUDY.run();
 }
 
-/// The unchanged files, ended by Ctrl-C.
+/// Runs the unchanged files, and ends them with Ctrl-C.
 #[test]
 fn examples_that_do_not_end_are_accepted() {
     for case in cases().filter(|case| case.is_endless()) {
@@ -726,7 +728,7 @@ fn dbbench_may_omit_only_ticks_that_its_own_delays_explain() {
     check(1_010..3_000, 10, 0..0, 198..=200);
     check(1_010..3_000, 10, 1_500..1_590, 189..=200);
     check(1_110..2_910, 10, 0..0, 179..=200);
-    // A different rate or start is not lateness.
+    // A different rate or start is not mistaken for lateness.
     check(1_011..3_000, 11, 0..0, 198..=200);
     check(2_510..3_000, 10, 0..0, 99..=200);
 }

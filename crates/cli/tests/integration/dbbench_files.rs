@@ -1,9 +1,9 @@
-//! Tests of the files with the keys of dbbench's examples, run against SQLite: the statements sent,
-//! and their number.
+//! Tests of files with the keys of dbbench's examples, run against SQLite: the statements sent, and
+//! their number.
 //!
-//! They are in MySQL's dialect, like files of dbbench; each case has replacements for SQLite, which
-//! also shorten long times. Files that do not end by themselves get a `duration` as their first
-//! line, as wrappers of dbbench do.
+//! Like dbbench's own files, they are in MySQL's dialect; each case has replacements for SQLite,
+//! which also shorten long times. Files that do not end by themselves get a `duration` as their
+//! first line, as wrappers of dbbench do.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +14,7 @@ use Sent::{AtLeast, Exactly};
 /// Number of scheduled requests of a job.
 enum Sent {
     Exactly(u64),
-    /// The least number, for a client that sends one request after the other until the end.
+    /// The minimum number, for a client that sends one request after the other until the end.
     AtLeast(u64),
 }
 
@@ -272,7 +272,7 @@ impl Case {
         let database = ["--driver", "sqlite", "--database", "t.db", "--params", "synchronous=off"];
         let args = [&["dbbench"], &database[..], &["w.ini"]].concat();
         let ran = place.assay(&args);
-        // On a busy machine the verdict may be INVALID; the statements are the same.
+        // On a busy machine the verdict may be INVALID, but the same statements are sent.
         assert!([0, 3].contains(&ran.code), "{file}: {}\n{}", ran.stdout, ran.stderr);
         let names = place.names();
         let record = names.iter().find(|name| name.ends_with(".assay")).unwrap();

@@ -13,7 +13,7 @@ use crate::support::{Place, Running, number, wait_until};
 const UPDATE: &str = "duration = 4s\nwarmup = 1s\n[write]\nconcurrency = 2\n\
                       query = update account set balance = 1\n";
 
-/// Two servers, as of a pull request.
+/// Two servers, as in a comparison for a pull request.
 const TARGETS: &str = "[arm main]\nurl = sim:mm1?service=1ms\n\
                        [arm change]\nurl = sim:mm1?service=0.8ms\n";
 
@@ -26,7 +26,7 @@ fn place(arms: &str) -> Place {
     place
 }
 
-/// Gives the runs of the second arm another value of a setting.
+/// Sets a setting to `own` in the runs of the arm `change`, and to `baseline` in the other runs.
 fn differ(place: &Place, name: &str, [baseline, own]: [&str; 2]) {
     let value = format!("iif(arm = 'change', '{own}', '{baseline}')");
     set(&place.at("r.assay"), name, &value);
@@ -183,7 +183,7 @@ fn setting_that_a_sweep_varies_excuses_no_difference() {
     }
 }
 
-/// Two databases of one server, as of a pull request, one of which was tuned by hand.
+/// Two databases of one server, as for a pull request; one of them was tuned by hand.
 #[test]
 fn settings_in_which_two_databases_really_differ_are_found() {
     let server = testbed::shared(Kind::Postgres);
@@ -231,7 +231,7 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     }
 }
 
-/// Two servers, as of an original and a backup of it that is older.
+/// Two servers with different data, like an original and an older backup of it.
 #[test]
 fn data_in_which_two_servers_really_differ_are_named() {
     for (kind, scheme, fill) in [
@@ -273,7 +273,7 @@ fn data_in_which_two_servers_really_differ_are_named() {
         if assert_made(&document, 6) && !is_invalid {
             assert_eq!(document["verdict"], "SUSPECT", "{document}");
         }
-        // It is named, and the arms are compared.
+        // The difference is named, and the arms are compared nevertheless.
         let rows = document["comparison"].as_array().unwrap();
         let is_compared = |row: &Value| row["verdict"] != "not-compared" || is_invalid;
         assert!(rows.iter().all(is_compared), "{document}");
@@ -305,8 +305,8 @@ fn restart_of_a_server_within_a_round_is_named() {
     }
 }
 
-/// Restarts a server of the user between the two runs of a round; `None` if this round does not
-/// count.
+/// Restarts a server of the user between the two runs of a round. Returns `None` if this round does
+/// not count.
 fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     let mut server = Server::start(&Options::new(kind)).unwrap();
     let place = Place::new();
@@ -320,7 +320,7 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     let mut command = place.command(&args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     let held = place.at("held");
-    // Rounds in which the near arm ran first: their other run is the held one.
+    // Rounds in which the near arm ran first: the run of the far arm is the one that is held.
     let half = "select count(*) from run where arm = 'near' and state = 'counts' and run = \
                 (select max(run) from run) and round not in \
                 (select round from run where arm = 'far' and state = 'counts')";
@@ -329,7 +329,7 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
         wait_until("the next run of the far arm", || held.exists() || !run.is_running());
         let record = place.at("r.assay");
         if held.exists() && spanned.is_none() && number(&record, half) == 1 {
-            // A round before it, or after it, has both of its runs on one start.
+            // In the round before or after this one, both runs are on the same start of the server.
             spanned = Some(number(&record, "select max(run) from run"));
             server.restart().unwrap();
         }
@@ -342,7 +342,7 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
         return None;
     }
     assert_keeps_to("schemas/experiment.schema.json", &document);
-    // The program may have been meant to restart it.
+    // The difference is attributed to the arm's program, which may restart the server on purpose.
     let found = document["differences"].as_array().unwrap();
     let one = found.iter().find(|one| one["name"] == "database.server_id");
     let one = one.unwrap_or_else(|| panic!("{document:#}"));

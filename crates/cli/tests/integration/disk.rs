@@ -16,7 +16,7 @@ pub(crate) fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
 
 #[test]
 fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
-    // Many times of many kinds: the record grows by some 100 KiB every second.
+    // Many different times in several histograms: the record grows by some 100 KiB every second.
     let place = Place::with(
         "duration = 1h\n[a]\nquery = select 1\nrate = 2k\n[b]\nquery = select 2\nrate = 2k\n",
     );
@@ -51,8 +51,8 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
     assert!(ran.stderr.contains("cannot continue to write the record `"), "{}", ran.stderr);
     assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
     let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
-    // The window ends with the last second in the record. The requests of a busy machine may have
-    // been too late for it.
+    // The window ends with the last second in the record. On a busy machine, all requests may have
+    // ended after it.
     let rate = report["jobs"][0]["throughput_per_s"].as_f64().unwrap();
     let window = report["window"]["end_s"].as_f64().unwrap();
     assert!(window == 0.0 || (100.0..560.0).contains(&rate), "{rate}/s in {window} s");
@@ -110,7 +110,7 @@ fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// The last data is written at the end of the run, and may be what does not fit.
+/// The data that does not fit may be the last, which is written at the end of the run.
 #[test]
 fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     let place = Place::with(
@@ -126,7 +126,7 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     assert_eq!(summary["jobs"][0]["scheduled"], 0);
 }
 
-/// Requests were measured before that, so the workload file is not at fault.
+/// Requests were measured before the damage, so the workload file is not at fault.
 #[test]
 fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
     for (damage, state, cause) in [

@@ -1,7 +1,7 @@
 //! Checks of experiments in real time that hold on a machine of any speed.
 //!
 //! Other work on the machine may make runs INVALID, and so leave an experiment without an answer.
-//! The record then has the reason: an answer that is missing without one is a fault.
+//! The record then states the reason; an answer that is missing without a reason is a fault.
 
 use serde_json::Value;
 
@@ -11,9 +11,9 @@ use crate::support::{CommandResult, Place, number};
 /// Largest number of times that a round is repeated.
 const MOST_REPEATS: u64 = 2;
 
-/// Checks the record `r.assay` of an experiment of this many rounds that has ended by itself, and
-/// whose answer is `ran`: all of its runs were made, and its declared metrics are compared. Returns
-/// its document.
+/// Checks the record `r.assay` of an experiment of this many rounds that ended by itself and
+/// printed `ran`: all of its runs were executed, and its declared metrics are compared. Returns the
+/// document of the record.
 #[track_caller]
 pub(crate) fn assert_ended(place: &Place, ran: &CommandResult, rounds: usize) -> Value {
     let report = place.assay(&["report", "r.assay", "--json"]);
@@ -29,8 +29,8 @@ pub(crate) fn assert_ended(place: &Place, ran: &CommandResult, rounds: usize) ->
     document
 }
 
-/// Checks that an experiment has made all runs of this number of rounds. Returns false if it gave
-/// up a round after the maximum number of attempts.
+/// Checks that an experiment has executed all runs of this number of rounds. Returns false if it
+/// gave up a round after the maximum number of attempts.
 #[track_caller]
 pub(crate) fn assert_made(document: &Value, rounds: usize) -> bool {
     match document["state"].as_str() {
@@ -49,8 +49,8 @@ pub(crate) fn assert_made(document: &Value, rounds: usize) -> bool {
 }
 
 /// Checks that the last round of an experiment has a run in which the load generator or the machine
-/// failed, and that it was repeated as often as it may, which depends on the repetitions of other
-/// rounds.
+/// failed, and that the round was repeated the maximum number of times, which depends on the
+/// repetitions of other rounds.
 #[track_caller]
 pub(crate) fn assert_exhausted(document: &Value) {
     assert_eq!(document["state"], "instrument-failed", "{document:#}");
@@ -67,7 +67,7 @@ fn counting(document: &Value) -> impl Iterator<Item = &Value> {
     document["runs"].as_array().unwrap().iter().filter(|run| run["state"] == "counts")
 }
 
-/// Returns the declared metrics, those of the answer.
+/// Returns the comparisons of the declared metrics, which the answer is about.
 fn declared(document: &Value) -> impl Iterator<Item = &Value> {
     let rows = document["comparison"].as_array().unwrap().iter();
     rows.filter(|row| row["exploratory"] == false)

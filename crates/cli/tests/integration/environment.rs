@@ -41,7 +41,7 @@ fn record_has_known_and_unknown_facts_of_the_environment() {
     let is_commit = |text: &str| text.len() == 12 && text.chars().all(|c| c.is_ascii_hexdigit());
     let is_known = is_commit(commit.trim_end_matches("-dirty"));
     assert!(is_known || commit == "unknown", "{commit}");
-    // The answer does not list them, but says where they are.
+    // The answer does not list the settings, but says where they are.
     let answer = place.assay(&["report", "r.assay", "--full"]).stdout;
     assert!(!answer.contains("host.") && answer.contains("r.assay --environment"), "{answer}");
 }

@@ -69,7 +69,7 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     assert!(results("read")[0][3].as_str().unwrap().parse::<u64>().is_ok(), "{summary}");
     assert_eq!(results("transfer")[1], serde_json::json!(["2", null, null, "writes"]));
     assert_eq!(results("report").as_array().unwrap().len(), 1);
-    // The settings belong to the measured database, and not to the empty one before.
+    // The settings describe the measured database, and not the empty one before the load.
     let bytes = summary["run"]["settings"]["database_bytes"].as_str().unwrap();
     assert!(bytes.parse::<u64>().unwrap() > 100_000, "{bytes}");
     // The teardown dropped the table, and no file is left besides the record.

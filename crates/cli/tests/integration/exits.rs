@@ -11,7 +11,7 @@ fn expect(workload: &str, url: &str, more: &[&str], code: i32, status: &str) {
     let ran = place.virtually(url, more).expect(code);
     let summary = ran.json();
     assert_eq!(summary["verdict"]["status"], status, "{}", ran.stdout);
-    // The same verdict, read again from the record.
+    // The report of the record has the same verdict.
     let again = place.assay(&[&["report", "r.assay", "--json"][..], strict(more)].concat());
     assert_eq!(again.stdout, ran.stdout);
     let of_the_verdict = match status {
@@ -74,7 +74,7 @@ fn a_target_that_is_lost_until_the_end_exits_with_4_even_if_the_run_is_invalid()
     let missed = format!("{READ}slo = p99 < 1us\n");
     expect(&missed, "sim:mm1?outage=5s..1h", &[], 4, "INVALID");
     expect(&missed, "sim:mm1?outage=0s..1h", &[], 4, "INVALID");
-    // Lost for so short a time that nothing else is wrong with the run.
+    // The server is lost for the last 100 ms only, so nothing else is wrong with the run.
     expect(READ, "sim:mm1?outage=19900ms..1h", &[], 4, "SUSPECT");
 }
 
@@ -135,7 +135,7 @@ fn invalid_target_is_a_usage_error() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// The clock of a run in virtual time jumps from event to event: without a length of any of them it
+/// The clock of a run in virtual time jumps from event to event: if no event took time, the clock
 /// would hardly move.
 #[test]
 fn clients_that_make_no_virtual_time_pass_are_refused() {
@@ -146,7 +146,7 @@ fn clients_that_make_no_virtual_time_pass_are_refused() {
         let run = ["run", "w.ini", "--virtual", "--out", "r.assay", "--url", url];
         place.assay(&run).refuses(&[words, "`think` or a `rate`", "sim:mm1?service=1ms"]);
         assert_eq!(place.names(), ["w.ini"]);
-        // In real time they pass.
+        // In real time the same clients are accepted.
         place.assay(&["check", "w.ini", "--url", url]).expect(0);
         place.assay(&["check", "w.ini", "--virtual", "--url", url]).refuses(&[words]);
     }

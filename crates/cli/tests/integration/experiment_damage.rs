@@ -22,7 +22,7 @@ fn place() -> Place {
     place
 }
 
-/// Each way to read a record.
+/// The commands that read a record.
 const READERS: [&[&str]; 5] = [
     &["report", "d.assay"],
     &["report", "d.assay", "--json"],
@@ -31,7 +31,7 @@ const READERS: [&[&str]; 5] = [
     &["run", "e.ini", "--virtual", "--resume", "d.assay"],
 ];
 
-/// Returns a copy of the record, changed by SQL.
+/// Writes a copy of the record, changed by SQL, to `d.assay`.
 fn changed(place: &Place, sql: &str) {
     fs::copy(place.at("r.assay"), place.at("d.assay")).unwrap();
     let record = rusqlite::Connection::open(place.at("d.assay")).unwrap();
@@ -97,7 +97,7 @@ fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
     }
     changed(&place, "delete from look");
     place.assay(READERS[0]).refuses(&["is damaged", "marked as complete without its last look"]);
-    // The states of a fact are not a second opinion.
+    // Readers ignore an unknown key of the experiment.
     changed(&place, "insert into experiment values ('more', 'x')");
     place.assay(READERS[0]).expect(0);
 }
@@ -159,7 +159,7 @@ fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
 fn is_refused_or_intact(place: &Place, what: &str, expected: &[CommandResult]) {
     let bytes = fs::read(place.at("d.assay")).unwrap();
     for (reader, expected) in READERS.iter().zip(expected) {
-        // A reader may roll back, and a resumed experiment writes.
+        // Each reader gets a fresh copy: it may roll back, and a resumed experiment writes.
         fs::write(place.at("d.assay"), &bytes).unwrap();
         let ran = place.assay(reader);
         assert!(!ran.stderr.contains("panicked"), "{what}: {reader:?}: {}", ran.stderr);
@@ -183,7 +183,7 @@ fn record_of_an_experiment_that_is_cut_anywhere_is_refused() {
     let place = place();
     let expected = intact(&place);
     let whole = fs::read(place.at("r.assay")).unwrap();
-    // Lengths on and next to the bounds of pages; the fuzz target covers the rest.
+    // Lengths at and next to page boundaries; the fuzz target covers the rest.
     let steps = 12;
     for step in 0..steps {
         let cut = (whole.len() * step / steps) / 4_096 * 4_096 + 4_096 * (step % 2);

@@ -1,5 +1,5 @@
-//! Tests that an experiment whose disk becomes full keeps the runs before, and continues with those
-//! that are missing.
+//! Tests that an experiment whose disk becomes full keeps the runs before, and that a continuation
+//! adds the missing runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,14 +11,14 @@ use crate::experiment_faults::{
 };
 use crate::support::{CommandResult, Place, number};
 
-/// Makes the undisturbed experiment, `whole.assay`, and returns its answer.
+/// Runs the undisturbed experiment, recorded in `whole.assay`, and returns its answer.
 fn whole(place: &Place) -> String {
     let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
     without_notes(&place.assay(&whole).expect(0).stdout)
 }
 
-/// Checks that the record of an experiment that was cut has the first runs of the undisturbed one,
-/// and nothing of another run. Returns their number.
+/// Checks that the record of an experiment that was cut short has the first runs of the undisturbed
+/// one, and no data of any other run. Returns the number of its runs.
 #[track_caller]
 fn assert_has_first_runs(cut: &Path, whole: &Path) -> i64 {
     let kept = number(cut, "select count(*) from run");
@@ -28,8 +28,9 @@ fn assert_has_first_runs(cut: &Path, whole: &Path) -> i64 {
     kept
 }
 
-/// Checks that a continuation has kept every row and added only what the undisturbed experiment has
-/// as well. `stderr` is its progress, and `kept` the number of runs before it.
+/// Checks that a continuation has kept every row and added only rows that the undisturbed
+/// experiment has too. `stderr` is the progress of the continuation, and `kept` is the number of
+/// runs before it.
 #[track_caller]
 fn assert_completed([before, after]: [Vec<String>; 2], whole: &Path, stderr: &str, kept: i64) {
     assert_eq!(lost_rows(&before, &after), Vec::<&String>::new());
@@ -38,11 +39,12 @@ fn assert_completed([before, after]: [Vec<String>; 2], whole: &Path, stderr: &st
     assert!(first.starts_with(&format!("run {} of ", kept + 1)), "{stderr}");
 }
 
-/// Bytes of a page of a record.
+/// Size of a page of a record, in bytes.
 const PAGE: u64 = 8_192;
 
-/// Runs the experiment on a disk that is full in its fifth round. `length` is the length of the
-/// whole record, which grows by whole pages; the runs are the same each time.
+/// Runs the experiment on a disk that becomes full in the experiment's fifth round. `length` is the
+/// length of the whole record, in bytes. The record grows by whole pages; the runs are the same
+/// each time.
 fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
     for pages in (1..length * 4 / 5 / PAGE).rev() {
         let blocks = u32::try_from(pages * PAGE / 512).unwrap();
@@ -77,8 +79,9 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_record() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
-/// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one. Both
-/// records are copied out of it, with their journals. Exit code 77: it could not be mounted.
+/// A script that runs an experiment on a file system of `$1` bytes, and continues it after
+/// enlarging the file system. It copies the record after each of the two steps, with its journal.
+/// Exit code 77: the file system could not be mounted.
 const SMALL_DISK: &str = "mkdir small && mount -t tmpfs -o size=$1 none small || exit 77
 cp e.ini w.ini small && cd small
 \"$0\" run e.ini --virtual --out r.assay > ../full.out 2> ../full.err
@@ -96,7 +99,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_re
     let expected = whole(&place);
     let whole = place.at("whole.assay");
     let length = std::fs::metadata(&whole).unwrap().len();
-    // The record of a run, which moves in at its end, needs some 200 KiB in addition to it.
+    // The record of a run, which is merged at the end of the run, needs some 200 KiB in addition.
     let size = (length * 3 / 4 + (256 << 10)).to_string();
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh", "-c", SMALL_DISK, env!("CARGO_BIN_EXE_assay"), &size]);

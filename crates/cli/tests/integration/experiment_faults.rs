@@ -32,7 +32,7 @@ pub(crate) const ARMS: &str =
 const SLOW: &str = "with recursive c(x) as (select 1 union all select x + 1 from c \
                     where x < 1000000000) select count(*) from c";
 
-/// An experiment with a simulated server, which takes no time.
+/// A workload on a simulated server, which takes almost no real time with `--virtual`.
 pub(crate) const SIMULATED: &str =
     "url = sim:mm1?service=1ms\nduration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -56,8 +56,8 @@ pub(crate) const RUN: [&str; 4] = ["run", "e.ini", "--out", "r.assay"];
 pub(crate) const VIRTUAL: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
 pub(crate) const RESUME: [&str; 5] = ["run", "e.ini", "--virtual", "--resume", "r.assay"];
 
-/// Returns the answer of a full text, which the checks follow, without the lines that say when the
-/// experiment was continued.
+/// Returns the answer from a full text, without the lines that say when the experiment was
+/// continued. The checks, which follow the answer, are left out.
 pub(crate) fn without_notes(full: &str) -> String {
     let (answer, _) = full.split_once("\nchecks\n").unwrap();
     let Some(start) = answer.find("\nnote ") else { return answer.to_owned() };
@@ -90,7 +90,8 @@ fn unreachable_server_of_an_arm_leaves_no_record() {
     assert_eq!(place.names(), ["e.ini", "w.ini"]);
 }
 
-/// Every exit code except 2 comes with the answer or the document, which says why there is none.
+/// With every exit code except 2, the answer or the document is printed, even if it only says why
+/// there is no result.
 #[test]
 fn unreachable_server_at_the_start_gives_a_document() {
     let workload = LITE.replace("sqlite:t.db", "sqlite:");
@@ -149,7 +150,7 @@ fn failing_setup_of_one_arm_tears_down_the_others() {
     assert_eq!(place.names(), ["e.ini", "t.db", "u.db", "w.ini"]);
 }
 
-/// Nothing is prepared on the first server for runs that the second one cannot make.
+/// Nothing is prepared on the first server for runs that the second server cannot execute.
 #[test]
 fn unreachable_server_of_an_arm_is_found_before_the_tables_of_another_are_made() {
     let place = place(LITE, &format!("{ARMS}url = postgres://ann@{UNUSED}/shop\n"));
@@ -177,7 +178,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
         let line = text.lines().position(|line| line.ends_with("nonsense")).unwrap() + 1;
         assert_says(&ran, &["[arm with", &statement, &format!("e.ini:{line}:"), "syntax error"]);
         assert!(!ran.stderr.contains("[setup]"), "{}", ran.stderr);
-        // The teardown ran, and the earlier measurements are kept.
+        // The teardown ran, and the earlier measurements stay in the record.
         assert_eq!(tables(&place), tables_left, "{key}");
         let keeps = place.names().contains(&"r.assay".to_owned());
         assert_eq!(keeps, ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
@@ -213,7 +214,8 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     assert!(document["notes"][0]["text"].as_str().unwrap().contains("[teardown]"), "{document}");
 }
 
-/// Interrupts an experiment after a line, and checks that it ends soon, as interrupted.
+/// Interrupts an experiment after a line of its output, and checks that it ends soon, as
+/// interrupted.
 #[track_caller]
 fn interrupted_at(place: &Place, line: &str) -> CommandResult {
     let mut run = place.start_in_step(&RUN);
@@ -221,8 +223,8 @@ fn interrupted_at(place: &Place, line: &str) -> CommandResult {
     ends_as_interrupted(place, run)
 }
 
-/// Interrupts an experiment when `is_there` is true after a line, and checks that it ends soon, as
-/// interrupted.
+/// Interrupts an experiment once `is_there` is true after a line of its output, and checks that it
+/// ends soon, as interrupted.
 #[track_caller]
 fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
     let mut run = place.start(&RUN);
@@ -306,7 +308,7 @@ fn interrupt_in_a_run_leaves_the_runs_before_it() {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", LITE.replace("100ms", "2s"));
     let ended = ended_runs(&interrupted_at(&place, "run 2 of").stderr);
-    // A late interrupt finds more of them.
+    // If the interrupt is late, more runs have ended.
     assert!(!ended.is_empty());
     let kept = number(&place.at("r.assay"), "select count(*) from run");
     assert_eq!(kept, i64::try_from(ended.len()).unwrap(), "{ended:?}");
@@ -330,7 +332,7 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
     assert!(!ran.stderr.contains("nonsense"), "{}", ran.stderr);
 }
 
-/// The statement before a run makes a table that it cannot make twice.
+/// The statement before a run creates a table, which it could not create twice.
 #[test]
 fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let before = "before = create table mark (x)\nafter = drop table mark\n";
@@ -341,7 +343,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
         if !is_marked(place.path()) {
             return false;
         }
-        // It is dropped after the run, perhaps between the look and the signal.
+        // The table is dropped after the run, perhaps between the check and the signal.
         run.signal(Signal::SIGSTOP);
         let is_still_there = is_marked(place.path());
         if !is_still_there {
@@ -416,7 +418,7 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     for word in words {
         assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
     }
-    // No claim and no bet on an arm that does not do the work.
+    // An arm that does not do the work supports neither a claim nor a bet.
     let sentence = "throughput(read) is not compared: runs of the arm or its baseline are \
                     INVALID (`slow` against `fast`)";
     let report = |form: &str| place.assay(&["report", "r.assay", form]).expect(3).stdout;
@@ -435,7 +437,7 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     assert_eq!(declared["bets"][0]["outcome"], "not-judged", "{declared}");
     assert_eq!(declared["verdict"], "not-compared", "{declared}");
     assert!(declared["change_percent"].is_null(), "{declared}");
-    // Its figures are there, without a claim.
+    // The figures of the arm are there, without a claim.
     let exploratory = |it: &&Value| it["exploratory"] == true && it["job"] == "read";
     let all = document["comparison"].as_array().unwrap();
     assert!(all.iter().filter(exploratory).any(|it| !it["change_percent"].is_null()));
@@ -472,7 +474,7 @@ fn only_arms_with_invalid_runs_or_such_a_baseline_are_not_compared() {
     );
 }
 
-/// The generator is stopped in every run until the rule of repetition is exhausted.
+/// The generator is stopped in every run until no repetition is left.
 #[test]
 fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     let workload = "url = sim:mdc?service=1ms&servers=64\nduration = 1s\n[read]\nquery = select 1\n\
@@ -527,8 +529,8 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
     assert_eq!(number(&place.at("r.assay"), stale), 0);
 }
 
-/// Returns a place with the record of an experiment that was interrupted in its third round: one
-/// counts even if a busy machine makes the first invalid.
+/// Returns a place with the record of an experiment that was interrupted in its third round, so at
+/// least one round counts even if a busy machine makes the first invalid.
 fn cut() -> Place {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", LITE.replace("100ms", "300ms"));
@@ -587,7 +589,7 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
     assert!(changed > 0);
     for (changes, end) in [
         ("", "the experiment was interrupted"),
-        // A busy machine may have repeated some of them already. The runs of repeated rounds do not
+        // A busy machine may have repeated some rounds already. The runs of repeated rounds do not
         // count, but they were measured on a server, too.
         ("update run set state = 'repeated'", "the experiment was interrupted"),
         (
@@ -616,16 +618,16 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
     }
 }
 
-/// Returns the rows of all tables of a record, sorted, each after the name of its table, except
-/// remarks: only an experiment that was continued has them.
+/// Returns the rows of all tables of a record, sorted and prefixed with the names of their tables.
+/// Remarks are left out, because only an experiment that was continued has them.
 pub(crate) fn content(record: &Path) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let names = "select name from sqlite_schema where type = 'table' and name <> 'note'";
     rows(&connection, &names_of(&connection, names), "")
 }
 
-/// Returns the rows about the runs of a record up to a number, sorted, each after the name of its
-/// table.
+/// Returns the rows about the runs of a record up to a number, sorted and prefixed with the names
+/// of their tables.
 pub(crate) fn content_of_runs(record: &Path, last: i64) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let tables = tables_of_runs(&connection);
@@ -668,8 +670,8 @@ fn rows(record: &rusqlite::Connection, tables: &[String], condition: &str) -> Ve
     all
 }
 
-/// Each process is killed at a different moment: before its first run, in a run, in the transaction
-/// that merges a run, or after it.
+/// Each process is killed at a different moment: before its first run, during a run, in the
+/// transaction that merges a run, or after that transaction.
 #[test]
 fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
@@ -680,7 +682,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     let mut killed = 0;
     loop {
         let line = if killed > 0 { &RESUME } else { &VIRTUAL };
-        // The journal is not there before the line that follows.
+        // The journal appears only after the line of output for which the test waits.
         let awaits_journal = killed % 5 == 4;
         let mut run = if awaits_journal { place.start(line) } else { place.start_in_step(line) };
         let is_over = !run.says_or_ends(moments[killed % moments.len()]);
@@ -704,8 +706,9 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
-/// Leaves `r.assay` as a machine that fails while a run of `whole.assay` moves into it: a part of
-/// the run's rows is in the file, and the journal that removes them is next to it.
+/// Leaves `r.assay` in the state after a machine failure during the merge of a run of
+/// `whole.assay`: a part of the run's rows is in the file, and the journal that removes them is
+/// next to it.
 fn fail_within_a_merge(place: &Place, run: u32) {
     let [whole, cut] = ["whole.assay", "cut.assay"].map(|name| place.at(name));
     std::fs::copy(&whole, &cut).unwrap();
@@ -733,7 +736,7 @@ fn fail_within_a_merge(place: &Place, run: u32) {
     std::fs::remove_file(cut).unwrap();
 }
 
-/// The run is made again, even if its own record is whole.
+/// The run is executed again, even if its own record is whole.
 #[test]
 fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
@@ -746,7 +749,7 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
     for length in [own.len(), own.len() / 2, 100, 0] {
         fail_within_a_merge(&place, 8);
         place.write("r.assay-run", &own[..length]);
-        // Neither of them is read again.
+        // Neither the run's record nor its journal is read again.
         place.write("r.assay-run-journal", &own[..length.min(512)]);
         let ran = place.assay(&[&RESUME[..], &["--full"]].concat()).expect(0);
         assert_says(&ran, &["run 8 of at most 12: round 4, "]);
@@ -758,7 +761,8 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
     }
 }
 
-/// The true change is an end of the bet's range, so the bet stays open to the last look.
+/// The true change lies at an end of the bet's range, so the bet stays undecided until the last
+/// look.
 #[test]
 fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));
@@ -770,7 +774,7 @@ fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     let mut taken = Vec::new();
     loop {
         let mut run = place.start_in_step(if taken.is_empty() { &VIRTUAL } else { &RESUME });
-        // A whole round, and the first run of the next one.
+        // Waits for a whole round, and for the first run of the next one.
         let is_over = !(0..3).all(|_| run.says_or_ends(": VALID"));
         if run.is_running() {
             run.signal(Signal::SIGKILL);

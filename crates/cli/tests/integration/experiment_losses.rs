@@ -1,5 +1,5 @@
-//! Comparisons in which the server of one arm is cut off: before the first run, between two runs of
-//! a late round, and within one.
+//! Tests of comparisons in which the server of one arm is cut off: before the first run, between
+//! two runs of a late round, and within a run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,24 +16,24 @@ use crate::support::{CommandResult, Place, Running, number, wait_until};
 /// Rounds of the comparison.
 const ROUNDS: usize = 8;
 
-/// A program before the runs of an arm: it waits until the test lets it go, or ends.
+/// A program before the runs of an arm: it waits until the test releases it or ends.
 pub(crate) const HOLD: &str = "touch held && while [ -e held ]; do sleep 0.01; done\n";
 
 const OUT: [&str; 2] = ["--out", "r.assay"];
 const RESUME: [&str; 2] = ["--resume", "r.assay"];
 
-/// A comparison of two simulated servers that speak PostgreSQL's protocol. The way to the far one
-/// can be cut.
+/// A comparison of two simulated servers that speak PostgreSQL's protocol. The connection to the
+/// far server can be cut.
 struct Comparison {
     place: Place,
     relay: Relay,
-    /// Kept alive.
+    /// The servers, which run until they are dropped.
     _servers: [WireServer; 2],
 }
 
 impl Comparison {
-    /// Writes a comparison whose servers take the time of a request, so a busy machine makes few of
-    /// them late.
+    /// Creates a comparison whose requests spend their time in the servers, so a busy machine
+    /// delays few of them.
     fn new() -> Comparison {
         let start = || {
             let config = Config::new(Service::Constant(Nanos::from_millis(20)), None);
@@ -76,8 +76,8 @@ impl Comparison {
     }
 
     /// Waits until this many rounds are complete, and the next run of the far arm is held before
-    /// its start; `None` if the load generator or the machine failed before, as on a machine with
-    /// other work.
+    /// its start. Returns `None` if the load generator or the machine failed before, as on a
+    /// machine with other work.
     fn hold_after(&self, run: &mut Running, rounds: usize) -> Option<()> {
         self.hold(run)?;
         while self.complete_rounds() < rounds {
@@ -104,7 +104,7 @@ impl Comparison {
     }
 
     /// Lets runs of the far arm end until this many rounds are complete, and returns the number of
-    /// bytes that the arm received in the last one.
+    /// bytes that the far arm received in its last run.
     fn bytes_of_a_run(&self, run: &mut Running, rounds: usize) -> Option<u64> {
         loop {
             let before = self.relay.passed(Direction::ToClient);
@@ -143,8 +143,8 @@ impl Comparison {
         run.ends()
     }
 
-    /// Checks that an experiment ended because the far server was lost in a round, and says so with
-    /// round, arm and server.
+    /// Checks that an experiment ended because the far server was lost in a round, and that its
+    /// message names the round, the arm and the server.
     #[track_caller]
     fn assert_lost(&self, ran: &CommandResult, round: usize, how: &str) {
         let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -179,8 +179,8 @@ fn server_that_is_lost_from_round_7_of_8_on_keeps_the_runs_before_and_loses_no_r
     assert!(is_seen, "the load generator or the machine failed in every comparison");
 }
 
-/// Cuts the far server off before its run of round 7, and again during its run of round 8; `None`
-/// if the load generator or the machine failed before.
+/// Cuts the far server off before its run of round 7, and again during its run of round 8. Returns
+/// `None` if the load generator or the machine failed before.
 fn lose_from_round_7_on() -> Option<()> {
     let comparison = Comparison::new();
     let record = comparison.record();
@@ -194,13 +194,13 @@ fn lose_from_round_7_on() -> Option<()> {
     assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
     let last = number(&record, "select max(run) from run where round < 6");
     let kept = content_of_runs(&record, last);
-    // It is still away: the continuation may make the run of the near arm again.
+    // The far server is still unreachable: the continuation may repeat the run of the near arm.
     let run = comparison.start(RESUME);
     let ran = comparison.ends(run).expect(4);
     assert!(ran.stderr.contains("[arm far]: "), "{}", ran.stderr);
     assert_eq!(comparison.complete_rounds(), 6);
     assert_eq!(content_of_runs(&record, last), kept);
-    // It is back, and lost again within a run of the last round.
+    // The far server is reachable again, and lost again within a run of the last round.
     comparison.relay.accept();
     let mut run = comparison.start(RESUME);
     comparison.hold_after(&mut run, 6)?;
@@ -214,7 +214,7 @@ fn lose_from_round_7_on() -> Option<()> {
     assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
     let cut = "select count(*) from run where arm = 'far' and round = 7 and state = 'abandoned'";
     assert_eq!(number(&record, cut), 1);
-    // It is back for good.
+    // The far server stays reachable from now on.
     comparison.relay.accept();
     let run = comparison.start(RESUME);
     let ran = comparison.ends(run);

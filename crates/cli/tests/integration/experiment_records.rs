@@ -1,4 +1,4 @@
-//! The record of an experiment: its files, and its single runs.
+//! Tests of the record of an experiment: its files, and its single runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -155,7 +155,8 @@ fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
     assert!(!bytes.windows(12).any(|part| part == b"hunter2-kept"));
 }
 
-/// Gives every run of an experiment one more setting, by an expression over its row in `run`.
+/// Adds a setting to every run of an experiment. `value` is an SQL expression over the run's row in
+/// the table `run`.
 pub(crate) fn set(record: &Path, name: &str, value: &str) {
     let sql = format!(
         "insert into setting select run, '{name}', {value} from run;
@@ -188,8 +189,8 @@ fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
     }
 }
 
-/// A server that restarts between the two runs of a round, as after a crash, has cold caches in the
-/// second one.
+/// After a restart of the server between the two runs of a round, as after a crash, the second run
+/// begins with cold caches.
 #[test]
 fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
     let place = place();
@@ -285,7 +286,8 @@ fn differences_between_rounds_make_a_comparison_suspect() {
     place.assay(&["compare", "r.assay", "--strict"]).expect(3);
 }
 
-/// The reason of an earlier execution stays in the record, and is not the reason in the answer.
+/// The reason recorded by an earlier execution stays in the record, but the answer does not give
+/// it.
 #[test]
 fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
     let place = place();
@@ -318,7 +320,7 @@ fn machine_that_drifted_is_reported_by_run_as_by_report() {
     assert_keeps_to("schemas/experiment.schema.json", &document);
     let changes = document["machine_changes"].as_array().unwrap();
     let [drift] = changes.as_slice() else { panic!("{changes:?}") };
-    // From 1.02 to 1.24 times 300 ns.
+    // The canary changes from 1.02 to 1.24 times 300 ns.
     let percent = drift["change_percent"].as_f64().unwrap();
     assert!((20.5..22.5).contains(&percent), "{drift}");
     assert_eq!((&drift["arm"], &drift["decisive"]), (&json!(null), &json!(false)));
@@ -363,7 +365,7 @@ fn queries() -> Vec<&'static str> {
     blocks.map(|block| block.split("```").next().unwrap()).collect()
 }
 
-/// Returns the answer of SQLite as JSON.
+/// Returns SQLite's answer to a query, as JSON.
 fn of_sqlite(record: &Path, sql: &str) -> serde_json::Value {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let connection = Connection::open_with_flags(record, flags).unwrap();
@@ -384,7 +386,7 @@ fn of_sqlite(record: &Path, sql: &str) -> serde_json::Value {
     json!(rows.unwrap())
 }
 
-/// Returns the answers of DuckDB, which reads the same file.
+/// Returns DuckDB's answers to queries on the same file.
 fn of_duckdb(record: &Path, queries: &[&str]) -> serde_json::Value {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let packages = root.join("../../target/tools/duckdb");

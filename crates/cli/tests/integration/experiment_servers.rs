@@ -32,7 +32,7 @@ think = 10ms
 query = drop table t
 ";
 
-/// The rows are counted before every run, because they must be as many as the load made.
+/// The rows are counted before every run, because there must be as many as were loaded.
 const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n\
                     restore = delete from t where id >= 1000\n[arm two]\n[arm four]\n\
                     concurrency(add) = 4\n";
@@ -46,9 +46,9 @@ fn place() -> Place {
     place
 }
 
-/// Returns a place with an experiment of this number of rounds. Its runs are short and only read,
-/// so nothing is restored between them. The server takes the pauses, so a request is due when the
-/// one before is answered, and a busy machine makes few of them late.
+/// Returns a place with an experiment of this number of rounds. Its runs are short and read only,
+/// so nothing is restored between them. The pauses are in the server, so each request is due when
+/// the one before is answered, and a busy machine delays few of them.
 fn place_of_short_runs(rounds: u32) -> Place {
     let place = place();
     let workload = WORKLOAD.replace("duration = 1s", "duration = 150ms");
@@ -76,8 +76,8 @@ fn start(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) ->
     Running::of(&mut command(place, url, password, record))
 }
 
-/// Starts such an experiment [in step](Running::in_step) with the test, which acts in one of its
-/// runs.
+/// Starts such an experiment [in step](Running::in_step) with the test, which acts during one of
+/// the runs.
 fn start_in_step(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
     Running::in_step(&mut command(place, url, password, record))
 }
@@ -126,7 +126,7 @@ fn last_run(place: &Place) -> i64 {
     number(&place.at("r.assay"), "select max(run) from run")
 }
 
-/// Returns the number of rounds whose runs all count; each has `runs` of them.
+/// Returns the number of rounds whose runs all count. A round has `runs` runs.
 fn complete_rounds(place: &Place, runs: u32) -> i64 {
     let complete = format!(
         "select count(*) from (select round from run where state = 'counts' group by round \
@@ -145,7 +145,7 @@ fn assert_no_round_spans(place: &Place, end: i64) {
     assert_eq!(number(&place.at("r.assay"), &spanning), 0, "{end}");
 }
 
-/// Checks the record of an experiment that ended with `ran`: no pair spans two processes; `ends`
+/// Checks the record of an experiment that ended with `ran`: no round spans two processes. `ends`
 /// are the last runs of the processes. Returns false if the load generator or the machine failed,
 /// as on a machine with other work.
 #[track_caller]
@@ -177,8 +177,8 @@ fn kill_within_a_run(place: &Place, mut run: Running) {
     goes("a folder", || !is_empty(&place.at("tmp")));
 }
 
-/// Checks the processor time of the database per request in the runs and in the answer. Times the
-/// requests per second, it is the use of processors.
+/// Checks the processor time of the database per request in the runs and in the answer. Multiplied
+/// by the requests per second, it is the number of busy processors.
 #[track_caller]
 fn assert_has_processor_time(place: &Place) {
     let processors = std::thread::available_parallelism().unwrap().get() as f64;
@@ -206,8 +206,8 @@ fn assert_has_processor_time(place: &Place) {
     }
 }
 
-/// The rounds before are kept as they are, and the runs of the round are made again on the new
-/// server, with the same rows.
+/// The earlier rounds stay unchanged, and the runs of the interrupted round are executed again on
+/// the new server, with the same rows.
 #[test]
 fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     let place = place_of_short_runs(8);
@@ -221,7 +221,7 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     kill_within_a_run(&place, run);
     let count = |sql: &str| number(&place.at("r.assay"), sql);
     let complete = complete_rounds(&place, 2);
-    // A late test finds that the round was completed meanwhile.
+    // If the test is late, the round was completed meanwhile.
     assert!((4..8).contains(&complete), "{complete}");
     let (end, before) = (last_run(&place), content(&place.at("r.assay")));
     let of_first_server = sums(&place).len();
@@ -254,8 +254,8 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
     run.says("run 2 of");
     kill_within_a_run(&place, run);
-    // The first run was half of a pair, the other half of which would be on another server. A late
-    // test finds that the round was completed meanwhile.
+    // The first run was half of a pair, whose other half would be on another server. If the test is
+    // late, the round was completed meanwhile.
     let mut ends = vec![last_run(&place)];
     let complete = complete_rounds(&place, 2);
     let most = ends[0] + 12 - 2 * complete;
@@ -312,10 +312,10 @@ fn experiment_continues_when_its_server_is_back() {
     let at = format!("127.0.0.1:{}", server.port());
     assert!(ran.stderr.contains(&at) && ran.stderr.contains("[arm "), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
-    // The process that made the record has recorded its end.
+    // The process that wrote the record also recorded that it was interrupted.
     let ended = "No answer: the experiment was interrupted";
     assert!(ran.stdout.contains(ended), "{}", ran.stdout);
-    // It is still away, and nothing of the record is lost.
+    // The server is still away, and the record loses nothing.
     let end = last_run(&place);
     let ran = start(&place, &url, Some(&password), RESUME).ends().expect(4);
     assert!(ran.stdout.contains(ended), "{}", ran.stdout);
@@ -329,7 +329,7 @@ fn experiment_continues_when_its_server_is_back() {
     assert_eq!(server.sql(tables).unwrap(), "0\n");
 }
 
-/// Starts two servers, and returns the key of an arm on the second one.
+/// Starts two servers, and returns them with the key that moves an arm to the second one.
 fn two_servers() -> (Server, Server, String) {
     let start_server = || Server::start(&Options::new(Kind::Postgres)).unwrap();
     let (first, second) = (start_server(), start_server());
@@ -345,7 +345,7 @@ const SWEEP: &str = "[question]\nask = What?\nworkload = w.ini\n\
                      [sweep]\nvary = concurrency(add): 2, 4\nrepeats = 7\n\
                      [arm near]\n[arm far]\n";
 
-/// The server of the second arm dies late: the rounds before it are kept, and only they.
+/// The server of the second arm dies late: exactly the rounds before its death are kept.
 #[test]
 fn second_server_that_dies_late_leaves_the_rounds_before() {
     let place = place();
@@ -362,7 +362,7 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     let whole = complete_rounds(&place, 4);
     assert!([6, 7].contains(&whole), "{whole}");
     let end = last_run(&place);
-    // It is still away: nothing is lost.
+    // The server is still away: nothing is lost.
     start(&place, &url, Some(&password), RESUME).ends().expect(4);
     assert_eq!(last_run(&place), end);
     second.restart().unwrap();
@@ -376,7 +376,7 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     assert_no_round_spans(&place, end);
 }
 
-/// Waits for the turn of an experiment on the shared server: all tables are in one database.
+/// Waits until no other experiment uses the shared server: all tables are in one database.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -389,8 +389,8 @@ enum End {
     OwnLimit,
 }
 
-/// Runs an experiment with a statement that sleeps, and interrupts it there, or leaves it to end in
-/// its own time. The server has ended the statement when this returns.
+/// Runs an experiment with a statement that sleeps. Interrupts the experiment during the statement,
+/// or lets it end by its own time limit. The server has ended the statement when this returns.
 fn with_a_hanging_statement(place: &Place, experiment: &str, end: End) -> CommandResult {
     let _turn = turn();
     place.write("e.ini", experiment);
@@ -410,15 +410,16 @@ fn with_a_hanging_statement(place: &Place, experiment: &str, end: End) -> Comman
     ran
 }
 
-/// Returns an experiment whose second arm has a statement that sleeps. A statement that only
-/// follows the run does not make the arms differ, so the second arm also has one before it.
+/// Returns an experiment whose second arm has a statement that sleeps. A statement after the run
+/// does not make the arms differ, so the second arm also has one before the run.
 fn hanging(key: &str) -> String {
     let before = if key == "after" { "before = analyze t\n" } else { "" };
     let statements = format!("{before}{key} = select pg_sleep(1000)");
     ARMS.replace("concurrency(add) = 4", &statements)
 }
 
-/// Checks the words on stderr, whose line breaks and frames depend on their length.
+/// Checks the words on stderr, ignoring frames and line breaks, which depend on the lengths of
+/// names.
 #[track_caller]
 fn assert_says(ran: &CommandResult, words: &[&str]) {
     let said = ran.stderr.split(|c: char| c == '|' || c.is_whitespace());
@@ -504,13 +505,14 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     run.signal(Signal::SIGINT);
     let ran = run.ends();
     if ran.code != 130 {
-        // On a machine with other work, the load generator may fail before.
+        // On a machine with other work, the load generator may fail before the statement hangs.
         assert_exhausted(&place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json());
     }
 }
 
-/// Runs an experiment whose vacuum after its first run waits for another session's lock, which the
-/// requests of the runs do not, and interrupts it there, or leaves it to end in its own time.
+/// Runs an experiment whose vacuum after the first run waits for another session's lock, which does
+/// not affect the requests of the runs. Interrupts the experiment there, or lets it end by its own
+/// time limit.
 fn with_a_waiting_vacuum(place: &Place, end: End) -> CommandResult {
     let _turn = turn();
     let server = testbed::shared(Kind::Postgres);
@@ -528,7 +530,7 @@ fn with_a_waiting_vacuum(place: &Place, end: End) -> CommandResult {
     std::thread::scope(|scope| {
         let lock = scope.spawn(|| server.sql(locking).unwrap_err());
         wait_until("the waiting vacuum", || {
-            // The teardown waits, too, after a vacuum that has ended in its own time.
+            // The teardown waits, too, after a vacuum that reached its own time limit.
             is_waiting("vacuum") || is_waiting("drop") || !run.is_running()
         });
         if end == End::Interrupt {
@@ -640,12 +642,12 @@ fn search_keeps_its_trials_when_its_server_dies() {
     let trials = "phase = 'capacity' and state = 'counts'";
     let counting = format!("select count(*) from run where {trials}");
     let kept = number(&place.at("r.assay"), &counting);
-    // A late test lets more of them end.
+    // If the test is late, more trials end.
     let begins = |line: &&str| line.starts_with("trial ") && line.ends_with(" of the budget left");
     let begun = ran.stderr.lines().filter(begins).count();
     assert!(kept >= 2 && kept + 1 == i64::try_from(begun).unwrap(), "{kept}: {}", ran.stderr);
-    // The table is restored before each trial, which repeats the keys of the one before; and the
-    // server has time to settle.
+    // The table is restored before each trial, because each trial repeats the keys of the one
+    // before. The server also has time to settle.
     let failed = format!("select count(*) from failure join run using (run) where {trials}");
     assert_eq!(number(&place.at("r.assay"), &failed), 0);
     let rested = format!(
@@ -654,7 +656,7 @@ fn search_keeps_its_trials_when_its_server_dies() {
     );
     assert_eq!(number(&place.at("r.assay"), &rested), kept);
     let mut run = start(&place, "testbed:postgres", None, RESUME);
-    // It begins and ends.
+    // One line each for the beginning and the end of the trial.
     (0..2).for_each(|_| run.says(&format!("trial {}: ", kept + 1)));
     run.signal(Signal::SIGINT);
     // On a machine with other work, the load generator may have failed in all three trials.

@@ -1,4 +1,5 @@
-//! `assay explain`: the guide on checks, limiters, metrics, objections, exit codes and terms.
+//! Tests of `assay explain`: the guide on checks, limiters, metrics, objections, exit codes and
+//! terms.
 
 use crate::support::Place;
 
@@ -55,7 +56,7 @@ fn unknown_name_suggests_the_nearest() {
         assert!(!far.stderr.contains("did you mean"), "{}", far.stderr);
         assert!(far.stderr.ends_with("help: `assay explain` lists the names\n"), "{}", far.stderr);
     }
-    // Not `clock`, which is nearer by its letters.
+    // The suggestion is not `clock`, although its spelling is closer.
     place.assay(&["explain", "lock"]).refuses(&["did you mean `database-locks`?"]);
     place.assay(&["explain", "response.p98"]).refuses(&[
         "error: there is no metric `response.p98`\n",

@@ -1,4 +1,5 @@
-//! False alarms of the machine: stored by A/A experiments in real time, cited by later ones.
+//! Tests of the false alarms of a machine: A/A experiments in real time store them, and later
+//! experiments cite them.
 
 use analyze::compare::FalsePositives;
 use lab::calibrate::{AaResult, Machine, Store};

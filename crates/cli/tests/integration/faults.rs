@@ -1,6 +1,6 @@
 //! Tests of servers and networks that misbehave, and of the messages about them.
 //!
-//! [`servers`](crate::servers) tests servers that are killed, stalled or full.
+//! The module [`servers`](crate::servers) tests servers that are killed, stalled or full.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -58,7 +58,7 @@ impl Refused {
             assert!(ran.stderr.contains(word), "{}: `{word}`: {}", self.url, ran.stderr);
         }
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(password), "{}", ran.stderr);
-        // The remedy is a part of the message; a second one could contradict it.
+        // The message itself contains the remedy; a second remedy could contradict it.
         assert_eq!(ran.stderr.matches("help: ").count(), 0, "{}", ran.stderr);
     }
 }
@@ -91,8 +91,8 @@ fn is_running(run: &mut Running) {
     run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
 }
 
-/// Checks that all errors are disconnects, that the event of the first one has these words, and
-/// that every request has an outcome.
+/// Checks that all errors are disconnects, that the event of the first disconnect has these words,
+/// and that every request has an outcome.
 #[track_caller]
 fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
     assert_balanced(summary);
@@ -114,7 +114,7 @@ fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
     assert!(open.into_iter().all(|open| *open == 0), "{export}");
 }
 
-/// The connection is closed after an arbitrary byte, of a packet or of a TLS record.
+/// The connection is closed after an arbitrary byte of a packet or of a TLS record.
 #[test]
 fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() {
     for (kind, tls) in KINDS.into_iter().flat_map(|kind| [(kind, Tls::Off), (kind, Tls::Server)]) {
@@ -126,7 +126,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         let place = Place::with(READ);
         let mut run = Running::of(&mut command(&place, &url, server.password().expose(), &[]));
         is_running(&mut run);
-        // Answers are shorter than that, so each of these ends within another one.
+        // Answers are shorter than these numbers of bytes, so each cut falls within a later answer.
         for (direction, bytes) in [
             (Direction::ToClient, 1_001),
             (Direction::ToClient, 1_007),
@@ -178,7 +178,8 @@ fn protocol_violation_costs_only_its_requests() {
     }
 }
 
-/// The server sends half an answer and stops: the request times out, and its session is replaced.
+/// The server sends half an answer and nothing more: the request times out, and its session is
+/// replaced.
 #[test]
 fn partial_answer_ends_with_the_timeout() {
     for (kind, bytes) in
@@ -222,7 +223,8 @@ query = update locks set n = n + 1 where id = 1
 concurrency = 3
 ";
 
-/// The loser of a deadlock retries or counts an error, and no completed transaction was done twice.
+/// The loser of a deadlock retries or counts an error, and no completed transaction was executed
+/// twice.
 #[test]
 fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
     for (kind, code, setting) in [
@@ -254,8 +256,8 @@ fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
     }
 }
 
-/// MariaDB's `sleep` returns 1 when interrupted, and a statement with nothing else to do may end
-/// with that before the reason is checked; the second row prevents it.
+/// MariaDB's `sleep` returns 1 when interrupted. A statement that does nothing else may return this
+/// value before the server checks the reason of the interrupt; the second row prevents it.
 const SLOW: &str = "\
 duration = 2s
 [slow]
@@ -267,8 +269,8 @@ query = select 1
 rate = 50
 ";
 
-/// A statement timeout of the server is an error, at once, and the session continues. It is longer
-/// than a busy machine needs for the other statements.
+/// A statement timeout of the server causes an error at once, and the session continues. The
+/// timeout is longer than a busy machine needs for the other statements.
 #[test]
 fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
     for (kind, limit, code) in [
@@ -276,7 +278,7 @@ fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
         (Kind::Mariadb, "set global max_statement_time = 0.6", "1969"),
     ] {
         let server = Server::start(&Options::new(kind)).unwrap();
-        // This applies to every session from now on.
+        // The limit applies to every session from now on.
         server.sql(limit).unwrap();
         let place = Place::with(SLOW);
         let url = server.url().to_string();

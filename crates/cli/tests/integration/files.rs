@@ -48,7 +48,7 @@ fn run_to_its_end(place: &Place, args: &[&str]) {
     assert_eq!(summary["run"]["ended"], "completed");
 }
 
-/// Servers may report any number of rows; a record and its readers hold 2^63 - 1.
+/// Servers may report any number of rows, but a record and its readers store at most 2^63 - 1.
 #[test]
 fn numbers_of_rows_are_limited_wherever_they_are_shown() {
     let claim = "query = select 1 /* sim: rows=18446744073709551615 */\n";
@@ -62,7 +62,7 @@ fn numbers_of_rows_are_limited_wherever_they_are_shown() {
     assert!(row.split(',').any(|field| field == most.to_string()), "{row}");
     let exports = ["csv", "json"].map(|format| place.export("r.assay", format));
     for shown in [&summary.to_string(), &ops, &exports[0], &exports[1]] {
-        // The plan is shown as well.
+        // The plan is also shown, and contains the number as text.
         let shown = shown.replace("rows=18446744073709551615", "");
         assert!(shown.contains(&most.to_string()), "{shown}");
         assert!(!shown.contains("18446744073709551615"), "{shown}");
@@ -120,8 +120,8 @@ fn the_rows_of_a_statement_follow_each_other() {
     assert_eq!(keys, (1..=2_000).collect::<Vec<_>>());
 }
 
-/// The pipe holds less than is written to it, and is closed when its job ends although another job
-/// continues. Only then does this test read its end.
+/// The job writes more than the pipe can hold. The pipe is closed when its job ends, although
+/// another job continues; this test reads to the end of the pipe only then.
 #[test]
 fn a_pipe_is_read_during_the_run_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";
@@ -138,7 +138,7 @@ fn a_pipe_is_read_during_the_run_and_ends_with_its_job() {
 
 #[test]
 fn unread_pipe_makes_the_run_invalid_and_does_not_block_it() {
-    // The pipe and the memory before it have room for some seventy of them.
+    // The pipe and the buffer before it have room for some seventy of these rows.
     let long = "select printf('%.10000c', 'x')";
     let file = results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n");
     let place = Place::with(&file.replace("select * from t order by id", long));
@@ -147,7 +147,7 @@ fn unread_pipe_makes_the_run_invalid_and_does_not_block_it() {
     let summary = run.json();
     let files = check(&summary, "files")["explain"].as_str().unwrap();
     assert!(files.contains("did not accept the data in time, in line "), "{files}");
-    // The request whose rows did not fit was over by then, and no other was begun.
+    // The request whose rows did not fit had ended by then, and no further request was begun.
     let job = &summary["jobs"][0];
     assert!(job["completed"].as_u64().unwrap() > 64, "{job}");
     assert_eq!(job["completed"], job["scheduled"]);
@@ -183,7 +183,7 @@ fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     assert_eq!((&events[0]["kind"], &events[0]["job"]), (&"file-failed".into(), &"read".into()));
 }
 
-/// The last data written may be what does not fit.
+/// The data that does not fit may be the last data written.
 #[test]
 fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
     let place = Place::with(&results_of(1, "").replace("found.csv", "/dev/full"));
@@ -201,7 +201,7 @@ fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_
     assert!(!place.at("r.assay").exists());
 }
 
-/// A results file is emptied, so it must not be a file that is needed.
+/// A results file is truncated at the start, so it must not be a file that is needed.
 #[test]
 fn results_take_the_place_of_nothing_else() {
     let place = Place::new();
@@ -251,7 +251,7 @@ const EVERY_END: &str = "duration = 20s\nwarmup = 5s\ndrain = 10ms\n[read]\nquer
                          queue-limit = 10\n";
 const ERRORS: &str = "sim:mm1?service=1ms&errors=0.1&error-code=40001";
 
-/// Returns the cells of each row.
+/// Returns the cells of each row of an op-log.
 fn ops(place: &Place, name: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(place.at(name)).unwrap();
     let mut lines = text.lines();
@@ -349,8 +349,8 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     assert!(export["events"][0]["text"].as_str().unwrap().contains(words));
 }
 
-/// Returns the rows of an op-log of a run that is killed when it reports its fifth second, and the
-/// number of those of its fourth second or later.
+/// Returns the number of rows in the op-log of a run that is killed when it reports its fifth
+/// second, and the number of rows of its fourth second or later.
 fn rows_of_a_killed_run() -> [usize; 2] {
     let place = Place::with("duration = 1m\n[read]\nquery = select 1\nrate = 200\n");
     let args = ["run", "w.ini", "--url", MM1, "--out", "r.assay", "--op-log", "ops.csv"];
@@ -364,8 +364,8 @@ fn rows_of_a_killed_run() -> [usize; 2] {
     [rows.len(), late.count()]
 }
 
-/// Each lane hands its rows over once a second, and they are written at once. A busy machine is
-/// late with that, but not each time.
+/// Each lane hands over its rows once a second, and they are written at once. A busy machine may
+/// delay this, but not in every attempt.
 #[test]
 fn an_op_log_of_a_killed_run_misses_a_second_at_most() {
     let is_whole = |[rows, late]: &[usize; 2]| *rows >= 700 && *late > 0;

@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use crate::liar::{EndlessAnswer, FaultyServer, MatchedMessage};
 use crate::support::{CommandResult, Place, Running, assert_balanced, job};
 
-/// Most memory that an endless answer may add, in bytes.
+/// Maximum memory that an endless answer may add, in bytes.
 const MOST_MEMORY: u64 = 64 << 20;
 
 /// Number of clients that read long answers.
@@ -21,7 +21,7 @@ fn start(place: &Place, server: &FaultyServer) -> Running {
     place.start(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url])
 }
 
-/// Ends a run by a single signal once an endless answer has begun.
+/// Interrupts a run by a single signal once an endless answer has begun, and returns its result.
 fn interrupted(workload: &str, server: &FaultyServer) -> CommandResult {
     let place = Place::with(workload);
     let run = start(&place, server);
@@ -44,7 +44,8 @@ fn endless_answers_are_given_up_by_their_timeout_and_by_the_drain() {
             let job = job(&summary, name);
             assert!(job["timeouts"].as_u64() > Some(0), "{talk:?}: {job}");
             assert_eq!(job["timeouts"], job["scheduled"], "{talk:?}: {job}");
-            // On a busy machine the last request of a job with a timeout may meet the drain.
+            // On a busy machine the last request of a job with a timeout may still run when the
+            // drain ends.
             let codes = job["errors_by_code"].as_array().unwrap();
             assert!(codes.iter().any(|it| it["code"] == code), "{talk:?}: {job}");
         }
@@ -79,7 +80,7 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
                     [teardown]\nquery = drop table odd\nquery = drop table other\n";
     for talk in [EndlessAnswer::NoListener, EndlessAnswer::Notices, EndlessAnswer::Rows] {
         let ran = interrupted(workload, &FaultyServer::endless(ODD, talk));
-        // Everything was measured before.
+        // Everything was measured before the signal.
         assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);
         assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);
         let words = "the running statement is given up";
@@ -87,7 +88,7 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
     }
 }
 
-/// Runs a statement for a second and returns the most memory that the process had, as the kernel
+/// Runs a statement for a second and returns the maximum memory that the process had, as the kernel
 /// reports it (`VmHWM`).
 fn peak_memory(server: &FaultyServer, statement: &str, clients: u32, more: &str) -> u64 {
     let place = Place::with(&format!(
@@ -129,7 +130,7 @@ fn large_answers_of_many_clients_share_the_memory_of_results_files() {
     assert_eq!(first["code"], "results", "{read}");
     let text = first.to_string();
     assert!(text.contains("limit of `query-results-file` for one run"), "{text}");
-    // Written answers made room for others.
+    // Once written, answers made room for others.
     let completed = read["completed"].as_u64().unwrap();
     assert!(completed > 0, "{read}");
     let file = std::fs::read(place.at("rows.csv")).unwrap();

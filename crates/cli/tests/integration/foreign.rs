@@ -1,4 +1,4 @@
-//! Tests of files that are not records, incomplete, or from another version.
+//! Tests of files that are not records, of incomplete records, and of records from another version.
 
 use std::fs;
 

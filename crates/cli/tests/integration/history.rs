@@ -1,4 +1,4 @@
-//! Changes over a folder of records on the command line.
+//! `assay history` on the command line: changes over a folder of records.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place};
 
-/// Runs of ten thousand requests, whose throughput scatters by 1 %.
+/// A workload of ten thousand requests, whose throughput scatters by 1 % between runs.
 const READ: &str = "duration = 11s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 const FAST: &str = "sim:mm1?service=1ms";
@@ -53,7 +53,7 @@ const SEARCH: &str = "duration = 10s\nwarmup = 1s\n[question]\nask = ?\n[capacit
                       slo = p99(read) < 20ms\nvary = rate(read)\nhighest = 2k\n\
                       [read]\nquery = select 1\n";
 
-/// Returns the name of the point and the number of records of each series.
+/// Returns, for each series, the name of its point and the number of its records.
 fn points(document: &Value) -> Vec<(&str, usize)> {
     let of = |series: &Value| series["records"].as_array().unwrap().len();
     let all = document["series"].as_array().unwrap().iter();
@@ -68,7 +68,7 @@ fn document(place: &Place, more: &[&str]) -> Value {
     document
 }
 
-/// Returns these texts of each skipped file.
+/// Returns the values of these keys for each skipped file.
 fn skipped<'d, const N: usize>(document: &'d Value, keys: [&str; N]) -> Vec<[&'d str; N]> {
     let files = document["skipped"].as_array().unwrap();
     files.iter().map(|one| keys.map(|key| one[key].as_str().unwrap())).collect()
@@ -146,7 +146,7 @@ fn records_without_a_step_have_no_change() {
 fn records_of_other_plans_are_series_of_their_own() {
     let place = place();
     records(&place, "read.ini", &with_step(), &[]);
-    // Alternating with a different number of clients, the step would be hidden.
+    // In one series with these runs of a different number of clients, the step would be hidden.
     for number in 1..=16 {
         let record = format!("nightly/{number:02}.b.assay");
         let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];
@@ -267,7 +267,7 @@ fn points_of_a_sweep_are_series_whatever_the_order_of_its_runs() {
     assert!(text.contains(lead), "{text}");
 }
 
-/// The mean over all points would grow with the new one.
+/// The mean over all points would rise because of the new point.
 #[test]
 fn new_point_of_a_sweep_is_no_change_of_the_others() {
     let place = place();
@@ -309,7 +309,8 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
     assert!(text.contains("\n  sustained(read)  ") && !text.contains("estimate"), "{text}");
 }
 
-/// Four servers of 100 requests per second each are saturated by four clients, and eight by eight.
+/// Four servers of 100 requests per second each are saturated by four clients, and eight servers by
+/// eight clients.
 #[test]
 fn load_that_fills_a_server_is_a_metric_of_one_series() {
     let place = place();
@@ -393,7 +394,7 @@ fn folder_that_cannot_be_read_is_named_and_the_others_count() {
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-/// A folder that has nothing but links would seem to be empty.
+/// Without the message, a folder with nothing but links would seem to be empty.
 #[test]
 fn links_and_folders_that_are_too_deep_are_named() {
     let place = place();
@@ -433,7 +434,7 @@ fn search_of_another_version_is_skipped_and_not_called_damaged() {
     assert_eq!((&skipped["reason"], &skipped["details"]), (&"unreadable".into(), &words.into()));
 }
 
-/// The answer of the second search is damaged.
+/// The stored answer of the second search is damaged.
 #[test]
 fn searches_of_another_version_count_with_their_stored_answers() {
     let place = place();
@@ -465,7 +466,7 @@ fn mark_as_real(place: &Place, record: &str) {
     assert!(marked > 0, "{record}");
 }
 
-/// A copy of a published bundle, and one by hand to which a note was added.
+/// One copy is in a published bundle; the other was made by hand before the original got a note.
 #[test]
 fn copies_of_a_record_count_once_and_are_named() {
     let place = place();
@@ -497,7 +498,7 @@ fn copies_of_a_record_count_once_and_are_named() {
     assert!(text.contains(words), "{text}");
 }
 
-/// They cannot be distinguished from copies.
+/// Copies cannot be excluded: in virtual time, a repetition looks like a copy.
 #[test]
 fn repetitions_in_virtual_time_count_as_records() {
     let place = place();

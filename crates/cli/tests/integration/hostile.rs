@@ -14,8 +14,8 @@ const WORDS: &str = "no\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}\u{2028}\r\n\
 /// The beginning of [`WORDS`] as displayed.
 const SHOWN: &str = "no\u{fffd}[2J";
 
-/// Runs a command against a server that refuses one thing with [`WORDS`], and checks its output and
-/// files.
+/// Runs a command against a server that refuses one kind of request with [`WORDS`], and checks its
+/// output and files.
 fn check(kind: Kind, refuses: RefusedRequest, args: &[&str], workload: &str) {
     let server = FaultyServer::refusing(kind, refuses, WORDS);
     let place = Place::with(workload);
@@ -146,7 +146,7 @@ fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
     assert!(page.len() < 1_000_000 && bytes < 500_000, "{} {bytes}", page.len());
 }
 
-/// A column that is computed overflows when it is read.
+/// A computed column overflows when the table is read.
 #[test]
 fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
     let place = Place::with(

@@ -1,5 +1,5 @@
-//! Tests of requests from input files: errors in these are reported before a database is touched,
-//! or end the run.
+//! Tests of requests from input files: errors in the files are reported before a database is
+//! touched, or end the run.
 
 use std::io::Write;
 
@@ -55,7 +55,7 @@ fn all_files_that_are_missing_or_broken_are_shown_at_once() {
     refused(&format!("{args}\n{log}"), &files, &broken);
 }
 
-/// A clock that jumps would never time out a missing writer.
+/// In virtual time, where the clock jumps, waiting for a missing writer would never time out.
 #[test]
 fn a_pipe_is_refused_in_virtual_time() {
     for job in ["query = select ?\nquery-args-file = pipe\nrate = 100", "query-log-file = pipe"] {
@@ -86,7 +86,7 @@ fn unused_fields_are_warned_of() {
     assert_eq!(ran.json()["jobs"][0]["completed"], 1);
 }
 
-/// A pipe whose writer closes it is a file that ends there.
+/// A pipe that its writer closes is treated like a file that ends there.
 #[test]
 fn pipe_feeds_requests_until_its_writer_closes_it() {
     let text = "duration = 30s\n[setup]\nquery = create table t (a text, b text)\n\
@@ -203,7 +203,7 @@ fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
     }
 }
 
-/// A rejected statement of another file is reported with its line there.
+/// A rejected statement of a script is reported with its line in the script.
 #[test]
 fn a_rejected_statement_of_a_script_is_named_with_its_line() {
     let script = "select 1;\n\n-- a comment\nselect nothing from nowhere\n";

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{Place, Running, check, job, wait_until};
 
-/// Waits until something is gone.
+/// Waits until `is_there` returns false.
 #[track_caller]
 pub(crate) fn goes(what: &str, is_there: impl Fn() -> bool) {
     wait_until(&format!("the end of {what}"), || !is_there());
@@ -39,8 +39,8 @@ fn killed_after_five_seconds() -> (Place, Value) {
     (place, export)
 }
 
-/// Returns true if four seconds of an export have all of their requests, which were answered in
-/// three of them.
+/// Returns true if four seconds of an export have all of their requests, and if all requests of the
+/// first three seconds were answered.
 fn is_complete(export: &Value) -> bool {
     let count = |row: &Value, key: &str| row[key].as_u64().unwrap();
     let rows = export["intervals"].as_array().unwrap();
@@ -50,7 +50,7 @@ fn is_complete(export: &Value) -> bool {
         && rows[..3].iter().all(|row| count(row, "completed") == count(row, "scheduled"))
 }
 
-/// A busy machine may delay answers by 1.5 s, so the run is made up to three times.
+/// A busy machine may delay answers by 1.5 s, so the test has up to three attempts.
 #[test]
 fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
     let mut runs = std::iter::repeat_with(killed_after_five_seconds).take(3);
@@ -58,7 +58,7 @@ fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
     let report = place.assay(&["report", "r.assay"]);
     assert!(report.stdout.contains("Killed, or still running, after"), "{}", report.stdout);
     assert_eq!(report.stderr, "");
-    // Requests in flight have no outcome; their number determines the verdict.
+    // Requests in flight have no outcome; the verdict depends on their number.
     let is_invalid = report.stdout.starts_with("INVALID") || report.stdout.contains("\nINVALID");
     report.expect(if is_invalid { 3 } else { 0 });
     // The journal of the killed transaction was rolled back and is gone.
@@ -85,7 +85,7 @@ fn the_report_of_a_killed_run_judges_it() {
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
 }
 
-/// The program and its child hold a pipe open; its end shows that both have ended.
+/// The program and its child hold a pipe open; end of file shows that both have ended.
 #[test]
 fn killed_run_leaves_no_temporary_database_and_no_program() {
     let place = Place::with(
@@ -106,7 +106,8 @@ fn killed_run_leaves_no_temporary_database_and_no_program() {
     goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
 }
 
-/// Its records are in a folder of their own, and its simulated server is a separate process.
+/// The records of the calibration are in a folder of their own, and its simulated server is a
+/// separate process.
 #[test]
 fn killed_calibration_leaves_no_folder_and_no_server() {
     let place = Place::new();

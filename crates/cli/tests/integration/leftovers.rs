@@ -32,7 +32,7 @@ fn check(create: &str, words: &[&str], by_hand: &str) {
     let before = content(&place.at("r.assay"));
     let ran = place.assay(&RESUME).refuses(words);
     assert_says(&ran, &["may have left", "as a [teardown] would", "with --resume r.assay"]);
-    // Neither another target nor another file would be accepted.
+    // Another target or another file would not be accepted, so the message must not suggest it.
     for impossible in ["--url", "on-duplicate", "restore"] {
         assert!(!ran.stderr.contains(impossible), "{impossible}: {}", ran.stderr);
     }
@@ -55,7 +55,7 @@ fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
     check("create table if not exists t (id integer", &words, "delete from t");
 }
 
-/// Data of the process before is removed by the workload itself.
+/// The workload itself removes the data of the previous process.
 #[test]
 fn continuation_replaces_the_tables_that_its_setup_drops() {
     let place = interrupted("drop table if exists t\nquery = create table t (id integer");

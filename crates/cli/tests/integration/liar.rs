@@ -1,4 +1,4 @@
-//! A server that speaks its protocol until it misbehaves.
+//! A server that follows its protocol until it misbehaves.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,16 +9,16 @@ use testbed::Kind;
 
 use crate::support::wait_until;
 
-/// The replacement for some of the answers.
+/// A replacement for some of a server's answers.
 #[derive(Clone)]
 pub(crate) struct FaultyAnswer {
-    /// The bytes it sends.
+    /// The bytes to send.
     pub(crate) bytes: Vec<u8>,
-    /// True if it then closes the connection; otherwise it stays silent.
+    /// True if the server then closes the connection; otherwise it stays silent.
     pub(crate) hangs_up: bool,
 }
 
-/// The request that a server refuses; it grants all others.
+/// A request that a server refuses; the server grants all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RefusedRequest {
     /// Every login.
@@ -27,10 +27,10 @@ pub(crate) enum RefusedRequest {
     Statement(&'static str),
 }
 
-/// A server's endless answer, until its client closes the connection.
+/// The endless answer of a server, which it sends until the client closes the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EndlessAnswer {
-    /// Nothing.
+    /// No bytes at all.
     NoListener,
     /// Notices, one after the other.
     Notices,
@@ -38,18 +38,18 @@ pub(crate) enum EndlessAnswer {
     Rows,
     /// Rows of 15 MiB.
     LongRows,
-    /// Two rows, and then nothing.
+    /// Two rows, and then silence.
     SomeRows,
 }
 
 /// The answer of a proxy to a request for TLS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TlsAnswer {
-    /// The answer of the server behind it.
+    /// The answer of the server behind the proxy.
     OfServer,
     /// A refusal.
     Refusal,
-    /// Consent, and clear text after it.
+    /// Consent, followed by clear text.
     ClearText,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct MatchedMessage(pub(crate) u8, pub(crate) &'static str);
 /// One in this many answers is replaced.
 const EVERY: u64 = 40;
 
-/// A server that accepts every login and answers every statement with "done", or misbehaves. It
-/// lives as long as the process.
+/// A server that accepts every login and answers every statement with "done", or misbehaves. The
+/// server lives as long as the process.
 pub(crate) struct FaultyServer {
     port: u16,
     answers: Arc<AtomicU64>,
@@ -75,7 +75,7 @@ impl FaultyServer {
         })
     }
 
-    /// Starts a server that refuses something in these words.
+    /// Starts a server that refuses some requests with this message.
     pub(crate) fn refusing(
         kind: Kind,
         refuses: RefusedRequest,
@@ -93,13 +93,13 @@ impl FaultyServer {
     pub(crate) fn babbling(bytes: &'static [u8]) -> FaultyServer {
         FaultyServer::serving(move |mut stream, _| {
             let _ = stream.write_all(bytes);
-            // Until the client closes the connection.
+            // Returns when the client closes the connection.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         })
     }
 
-    /// Starts a proxy before the PostgreSQL server at a port of this machine, with its answer to
-    /// requests for TLS.
+    /// Starts a proxy before the PostgreSQL server at a port of this machine. `tls` is the proxy's
+    /// answer to requests for TLS.
     pub(crate) fn before(port: u16, tls: &Arc<Mutex<TlsAnswer>>) -> FaultyServer {
         let tls = Arc::clone(tls);
         FaultyServer::serving(move |stream, _| {
@@ -180,7 +180,7 @@ fn converse(
     }
     loop {
         let asked = next(&mut stream)?;
-        // Setup reads settings, which are not measured.
+        // The setup reads settings with statements of its own, which are not measured.
         let is_measured = asked.windows(8).any(|part| part == b"select 1");
         if is_measured && answers.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1 {
             stream.write_all(&lie.bytes)?;
@@ -273,8 +273,8 @@ fn talk_in_postgres(
     }
 }
 
-/// Answers each message of PostgreSQL's protocol, and those that match `asked` with a row. An
-/// answer is completed when this number of answers has begun.
+/// Answers each message of PostgreSQL's protocol; those that match `asked` are answered with a row.
+/// Such an answer is completed only after `number` answers have begun.
 fn answer_together(
     mut stream: TcpStream,
     asked: MatchedMessage,
@@ -311,7 +311,8 @@ fn text_row(length: usize) -> Vec<u8> {
 /// The end of PostgreSQL's request for TLS (protocol manual, "SSLRequest").
 const SSL_REQUEST: [u8; 4] = [0x04, 0xd2, 0x16, 0x2f];
 
-/// Passes on a session, except its request for TLS if the proxy has an answer of its own.
+/// Passes a session on to the server. A request for TLS is answered here, unless `tls` is
+/// `OfServer`.
 fn pass_on(mut client: TcpStream, port: u16, tls: TlsAnswer) -> std::io::Result<()> {
     let mut first = [0; 8];
     client.read_exact(&mut first)?;
@@ -319,7 +320,7 @@ fn pass_on(mut client: TcpStream, port: u16, tls: TlsAnswer) -> std::io::Result<
         TlsAnswer::Refusal if first.ends_with(&SSL_REQUEST) => return client.write_all(b"N"),
         TlsAnswer::ClearText if first.ends_with(&SSL_REQUEST) => {
             client.write_all(b"S")?;
-            // The beginning of its handshake.
+            // The beginning of the client's handshake.
             client.read_exact(&mut first)?;
             client.write_all(WELCOME)?;
             return std::io::copy(&mut client, &mut std::io::sink()).map(drop);
@@ -369,7 +370,8 @@ fn granted(kind: u8) -> Vec<u8> {
     }
 }
 
-/// Reads the content of a message; `length` is in bytes and includes its own four.
+/// Reads the content of a message; `length` is in bytes and includes the four bytes of the length
+/// itself.
 fn body(stream: &mut TcpStream, length: u32) -> std::io::Result<Vec<u8>> {
     let mut body = vec![0; length.saturating_sub(4) as usize];
     stream.read_exact(&mut body)?;
@@ -401,7 +403,8 @@ fn refuse_in_mysql(
     loop {
         let asked = command(&mut stream)?;
         let answer = match asked.first() {
-            // COM_QUIT; COM_QUERY and COM_STMT_PREPARE; COM_STMT_CLOSE has no answer.
+            // The commands are 1 COM_QUIT, 3 COM_QUERY and 22 COM_STMT_PREPARE; COM_STMT_CLOSE has
+            // no answer.
             Some(1) | None => return Ok(()),
             Some(3 | 22) if refuses.holds(&asked) => error(1, 1064, "42000"),
             Some(22) => packet(1, b"\0\x01\0\0\0\0\0\0\0\0\0\0"),

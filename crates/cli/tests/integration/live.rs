@@ -1,4 +1,4 @@
-//! A run in a browser and its metrics, while it is in progress.
+//! Tests of the page and the metrics that a run serves while it is in progress.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,9 +20,9 @@ const READ: &str = "[re<b>ad]\nquery = select 1\nconcurrency = 2\n";
 /// A run in real time, with the address of its page.
 struct LiveRun {
     run: Running,
-    /// HOST:PORT.
+    /// The address of the page, as HOST:PORT.
     address: String,
-    /// The path, with a slash at both ends.
+    /// The path of the page, with a slash at both ends.
     path: String,
 }
 
@@ -53,7 +53,7 @@ impl LiveRun {
         document
     }
 
-    /// Returns the head and the body of an answer.
+    /// Requests a page and returns the head and the body of the answer.
     fn get(&self, path: &str) -> (String, String) {
         let text = answer(&self.address, &format!("{}{path}", self.path));
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
@@ -61,8 +61,8 @@ impl LiveRun {
     }
 }
 
-/// Returns the whole answer to a request. The place of an earlier request becomes free a moment
-/// after its answer; until then another one may be refused, and its connection reset.
+/// Returns the whole answer to a request. The slot of an earlier request becomes free a moment
+/// after its answer; until then, a new request may be refused, and its connection reset.
 fn answer(address: &str, path: &str) -> String {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let attempt = || {
@@ -112,7 +112,7 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
     live.ends();
 }
 
-/// Takes every name that a record of a run or an experiment may get within a minute.
+/// Creates a file under every name that a record of a run or an experiment may get within 30 s.
 fn take_names(place: &Place, prefix: &str) {
     let now = WallTime::now();
     for second in -30..30 {
@@ -121,7 +121,7 @@ fn take_names(place: &Place, prefix: &str) {
     }
 }
 
-/// Returns the name of the only record that got a number.
+/// Returns the name of the only record whose name got a number.
 fn numbered(place: &Place) -> String {
     let names = place.names();
     let mut numbered = names.into_iter().filter(|name| name.ends_with("-2.assay"));
@@ -144,7 +144,7 @@ fn page_of_a_run_names_the_record_that_was_created() {
 }
 
 /// Another process takes the name of the record after the experiment has begun, and before its
-/// record is created: it cannot print its third line before the test reads one.
+/// record is created: the experiment cannot print its third line before the test reads a line.
 #[test]
 fn page_of_an_experiment_names_the_record_that_was_created() {
     let place = Place::with(&format!("duration = 200ms\n{READ}"));
@@ -186,7 +186,7 @@ fn experiment_shows_its_runs_arms_and_figures() {
         let (host, path) = url.split_once('/').unwrap();
         answer(host, &format!("/{path}"))
     };
-    // The second run, with the result of the first one and figures of its own.
+    // The page shows the second run, with the result of the first run and figures of its own.
     let text = wait_for("figures of the second run", || {
         let text = get(page);
         let is_second = text.contains(">run 2 of at most ");
@@ -208,7 +208,7 @@ fn experiment_shows_its_runs_arms_and_figures() {
 /// Maximum number of viewers of a run at once.
 const MOST_VIEWERS: usize = 16;
 
-/// Requests events until there is a place for another viewer, and reads their beginning.
+/// Requests events until a viewer's slot is free, and reads the beginning of the answer.
 fn begin(live: &LiveRun) -> TcpStream {
     let LiveRun { address, path, .. } = live;
     let request = format!("GET {path}events HTTP/1.1\r\nHost: {address}\r\n\r\n");
@@ -233,7 +233,7 @@ fn places_of_viewers_that_have_gone_become_free_during_the_run() {
     TcpStream::connect(&live.address).unwrap().read_to_string(&mut refused).unwrap();
     assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
     drop(viewers);
-    // Each of these needs the place of one that has gone.
+    // Each of these viewers needs the slot of one that has gone.
     let silent: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
     assert!(live.run.is_running(), "the run ended before its viewers");
     live.run.signal(Signal::SIGINT);
@@ -241,7 +241,7 @@ fn places_of_viewers_that_have_gone_become_free_during_the_run() {
     drop(silent);
 }
 
-/// Returns the value of a sample.
+/// Returns the value of a sample in the metrics.
 fn sample(text: &str, name: &str) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }

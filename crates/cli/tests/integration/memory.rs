@@ -1,4 +1,4 @@
-//! Tests that a limit on memory is a refusal with a message.
+//! Tests that a run is refused with a message if the limit on memory is too low.
 
 use std::process::Command;
 
@@ -18,7 +18,7 @@ fn limited(place: &Place, kib: u32, args: &[&str]) -> CommandResult {
 #[test]
 fn run_that_may_not_have_its_memory_is_refused() {
     let place = Place::with(READ);
-    // The program itself must fit.
+    // The limits leave enough room for the program itself.
     for (kib, threads) in [(70_000, "1"), (300_000, "1"), (80_000, "4"), (700_000, "4")] {
         let args = ["run", "w.ini", "--url", "sim:mm1", "--threads", threads, "--out", "r.assay"];
         let allowed = format!("may have {} MiB", kib >> 10);
@@ -37,7 +37,7 @@ fn run_that_may_not_have_its_memory_is_refused() {
 #[test]
 fn limit_on_memory_never_aborts_a_run() {
     let place = Place::with(READ);
-    // The program itself must fit.
+    // The limits leave enough room for the program itself.
     for kib in (70_000..=1_500_000).step_by(200_000) {
         for (url, threads) in [("sim:mm1", "1"), ("sqlite:", "4")] {
             let record = format!("{kib}-{threads}.assay");

@@ -9,14 +9,14 @@ use crate::workloads::shown;
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
 
-/// The database. A commit does not wait for the disk, which may be busy with other tests for longer
+/// The database. Commits do not wait for the disk, because other tests may keep it busy for longer
 /// than the next writer waits.
 const DATABASE: &str = "sqlite:t.db?synchronous=off";
 
 /// Number of rows that the shortened files load.
 const LOADED: i64 = 2_000;
 
-/// Returns the file with these replacements. It has no teardown, so the table stays.
+/// Returns the file with these replacements. The teardown is removed, so the table stays.
 fn changed(text: &str, words: &[(&str, &str)]) -> String {
     let (mut text, _) = text.split_once("[teardown]").map(|(a, b)| (a.to_owned(), b)).unwrap();
     for (old, new) in words {
@@ -26,11 +26,11 @@ fn changed(text: &str, words: &[(&str, &str)]) -> String {
     text
 }
 
-/// Checks the run of a study against its table: every completed insert made a row, and the
+/// Checks the run of a study against its table: every completed insert added a row, and the
 /// clean-ups deleted loaded rows. Returns the numbers of inserts and clean-ups.
 #[track_caller]
 fn judge(place: &Place, ran: &CommandResult, summary: &Value) -> [u64; 2] {
-    // On a busy machine the verdict may be INVALID; the statements are the same.
+    // On a busy machine the verdict may be INVALID, but the same statements are sent.
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     assert_balanced(summary);
     let completed = |name: &str| {
@@ -78,14 +78,16 @@ fn mixed_study_of_dbbench_sends_exactly_its_statements() {
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let record = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
     let summary = place.assay(&["report", &record, "--json"]).json();
-    // Every 10 ms and every second, from one period after the start, and before the end.
+    // Ticks every 10 ms and every second; the first comes one period after the start, and the last
+    // before the end.
     assert_eq!(judge(&place, &ran, &summary), [299, 2]);
     let each = std::fs::read_to_string(place.at("each.csv")).unwrap();
     let rows = |job: &str| each.lines().filter(|line| line.starts_with(job)).count();
     assert_eq!((rows("insert,"), rows("cleanup,")), (299, 2));
 }
 
-/// There its rates are Poisson arrivals, and the first clean-up is after the end.
+/// Without dbbench mode, the rates are Poisson arrivals, and the first clean-up is due after the
+/// end.
 #[test]
 fn mixed_study_of_dbbench_runs_without_dbbench_mode() {
     let place = Place::new();
@@ -97,7 +99,8 @@ fn mixed_study_of_dbbench_runs_without_dbbench_mode() {
     assert!((1..200).contains(&inserts), "{inserts}");
 }
 
-/// Counts the rows of the study that will be older than the retention this many seconds from now.
+/// Returns the number of rows of the study that will be older than the retention time in this many
+/// seconds.
 fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
     let bound = format!("datetime('now', '-3600 seconds', '{seconds} seconds')");
     let sql = format!("select count(*) from t where insert_date < {bound}");

@@ -1,4 +1,4 @@
-//! Notes of reviewers: added to a record, and shown in every form of its answer.
+//! Tests of reviewers' notes, which are added to a record and shown in every form of its answer.
 
 use std::fs;
 

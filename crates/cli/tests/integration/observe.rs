@@ -15,7 +15,7 @@ fn unseen(document: &Value) -> Vec<&str> {
     unseen.iter().map(|it| it["what"].as_str().unwrap()).collect()
 }
 
-/// The possible limiters of a busy loop; on a shared machine it may lack the processor.
+/// The possible limiters of a busy loop, which on a shared machine may lack processor time.
 const OF_A_LOOP: [&str; 3] = ["generator-thread", "generator-cpu", "other-programs"];
 
 #[test]
@@ -61,7 +61,7 @@ fn unobservable_process_is_reported() {
     assert!(words.iter().all(|word| gone.stderr.contains(word)), "{}", gone.stderr);
     let two = place.assay(&["observe", "--pid", "1", "--", "true"]).expect(2);
     assert!(two.stderr.contains("two programs"), "{}", two.stderr);
-    // An unreachable server does not prevent watching the program.
+    // An unreachable server does not prevent the observation of the program.
     let url = "postgres://u@127.0.0.1:1/d";
     let ran = place.assay(&["observe", url, "--json", "--", "sleep", "2"]).expect(0);
     let document = ran.json();
@@ -76,7 +76,7 @@ fn unobservable_process_is_reported() {
     );
 }
 
-/// The first Ctrl-C is the program's own, and the terminal sends it there.
+/// The first Ctrl-C is meant for the program, and the terminal sends it to the program as well.
 #[test]
 fn signals_end_the_observation_and_not_the_program() {
     let place = Place::new();
@@ -90,7 +90,7 @@ fn signals_end_the_observation_and_not_the_program() {
     assert_eq!(ran.json()["run"]["ended"], "interrupted");
     let text = place.assay(&["report", "r.assay"]).expect(0).said();
     assert!(text.contains("it went on"), "{text}");
-    // The program has stderr open, which was read to its end.
+    // The program holds stderr open, and stderr was read to its end, so the program has ended.
     assert_eq!(std::fs::read_to_string(place.at("out.txt")).unwrap(), "done\n");
 }
 
@@ -148,7 +148,7 @@ fn load_reports_its_limiter() {
     command.env("ASSAY_PASSWORD", server.password().expose());
     let load = CommandResult::of(&mut command).expect(0).json()["loads"][0].clone();
     let s = |field: &str| load[field].as_f64().unwrap_or_else(|| panic!("{field}: {load:#}"));
-    // The rows cost 2 s or more, however long the session had to wait for a processor.
+    // The rows cost 2 s or more of processor time, even if the session had to wait for a processor.
     assert!(s("server_cpu_s") > 1.0, "{load:#}");
     assert!(s("server_cpu_s") < 1.5 * s("length_s"), "{load:#}");
     assert!(!load["because"].as_str().unwrap().is_empty());

@@ -1,9 +1,9 @@
-//! Records of version 1, made in November 2026 and kept as fixtures: every later program reports
-//! and exports them as the one that made them.
+//! Records of version 1, created in November 2026 and stored as fixtures: every later program
+//! reports and exports them exactly as the program that created them did.
 //!
-//! `NAME.assay.gz` has its report as JSON in `NAME.json` and as text in `NAME.txt`, and its seconds
-//! in `NAME.csv`. JSON never changes, and tables only gain columns at their end. If a change of
-//! wording alters the text on purpose, run the test once with `UPDATE=1`, and look at the
+//! Each `NAME.assay.gz` comes with its report as JSON in `NAME.json` and as text in `NAME.txt`, and
+//! its seconds in `NAME.csv`. JSON never changes, and tables only gain columns at their end. If a
+//! change of wording alters the text on purpose, run the test once with `UPDATE=1`, and look at the
 //! difference.
 //!
 //! * `virtual`: two jobs and a timetable in virtual time, with an op-log.
@@ -11,13 +11,15 @@
 //! * `postgres`: a private PostgreSQL with a load, observed, on a busy machine.
 //! * `killed`: a run in real time, ended by `kill -9` before its end, with its journal.
 //! * `mix`: a mix of two parts beside another job, in virtual time.
-//! * `hosts`: such a mix on two hosts of PostgreSQL, observed, on a busy machine.
+//! * `hosts`: a mix of two parts beside another job, on two hosts of PostgreSQL, observed, on a
+//!   busy machine.
 //!
-//! The last two were made three days after the others, and then reduced to what the first program
-//! wrote: without the tables `account`, `event_error`, `excerpt`, `file` and `sample_range` and
-//! their sums in `seal`, without `setup-timeout` in the plan, and without the settings that
-//! `postgres` does not have, such as `database.default.…`. All that is left has the same schema.
-//! The parts and hosts of their jobs follow from names alone: `shop/look`, `shop@127.0.0.1:55411`.
+//! The last two were created three days after the others, and then reduced to the content that the
+//! first program wrote: without the tables `account`, `event_error`, `excerpt`, `file` and
+//! `sample_range` and their sums in `seal`, without `setup-timeout` in the plan, and without the
+//! settings that `postgres` does not have, such as `database.default.…`. The remaining content has
+//! the same schema. The parts and hosts of their jobs follow from names alone: `shop/look`,
+//! `shop@127.0.0.1:55411`.
 
 use std::fs::{self, File};
 use std::io;
@@ -32,7 +34,7 @@ use crate::support::{Place, number};
 const READABLE: [(&str, i32); 6] =
     [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0), ("mix", 0), ("hosts", 3)];
 
-/// Records whose seconds are kept as a table as well.
+/// Records whose seconds are also stored as a table.
 const WITH_TABLE: [&str; 5] = ["virtual", "sqlite", "killed", "mix", "hosts"];
 
 /// A way to damage the record `virtual`, with the message of its report in `NAME.stderr`.
@@ -95,7 +97,7 @@ fn older_records_give_the_same_documents() {
     }
 }
 
-/// The names of their jobs say which are parts of a mix, or a job at one host.
+/// The names of the jobs show which of them are parts of a mix, or a job at one host.
 #[test]
 fn older_records_name_the_parts_of_a_mix_and_the_hosts_of_a_job() {
     for (name, hosts) in [("mix", 0), ("hosts", 2)] {

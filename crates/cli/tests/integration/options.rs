@@ -39,7 +39,7 @@ fn a_url_that_names_nothing_is_refused() {
     }
 }
 
-/// Every command refuses a URL that a run would refuse before connecting, in the same words.
+/// Every command refuses a URL that a run would refuse before connecting, with the same message.
 #[test]
 fn check_load_and_run_refuse_a_url_alike() {
     for url in [
@@ -62,7 +62,7 @@ fn check_load_and_run_refuse_a_url_alike() {
         assert_eq!(refusals[0], refusals[1]);
         assert_eq!(refusals[0], refusals[2]);
         assert!(!refusals[0].contains("(url)"), "{}", refusals[0]);
-        // In the file the same error is reported, with its place.
+        // The same error in a file is reported with its place.
         place.write("u.ini", format!("url = {url}\n[read]\nquery = select 1\n"));
         let of_file = ["run", "check"]
             .map(|command| place.assay(&[command, "u.ini"]).refuses(&["u.ini"]).stderr);
@@ -125,7 +125,7 @@ fn other_invalid_numbers_are_refused() {
 
 #[test]
 fn missing_processor_is_reported_with_the_available_ones() {
-    // Without --virtual, which binds nothing.
+    // No --virtual here, because a run in virtual time binds no thread to a processor.
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--url", MM1, "--cpus", "0,1023"];
     place.assay(&run).refuses(&[

@@ -1,4 +1,5 @@
-//! Tests that a target which goes away and comes back costs errors, but not the run.
+//! Tests that a target that becomes unreachable and returns causes errors, but does not end the
+//! run.
 
 use std::fs;
 
@@ -22,7 +23,7 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continu
     assert_balanced(&summary);
     assert_eq!(check(&summary, "outage")["status"], "suspect");
     let away = check(&summary, "outage")["value"].as_f64().unwrap();
-    // The back-off finds the server again at most a second late.
+    // The back-off finds the server again at most a second after its return.
     assert!((2.0..3.0).contains(&away), "{away}");
     let read = job(&summary, "read");
     assert_eq!(read["scheduled"], 200 * 20 - 1);
@@ -44,7 +45,8 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continu
     assert_eq!(failed(&rows[15]), 0);
 }
 
-/// Logins are refused, as after a changed password or a dropped database.
+/// Logins are refused, as after a changed password or a dropped database. The outage lasts as long
+/// as the refusals.
 #[test]
 fn refused_logins_are_an_outage_of_their_length() {
     for job in ["rate = 200\narrival = uniform", "concurrency = 4\nthink = 20ms"] {
@@ -116,7 +118,7 @@ arrival = uniform
     assert_eq!(check(&summary, "outage")["status"], "suspect");
     let completed = job(&summary, "write")["completed"].as_i64().unwrap();
     assert!(job(&summary, "write")["errors"].as_u64().unwrap() > 0, "{summary}");
-    // The completed rows are in the file that was restored.
+    // The restored file contains the completed rows.
     assert_eq!(number(&place.at("t.db"), "select count(*) from t"), completed);
     let export = place.exported("r.assay");
     assert!(!events(&export, "outage-began").is_empty());

@@ -28,7 +28,8 @@ fn hyphen_is_no_stream_and_no_surprising_file() {
     assert!(read.expect(0).stdout.contains("[read]"));
 }
 
-/// Reads the times of a kind from the first table of a full answer: titles, and milliseconds.
+/// Returns the times of a kind from the first table of a full answer: column titles with times in
+/// milliseconds.
 fn times_of<'t>(full: &'t str, kind: &str) -> Vec<(&'t str, f64)> {
     let mut lines = full.lines().skip_while(|line| !line.trim_start().starts_with("count "));
     let titles = lines.next().unwrap().split_whitespace().skip(1);

@@ -1,4 +1,4 @@
-//! Figures of records, and their pages: HTML that needs nothing else.
+//! Tests of the figures of records, and of their pages: HTML that needs no other file.
 
 use std::fs::{self, File};
 use std::io;
@@ -38,7 +38,7 @@ fn page_of(place: &Place, record: &str, more: &[&str]) -> String {
     fs::read_to_string(place.at(&html)).unwrap_or_else(|error| panic!("{html}: {error}"))
 }
 
-/// Asserts that a page needs no network and has one script at its end, landmarks and headings.
+/// Asserts that a page needs no network, has one script at its end, and has landmarks and headings.
 #[track_caller]
 fn check_page(page: &str) {
     let (page, after) = page.split_once("<script>").expect("a script");
@@ -165,7 +165,7 @@ fn page_is_complete_in_itself_and_the_same_each_time() {
     fs::rename(place.at("r.assay.html"), place.at("first.html")).unwrap();
     assert_eq!(page_of(&place, "r.assay", &[]), page);
     assert!(page.len() < 300_000, "{} bytes", page.len());
-    // Page and Markdown name the file alone: they are the same wherever the record is.
+    // Page and Markdown show only the name of the file, so they do not depend on its folder.
     let path = place.at("r.assay").display().to_string();
     fs::remove_file(place.at("r.assay.html")).unwrap();
     assert!(page_of(&place, &path, &[]) == page, "another path made another page");
@@ -218,7 +218,7 @@ fn tables_and_figures_of_a_page_are_saved_without_a_script() {
     assert!(!page.contains("download=\"errors.svg\""), "an empty figure is no file");
 }
 
-/// Decodes a text of a URL.
+/// Decodes a percent-encoded text of a URL.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

@@ -4,7 +4,7 @@ use testbed::{Kind, Options, Server};
 
 use crate::support::{CommandResult, Place, assert_balanced, job};
 
-/// Three rows per transaction; the second violates a constraint in some.
+/// Three rows per transaction. In some transactions, the second row violates a constraint.
 const PARTS: &str = "\
 duration = 2s
 [setup]
@@ -28,7 +28,7 @@ query = insert into parts values (${id}, 3, 0)
 concurrency = 2
 ";
 
-/// After the failed statement, the server skips the others or runs them in vain.
+/// After the failed statement, the server skips the other statements, or runs them without effect.
 #[test]
 fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_transaction() {
     for (kind, code) in [(Kind::Postgres, "23514"), (Kind::Mariadb, "4025")] {

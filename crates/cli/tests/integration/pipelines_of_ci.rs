@@ -1,4 +1,5 @@
-//! The pipelines of docs/ci.md: their YAML is read, and their scripts run on simulated servers.
+//! Tests of the pipelines of docs/ci.md: their YAML is parsed, and their scripts run on simulated
+//! servers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -71,7 +72,7 @@ impl Node {
         text
     }
 
-    /// Returns the scripts of a pipeline, each of which ends at its first failure.
+    /// Returns the scripts of a pipeline. Each script ends at its first failure.
     fn scripts(&self) -> Vec<String> {
         let entries = match self {
             Node::Scalar(_) => return Vec::new(),
@@ -111,7 +112,7 @@ fn blocks(page: &str, fence: &str) -> Vec<String> {
 }
 
 /// A stand-in for `assay` that replaces the servers of the pipeline: by SQLite databases when it
-/// loads tables, and by simulated servers otherwise. Requests take longer on the one with the
+/// loads tables, and by simulated servers otherwise. Requests take longer on the server with the
 /// change.
 const ASSAY: &str = r#"#!/bin/sh
 command=$1
@@ -153,7 +154,7 @@ fn bench(page: &str) -> Place {
     place
 }
 
-/// Runs a script of a pipeline. The variables are the variables of its job.
+/// Runs a script of a pipeline with the variables of its job.
 fn run(place: &Place, script: &str, variables: &[(String, String)]) -> CommandResult {
     let [tools, programs] = ["tools", "programs"].map(|name| place.at(name).display().to_string());
     let path = format!("{tools}:{programs}:/usr/bin:/bin");
@@ -181,7 +182,7 @@ fn pipelines_of_the_guide_run_as_written() {
         let all = scripts.join("\n");
         let has = |name: &str| all.contains(&format!("assay {name} "));
         assert!(has("load") && has("run") && has("compare"), "{all}");
-        // Only the program, and the programs that every image has.
+        // Scripts use only `assay`, and programs that every image has.
         for other in ["psql", "createdb", "gh "] {
             assert!(!all.contains(other), "{all}");
         }

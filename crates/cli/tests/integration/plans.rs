@@ -86,7 +86,7 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     assert_eq!(summary["loads"].as_array().unwrap().len(), 0);
     assert_eq!(kinds_of_excerpts(&summary), ["columns", "indexes"], "rows may be confidential");
     assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0, "{summary}");
-    // A run's teardown drops the table.
+    // The teardown of the run dropped the table.
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of runs on PostgreSQL through a pooler: the statements of the guide hold.
+//! Tests of runs on PostgreSQL through a pooler, which verify the statements of the guide.
 
 use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
@@ -30,8 +30,9 @@ rows = 100
 columns = id: row(), n: 0
 ";
 
-/// A single statement, a pipelined transaction, and a statement that the server cancels. The
-/// setting of the last applies to itself alone, and not to the next user of the session.
+/// Jobs with a single statement, a pipelined transaction, and a statement that the server cancels.
+/// The setting of the last job applies to its own transaction only, and not to the next user of the
+/// session.
 const WAYS: &str = "\
 [single]
 query = update counter set n = n + 1 where id = ${uniform(1, 100)}
@@ -54,7 +55,7 @@ fn unprepared() -> String {
     WAYS.replace("[", "[unprepared-").replace("concurrency", "prepare = no\nconcurrency")
 }
 
-/// Runs a file and checks the answers of each job, and that every completed update was done.
+/// Runs a file and checks the answers of each job, and that every completed update took effect.
 /// Returns the number of server sessions used.
 #[track_caller]
 fn sessions_of(server: &Server, file: &str) -> u64 {
@@ -87,12 +88,12 @@ fn pooler_with_a_session_per_client_needs_no_options() {
     for via in [Via::Pgbouncer, PGPOOL] {
         let server = Server::start(&Options::postgres().via(via)).unwrap();
         let file = [COUNTER, WAYS, &unprepared()].concat();
-        // The clients of two jobs record their session.
+        // The clients of the jobs `single` and `pipelined` record their session.
         assert_eq!(sessions_of(&server, &file), 4, "{via:?}");
     }
 }
 
-/// Six clients share two sessions; each transaction may get either.
+/// Six clients share two server sessions; each transaction may get either session.
 #[test]
 fn transaction_pooling_needs_unprepared_statements() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "transaction");
@@ -122,11 +123,11 @@ fn private_server_is_used_through_a_pooler() {
     }
 }
 
-/// Runs statements without end through a pooler, and checks that the server no longer works on them
-/// afterwards.
+/// Runs statements that would not end through a pooler, and checks that the server no longer works
+/// on them afterwards.
 ///
 /// # Errors
-/// It still works on them; the text is the pooler's log.
+/// The server still works on them. The text is the pooler's log.
 fn expect_cancelled(via: Via) -> Result<(), String> {
     const SLOW: &str = "\
 duration = 1s
@@ -153,9 +154,9 @@ timeout = 200ms
     if is_cancelled { Ok(()) } else { Err(server.pooler_log()) }
 }
 
-/// The key of a session passes through the pooler, and so does the request to cancel its statement.
-/// A server that is too busy to begin a statement within a second of that request runs it later,
-/// but not each time.
+/// The pooler passes on the cancellation key of a session, and the request to cancel its statement.
+/// A server that is too busy to begin a statement within a second of that request runs the
+/// statement later, but not in every attempt.
 #[test]
 fn abandoned_statement_is_cancelled_behind_a_pooler() {
     for via in [Via::Pgbouncer, PGPOOL] {
@@ -181,8 +182,8 @@ fn a_pooler_that_is_full_limits_the_job() {
     assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }
 
-/// The pooler gives a session to another client once a batch is committed, and answers nothing sent
-/// before.
+/// Once a batch is committed, the pooler gives the session to another client, and never answers
+/// data that was sent before.
 #[test]
 fn tables_are_filled_through_a_pooler_of_either_kind() {
     const LOAD: &str = "\
@@ -228,7 +229,7 @@ fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
 /// Interrupts a load whose writers wait for a session.
 ///
 /// # Errors
-/// It ended late, or the writers had a session; the text is what it said.
+/// The load ended late, or the writers got a session. The text contains the load's stderr.
 fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
     let logins = || server.pooler_log().matches("login attempt").count();
     let before = logins();
@@ -262,7 +263,7 @@ fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     let mut holding = start(&holder, &server);
     holding.says_what("some are answered", |line| shown(line, "achieved/s") > Some(0.0));
     // A writer waits five seconds for its first answer, and the last batches of a load as long. A
-    // machine that is too busy may be as late, but not each time.
+    // busy machine may delay the end to that time, but not in every attempt.
     let late: Vec<String> = (0..3).map_while(|_| interrupt_a_waiting_load(&server).err()).collect();
     assert!(late.len() < 3, "{}", late.join("\n--- next attempt ---\n"));
     holding.signal(Signal::SIGINT);

@@ -1,4 +1,4 @@
-//! Bundles of a record and its answer.
+//! Tests of `assay publish`: bundles of a record and its answer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::example::assert_keeps_to;
 use crate::killed::goes;
 use crate::support::{CommandResult, MM1, Place};
 
-/// A workload whose own URL has a password, and that reads a file.
+/// A workload that reads a file, and whose URL contains a password.
 const READ: &str = "url = postgres://ann:hunter2@db1/shop\nduration = 2s\n[read]\n\
     query = select ?\nquery-args-file = data/ids.csv\nconcurrency = 2\n";
 
@@ -43,7 +43,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Returns the output of `sha256sum`, and true if all sums are right.
+/// Returns the output of `sha256sum`, and true if all checksums match.
 fn checked(folder: &Path) -> (String, bool) {
     let mut command = Command::new("sha256sum");
     let ran = command.args(["--check", "SHA256SUMS"]).current_dir(folder).output().unwrap();
@@ -61,7 +61,7 @@ fn damaged_bundle(place: &Place, record: &str) {
     assert!(command.status().unwrap().success());
 }
 
-/// Unpacks an archive as a reader would, and returns its folder.
+/// Unpacks an archive as a reader would, and returns the unpacked folder.
 fn unpacked(place: &Place, archive: &str, folder: &str) -> PathBuf {
     let mut command = Command::new("tar");
     command.args(["xzf", archive]).current_dir(place.path());
@@ -99,12 +99,12 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         let (output, is_right) = checked(&folder);
         assert!(is_right, "{output}");
         assert_eq!(output.lines().count() + 1, files(&folder).len(), "{output}");
-        // No file names the place where it was made.
+        // No file contains the path of the folder in which the bundle was created.
         let made_at = place.path().display().to_string();
         for path in files(&folder).iter().filter(|path| !path.ends_with(record)) {
             assert!(!fs::read_to_string(path).unwrap().contains(&made_at), "{path:?}");
         }
-        // A reader who has only the bundle sees the answer, and repeats it.
+        // A reader who has only the bundle can read its answer and repeat the measurement.
         let published = fs::read(place.at(&archive)).unwrap();
         place.assay(&["publish", record, "--out", "again.tar.gz"]).expect(0);
         assert!(published == fs::read(place.at("again.tar.gz")).unwrap(), "the same bytes");
@@ -118,7 +118,7 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         fs::write(folder.join("answer.txt"), "better").unwrap();
         assert!(!checked(&folder).1, "a changed file is noticed");
     }
-    // The page of a bundle names this command.
+    // `export` also reads a bundle, as the page of a bundle says.
     place.assay(&["note", "r.assay", "later", "--author", "ann"]).expect(0);
     assert_eq!(place.export("r.tar.gz", "hlog"), place.export("r.assay", "hlog"));
     place.assay(&["note", "r.tar.gz", "x"]).refuses(&["it is compressed", "tar xzf"]);
@@ -242,7 +242,7 @@ fn bundle_overwrites_nothing_and_has_an_end() {
     publishing.ends();
     goes("a part of the bundle", has_part);
     if place.at("e.tar.gz").exists() {
-        // The signal came too late.
+        // If the signal came too late, the bundle is complete.
         place.assay(&["report", "e.tar.gz"]).expect(0);
         fs::remove_file(place.at("e.tar.gz")).unwrap();
     }
@@ -253,7 +253,7 @@ fn bundle_overwrites_nothing_and_has_an_end() {
     place.assay(&["publish", "plain.ini"]).refuses(&["is not a record of Assay"]);
     let sql = "delete from meta where key in ('ended', 'ended_at_ns', 'ended_because');";
     rusqlite::Connection::open(place.at("r.assay")).unwrap().execute_batch(sql).unwrap();
-    // Before anything is copied, which would hold up its writer.
+    // The record is refused before it is copied, because a copy would hold up its writer.
     for out in ["r.tar.gz", "no/where"] {
         let line = ["publish", "r.assay", "--out", out];
         place.assay(&line).refuses(&["`r.assay` has not ended, or was killed"]);

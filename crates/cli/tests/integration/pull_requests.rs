@@ -1,4 +1,5 @@
-//! Answers for pull requests and continuous integration: Markdown, test cases and exit codes.
+//! Tests of answers for pull requests and continuous integration: Markdown, test cases and exit
+//! codes.
 
 use std::fmt::Write as _;
 
@@ -115,7 +116,7 @@ fn markdown_of_a_clean_run_has_eight_lines_at_most() {
         let visible = ran.stdout.split("<details>").next().unwrap();
         let lines: Vec<&str> = visible.lines().filter(|line| !line.is_empty()).collect();
         let is_clean = ran.stdout.contains("\n**VALID**: ");
-        // The machine of a run in real time may be too busy for a clean one.
+        // On a busy machine, a run in real time may not be clean.
         assert!(is_clean || mode.is_empty(), "{}", ran.stdout);
         assert!(lines.len() <= 8 || !is_clean, "{visible}");
         assert!(lines.contains(&"- **Every SLO is met**: 1 condition") || ran.code != 0);

@@ -1,4 +1,5 @@
-//! Tests that suspiciously empty successes are reported, and that errors have their text.
+//! Tests that a success without any result is reported as suspicious, and that errors are shown
+//! with their message.
 
 use crate::example::assert_keeps_to;
 use crate::support::{Place, job};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{CommandResult, Place, Running, wait_until};
 
-/// A script that drops its options and the host, as ssh does, and runs the rest with a shell.
+/// A script that drops its options and the host, as ssh does, and runs the rest in a local shell.
 const RUNS_IT_HERE: &str = "#!/bin/sh
 while [ \"$1\" != -- ]; do shift; done
 shift 2
@@ -29,7 +29,7 @@ fn place(workload: &str, ssh: &str) -> Place {
     place
 }
 
-/// Returns the command that runs the program with that `ssh` first in the path.
+/// Returns the command that runs the program with the folder's `ssh` first in the path.
 fn command(place: &Place, args: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(args);
@@ -77,7 +77,7 @@ fn samples_of_another_machine_are_recorded_under_its_name() {
     for component in ["db1/host", "db1/cpu 0", "db1/server", "host", "server"] {
         assert!(count(&place, component) > 3, "{component}: {missing:?}");
     }
-    // It is not a load generator there, but observation has its cost.
+    // On `db1` Assay generates no load, but its observation has a cost.
     assert_eq!(count(&place, "db1/generator"), 1);
     assert!(last(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
     let offset_s = last(&place, "db1/host", "clock-offset").unwrap();
@@ -85,14 +85,14 @@ fn samples_of_another_machine_are_recorded_under_its_name() {
     let asked = std::fs::read_to_string(place.at("asked")).unwrap();
     let port = server.port();
     assert_eq!(asked.trim(), format!("assay observe --stdio --every 250ms --port {port}"));
-    // No process is left there.
+    // The observing process has ended.
     let number = std::fs::read_to_string(place.at("ssh.pid")).unwrap();
     let process = format!("/proc/{}", number.trim());
     wait_until("the end of ssh", || !std::path::Path::new(&process).exists());
 }
 
-/// The processes of the server are found by their port on `db1`, and not here, where the URL leads
-/// to another name of their socket.
+/// The processes of the server are found by their port on `db1`. They are not found on this
+/// machine, where the URL names their socket by another path.
 #[test]
 fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation() {
     let server = testbed::shared(testbed::Kind::Postgres);
@@ -124,7 +124,7 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     assert_eq!(count(&place, "server"), 0);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     let saturate = &document["saturate"];
-    // On a busy machine a server at its first load may get less of a processor.
+    // On a busy machine, a server at its first load may get less processor time.
     let outcome = saturate["outcome"].as_str();
     assert!(matches!(outcome, Some("at-first" | "reached")), "{saturate:#}");
     let last = saturate["steps"].as_array().unwrap().last().unwrap();
@@ -191,7 +191,7 @@ fn program_and_another_machine_are_observed_together() {
 
 #[test]
 fn remote_samples_are_sent_until_the_input_ends() {
-    // Its input has ended before it begins.
+    // The input is empty, so the observer ends after its greeting.
     let ran = Place::new().assay(&["observe", "--stdio"]).expect(0);
     let greeting: Value = serde_json::from_str(ran.stdout.trim()).unwrap();
     assert_eq!(greeting["assay-observe"], 1, "{greeting}");

@@ -1,5 +1,5 @@
-//! Tests that one seed gives one result: the same bytes in virtual time, for any display and any
-//! folder.
+//! Tests that equal seeds give equal results: the same bytes in virtual time, on any display and in
+//! any folder.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ const SERVER: &str = "sim:mmc?service=3ms&servers=4&errors=0.01&disconnects=0.00
 
 const FORMATS: [&str; 3] = ["hlog", "csv", "json"];
 
-/// Checks that a run ended with an answer; it has too many errors to be valid.
+/// Checks that a run ended with an answer. The run has too many errors to be valid.
 #[track_caller]
 fn answered(ran: CommandResult) {
     ran.expect(3);
@@ -52,7 +52,7 @@ fn exports(place: &Place, record: &str) -> Vec<String> {
 fn invariant_4_two_runs_with_one_seed_export_the_same_bytes_wherever_they_lie() {
     let (here, there) = (Place::with(LIVELY), Place::with(LIVELY));
     run(&here, "r.assay", &[]);
-    // Another folder, another name, the file by its absolute path, and some time later.
+    // Another folder, another name, an absolute path of the file, and a later time.
     let file = there.at("w.ini");
     let there_too = Place::new();
     let args = ["run", file.to_str().unwrap(), "--virtual", "--url", SERVER, "--out"];
@@ -118,7 +118,7 @@ fn invariant_5_display_does_not_change_the_record() {
     let shown = crate::terminal::on_a_terminal(&mut place.command(&terminal));
     answered(shown.ran);
     assert!(exports(&place, "terminal.assay") == plain, "a terminal");
-    // A reader follows stderr as it is written.
+    // Progress is read from a pipe while it is written.
     let mut args = terminal.to_vec();
     args[6] = "piped.assay";
     let mut piped = Running::of(&mut place.command(&args));

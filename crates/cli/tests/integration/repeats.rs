@@ -1,4 +1,4 @@
-//! `assay repeat`: the experiment or the run of a record, again.
+//! Tests of `assay repeat`, which runs the experiment or the run of a record again.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::example::assert_keeps_to;
 use crate::support::{Place, number};
 
-/// Runs an experiment in virtual time, and removes its files: the record has them.
+/// Runs an experiment in virtual time, and removes its files, because the record contains them.
 fn experiment(url: &str, arm: &str, more: &str) -> Place {
     let place = Place::new();
     let workload = "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
@@ -89,7 +89,7 @@ fn experiment_of_a_folder_is_repeated_under_its_name() {
     }
 }
 
-/// The record holds neither the secret nor the files, which may have it.
+/// The record contains neither the secret nor the files, which may contain the secret.
 #[test]
 fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
     let place = Place::new();
@@ -116,9 +116,9 @@ fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
     }
 }
 
-/// A private server is started again, with the settings of the arms. A busy machine does not leave
-/// the first experiment without an answer: its requests are long, and of each arm one point of the
-/// sweep is enough.
+/// A private server is started again, with the settings of the arms. The first experiment has an
+/// answer even on a busy machine: its requests are long, and for each arm one point of the sweep is
+/// enough.
 #[test]
 fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     let place = Place::new();
@@ -136,7 +136,7 @@ fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     let ran = place.assay(&[&repeat[..], &["--allow-commands"]].concat());
     assert!(matches!(ran.code, 0 | 1 | 3), "{}", ran.stderr);
     let record = Connection::open(place.at("again.assay")).unwrap();
-    // A sweep makes all of its runs, whatever the machine does: two points of two arms.
+    // A sweep executes all of its runs, even on a busy machine: two points of two arms.
     let counting = "select count(*) from run where state = 'counts'";
     assert_eq!(number(&place.at("again.assay"), counting), 4);
     let sql = "select group_concat(distinct arm || ' ' || value) from setting join run using (run) \
@@ -145,7 +145,8 @@ fn experiment_of_a_private_server_is_repeated_with_its_settings() {
     assert!(shown.contains("small 4MB") && shown.contains("large 8MB"), "{shown}");
 }
 
-/// In virtual time, the same seed gives the same random numbers: no answer confirms itself.
+/// In virtual time, the same seed gives the same random numbers, so the repetition is no
+/// independent confirmation.
 #[test]
 fn repetition_with_the_same_seed_makes_the_same_runs_and_confirms_nothing() {
     let place = experiment(URL, SLOWER, "");
@@ -193,7 +194,8 @@ fn repetition_elsewhere_contradicts_another_change() {
     assert!(xml.contains("name=\"slow: throughput(read)\"><failure message=\"throughput(read) of"));
 }
 
-/// With long pauses, the speed of the server hardly matters: the change is a different one.
+/// With long pauses, the speed of the server hardly matters, so the repetition measures a different
+/// change.
 #[test]
 fn repetition_with_another_parameter_contradicts_nothing() {
     let place = Place::new();
@@ -329,7 +331,7 @@ fn permissions_of_a_record_must_be_given_again() {
     assert_ne!(place.assay(&line).code, 2);
 }
 
-/// The files are in a temporary folder, which is gone when somebody reads the message.
+/// The files are in a temporary folder, which is already removed when the user reads the message.
 #[test]
 fn mistake_in_a_recorded_file_names_the_record() {
     let place = experiment(URL, SLOWER, "");

@@ -60,7 +60,8 @@ fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
     let saturate = &document["saturate"];
     assert_eq!((&saturate["outcome"], &saturate["value"]), (&"reached".into(), &4.0.into()));
     assert_eq!(values(&document), [1.0, 2.0, 4.0, 8.0]);
-    // Closed clients of an M/M/4 without think time: 100 requests per second for each busy server.
+    // Closed clients of an M/M/4 queue without think time: 100 requests per second for each busy
+    // server.
     for (step, expected) in [100.0, 200.0, 400.0, 400.0].into_iter().enumerate() {
         let measured = saturate["steps"][step]["throughput_per_s"].as_f64().unwrap();
         assert!((measured / expected - 1.0).abs() < 0.05, "{saturate:#}");
@@ -68,7 +69,7 @@ fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
     let first = "Load: concurrency(read) = 4; from 4 to 8 the throughput changes by ";
     assert!(sentence(&document).starts_with(first), "{}", sentence(&document));
     assert_eq!(document["answer"][1], sentence(&document));
-    // Both arms run with four clients, not with the one of the workload file.
+    // Both arms run with four clients, not with the one client of the workload file.
     let means = document["comparison"][0]["means"].as_array().unwrap();
     for (mean, expected) in means.iter().zip([400.0, 333.3]) {
         let mean = mean.as_f64().unwrap();
@@ -80,7 +81,7 @@ fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
     let step = &runs[3];
     assert_eq!((&step["arm"], &step["point"]), (&"four".into(), &"8".into()));
     assert_eq!((&document["arms"][0]["runs"], &document["verdict"]), (&6.into(), &"VALID".into()));
-    // The workload that is shown belongs to the comparison, and not to a step.
+    // The workload shown is that of a run of the comparison, and not that of a step.
     let is_first = |run: &&Value| run["phase"] == "compare" && run["arm"] == "four";
     let first = &runs.iter().find(is_first).unwrap()["number"];
     let full = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
@@ -128,7 +129,7 @@ fn largest_load_that_does_not_saturate_is_a_lower_bound() {
 fn rate_grows_until_it_exceeds_the_capacity() {
     let values_of_rate = "values = 75..1200 x2\nuntil = throughput gains < 2%\n";
     let place = place(&format!("[saturate]\nvary = rate(read)\n{values_of_rate}"));
-    // With its number of clients, the job would be a queue with one worker.
+    // With `concurrency = 1`, the job would be a queue with one worker.
     let workload = fs::read_to_string(place.at("w.ini")).unwrap();
     place.write("w.ini", workload.replace("concurrency = 1\n", ""));
     let document = document(&place.assay(&[&RUN[..], &["--json", "--quiet"]].concat()).expect(0));
@@ -143,8 +144,8 @@ fn rate_grows_until_it_exceeds_the_capacity() {
     assert_eq!(sentence(&document), expected);
 }
 
-/// Returns the place and the document of a comparison at a rate. The arm `slow` has this service
-/// time.
+/// Returns the place and the document of a comparison at a rate. `service` is the service time of
+/// the arm `slow`.
 fn compared_at_a_rate(service: &str, values: &str, bet: &str) -> (Place, Value) {
     let values = format!("values = {values}\nuntil = throughput gains < 2%\n");
     let place = place(&format!("[saturate]\nvary = rate(read)\n{values}"));
@@ -167,7 +168,7 @@ fn has_sentence(document: &Value, words: &str) -> bool {
     answer.iter().any(|sentence| sentence.as_str().unwrap().contains(words))
 }
 
-/// The baseline carries 400 requests per second, the other arm 250.
+/// The baseline can answer 400 requests per second, and the other arm 250.
 #[test]
 fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
     let (place, document) =
@@ -209,7 +210,8 @@ fn arms_that_are_both_overloaded_are_compared_by_their_capacities() {
     assert!(has_sentence(&document, words), "{:#}", document["answer"]);
 }
 
-/// An arm that keeps up answers only the rate: it is judged by its response time.
+/// The throughput of an arm that keeps up is the rate itself, so the arms are compared by their
+/// response times.
 #[test]
 fn arms_that_keep_up_with_the_rate_are_compared_by_response_times() {
     let (_place, document) = compared_at_a_rate("12ms", "75..1200 x2", "");
@@ -301,7 +303,7 @@ fn search_for_saturation_is_repeated_from_its_record() {
 fn killed_search_for_saturation_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);
     let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
-    // In a step, between the steps and the rounds, and in a round.
+    // The experiment is interrupted in a step, between the steps and the rounds, and in a round.
     let cuts = [
         ("step 3 of", "run 1: step 1"),
         ("all arms run at", "run 4: step 4"),
@@ -342,9 +344,9 @@ fn interrupted_search_for_saturation_is_resumed() {
     place.assay(&resumed).refuses(&["is complete"]);
 }
 
-/// A search that is resumed on a private server has steps on both servers, whose data were loaded
-/// apart. A simulated server has no identity, so the record gets that of two servers instead of its
-/// name.
+/// A search that is resumed on a private server has steps on two servers, whose data were loaded
+/// separately. A simulated server has no identity, so the test writes the identities of two servers
+/// into the record in place of the server's name.
 #[test]
 fn steps_on_two_servers_are_named_with_the_load() {
     let place = place(SEARCH);
@@ -364,7 +366,7 @@ fn steps_on_two_servers_are_named_with_the_load() {
     assert!(!sentence(&found()).contains("server starts"), "{}", sentence(&found()));
 }
 
-/// A step that does not follow from the earlier steps was not made by this program.
+/// A step that does not follow from the earlier steps was not recorded by this program.
 #[test]
 fn steps_that_do_not_follow_each_other_are_damage() {
     for change in [
@@ -479,7 +481,7 @@ fn assert_observed(url: &str, seconds: u32) {
     run.ends().expect(130);
     let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
     let saturate = &document["saturate"];
-    // On a busy machine a server at its first load may get less of its processor.
+    // On a busy machine, a server at its first load may get less time of its processor.
     let end = match saturate["outcome"].as_str() {
         Some("at-first") => " % of 1 processor already",
         Some("reached") => " % of 1 processor",
@@ -491,7 +493,7 @@ fn assert_observed(url: &str, seconds: u32) {
     assert!(sentence(&document).ends_with(end), "{}", sentence(&document));
 }
 
-/// There is no pooler at this server, which only its first run can detect.
+/// This server has no pooler, which is noticed only during its first run.
 #[test]
 fn component_that_no_run_observes_ends_the_experiment() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of invariant 8: a password is only where the user put it.
+//! Tests of invariant 8: a password appears only where the user put it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -41,7 +41,7 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
             assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
         }
     }
-    // An argument without its option is repeated, except the password.
+    // The message quotes an argument without its option, except the password in it.
     let url = format!("postgres://ann:{PASSWORD}@localhost/db");
     let ran = place.assay(&["run", "w.ini", &url]).refuses(&["postgres://ann:", "@localhost/db"]);
     assert_silent(&url, ran.stderr.as_bytes());
@@ -50,7 +50,7 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
     }
 }
 
-/// A URL in place of a file, a folder, a record or a name, as a script with `$URL` may give it.
+/// A URL is given in place of a file, a folder, a record or a name, as by a script with `$URL`.
 #[test]
 fn invariant_8_a_misplaced_url_is_quoted_without_its_password() {
     let place = Place::with("[read]\nquery = select 1\nrate = 1\ncount = 1\n");
@@ -104,7 +104,7 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
     assert_silent("stderr", warned.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("none.assay")).unwrap());
 
-    // The record of a run on another target, and its outputs.
+    // The record and the other outputs of a run on another target.
     place.write(
         "w.ini",
         format!("url = {url}\nduration = 2s\n[read]\nquery = select 1\nrate = 10\n"),
@@ -229,7 +229,7 @@ fn invariant_8_a_password_that_an_arm_sets_is_refused_unseen() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
 }
 
-/// The text of each is in the record.
+/// The text of each of these lines would be in the record.
 #[test]
 fn invariant_8_a_password_in_a_line_of_an_experiment_is_refused_unseen() {
     let arms = "differences = several\nrounds = 6\n[arm a]\nurl = testbed:postgres\n[arm b]\n\
@@ -308,7 +308,8 @@ fn invariant_8_secret_of_a_statement_around_the_runs_is_never_shown() {
     }
 }
 
-/// SQLite keeps its mode; the statement with the other one is in the answer.
+/// SQLite does not change its journal mode, so the answer quotes the statement that should have
+/// changed it.
 #[test]
 fn invariant_8_secret_in_a_difference_that_is_not_in_effect_is_never_shown() {
     let place = Place::with(
@@ -329,7 +330,7 @@ fn invariant_8_secret_in_a_difference_that_is_not_in_effect_is_never_shown() {
     assert_silent("the record", &fs::read(place.at("e.assay")).unwrap());
 }
 
-/// The file's own value is not in the plan.
+/// The plan does not contain the value from the file.
 #[test]
 fn invariant_8_a_password_that_the_command_line_replaces_is_in_no_record() {
     let text = of_parameters("query = create user ann password ${pw}");
@@ -338,7 +339,7 @@ fn invariant_8_a_password_that_the_command_line_replaces_is_in_no_record() {
     assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
 }
 
-/// Places in which a user can put the password of a target.
+/// The place in which a user puts the password of a target.
 #[derive(Clone, Copy, Debug)]
 enum PasswordSource {
     CommandLine,

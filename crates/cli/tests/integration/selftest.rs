@@ -11,7 +11,7 @@ fn selftest(options: &[&str]) -> CommandResult {
     Place::new().assay(&args)
 }
 
-/// Returns the document, after validating it against its schema.
+/// Returns the document of a self-test, after validating it against its schema.
 fn document(options: &[&str]) -> Value {
     let mut options = options.to_vec();
     options.push("--json");
@@ -56,8 +56,8 @@ fn every_planted_fault_is_noticed() {
     }
 }
 
-/// Returns true if a number failed by being too high: a machine that others use makes times longer,
-/// and never shorter.
+/// Returns true if a number failed because it was too high: other use of the machine makes times
+/// longer, and never shorter.
 fn is_late(finding: &Value) -> bool {
     finding["passed"] == false
         && finding["unit"] == "ms"
@@ -66,7 +66,7 @@ fn is_late(finding: &Value) -> bool {
 
 #[test]
 fn both_protocols_agree_with_theory_and_with_their_twins_in_real_time() {
-    // A fault is there each time, a machine that was used by others is not.
+    // A real fault occurs in every attempt; interference by other programs does not.
     let document = std::iter::repeat_with(|| selftest(&["--real", "--quick", "--json"]).json())
         .take(3)
         .find(|document| !list(document, "findings").iter().any(is_late))

@@ -1,4 +1,4 @@
-//! `assay serve` as a browser sees it: the list, the pages, and the answer to each fault.
+//! Tests of `assay serve` as a browser sees it: the list, the pages, and the answer to each fault.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -22,7 +22,7 @@ const EXPERIMENT: &str = "[question]\nask = Is <b>slow</b> slower?\nworkload = w
 /// A program that serves a folder; it is killed at the end of the test.
 struct Served {
     child: Child,
-    /// HOST:PORT.
+    /// The address of the pages, as HOST:PORT.
     address: String,
     token: String,
 }
@@ -34,7 +34,7 @@ impl Served {
         Served::of(place.command(&[&["serve", folder], listen, more].concat()))
     }
 
-    /// Starts a program that prints the address of its pages.
+    /// Starts a program that prints the address of its pages, and reads the address.
     fn of(mut command: Command) -> Served {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -268,7 +268,7 @@ fn notes_are_added_listed_and_searched() {
     assert!(added.expect(303, &[]).head.contains("\r\nLocation: ?added"));
     served.get("notes/r.assay?added").expect(200, &["Ann B.: Disk was full #bad"]);
     served.add_note("nightly/a%20b.assay", "text=%23bad+%3Cscript%3E&author=x").expect(303, &[]);
-    // The command and the browser write the same notes.
+    // The command writes the same kind of notes as the browser.
     place.assay(&["note", "records/other.assay", "fine #good", "--author", "x"]).expect(0);
     let found = served.get("?q=%23bad").expect(200, &["2 of 3 files", "&lt;script&gt;"]);
     let row = found.row("r.assay");
@@ -309,7 +309,7 @@ fn notes_that_cannot_be_added_are_refused() {
     );
     served.send(&foreign).expect(403, &["another site"]);
     assert_eq!(fs::read(place.at("records/r.assay")).unwrap(), before);
-    // The record of a killed run takes none, and its page offers none.
+    // The record of a killed run accepts no notes, and its page offers no form for them.
     fs::copy(place.at("records/r.assay"), place.at("records/killed.assay")).unwrap();
     let killed = rusqlite::Connection::open(place.at("records/killed.assay")).unwrap();
     killed.execute_batch("delete from seal; delete from meta where key like 'ended%'").unwrap();
@@ -451,7 +451,7 @@ fn address_beyond_the_loopback_is_warned_of() {
     }
 }
 
-/// Returns the number of files that a start has read.
+/// Returns the number of files that the program read at its start.
 fn read_at_start(place: &Place) -> String {
     let (_, said) = Served::start(place, "records", &[]).end();
     let (_, rest) = said.split_once(", of which ").unwrap_or_else(|| panic!("{said}"));

@@ -9,7 +9,7 @@ use crate::support::{CommandResult, Place, Running, check, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
-/// Every way in which requests may commit.
+/// A workload with every way in which requests may commit.
 const WAYS: &str = "\
 duration = 3s
 warmup = 1s
@@ -77,7 +77,7 @@ fn server_counters_agree_with_the_requests() {
     }
 }
 
-/// Commits some hundred times in a session that is not the run's.
+/// Commits at least 1,000 times in a session that does not belong to the run.
 fn strange_work(server: &Server) {
     let text = match server.kind() {
         Kind::Postgres => {
@@ -90,8 +90,7 @@ fn strange_work(server: &Server) {
 
 const READ: &str = "duration = 4s\n[read]\nquery = select 1\nrate = 100\n";
 
-/// Does something while requests are answered, and returns the summary of their run, which is ended
-/// afterwards.
+/// Calls `disturb` while requests are answered, then ends the run and returns its summary.
 fn run_disturbed(server: &Server, disturb: impl Fn()) -> Value {
     let place = Place::with(&READ.replace("4s", "60s"));
     let mut running = run_as(&place, server, &server.url().to_string());
@@ -116,7 +115,7 @@ fn foreign_commits_are_noticed() {
     }
 }
 
-/// Simulates a server that has counted one commit less.
+/// Simulates a server that has counted one commit too few.
 #[test]
 fn commit_missing_on_the_server_makes_a_run_invalid() {
     for (kind, metric) in [(Kind::Postgres, "commits"), (Kind::Mariadb, "statements")] {
@@ -149,7 +148,7 @@ fn server_that_loses_its_counters_is_not_judged() {
     assert!(commits["explain"].as_str().unwrap().contains("statistics were reset"), "{commits}");
 }
 
-/// pgbouncer numbers sessions itself, and pgpool-II keeps the numbers of the server.
+/// pgbouncer gives sessions numbers of its own, and pgpool-II keeps the numbers of the server.
 #[test]
 fn sessions_of_a_pooler_are_not_counted_as_ours() {
     for (via, words) in
@@ -162,8 +161,8 @@ fn sessions_of_a_pooler_are_not_counted_as_ours() {
     }
 }
 
-/// Returns the check `commits` of a run. On a machine whose disk is busy a server may take longer
-/// for its report than a run waits, and the run is made again.
+/// Returns the check `commits` of a run. If the disk is busy, a server may report later than a run
+/// waits; the run is then repeated.
 fn commits_of_a_server_that_reports(server: &Server) -> Value {
     let commits = |_| check(&run(&Place::with(READ), server).json(), "commits").clone();
     let is_reported =
@@ -239,7 +238,8 @@ fn a_secret_of_a_server_is_in_no_record() {
     assert!(!record.windows(6).any(|bytes| bytes == b"geheim"));
 }
 
-/// It comes from a variable. The driver removes it from errors, and the record from the rest.
+/// The password comes from an environment variable. The driver removes it from errors, and the
+/// record removes it from all other texts.
 #[test]
 fn invariant_8_password_of_a_login_is_in_no_setting_and_no_name() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();

@@ -29,15 +29,15 @@ fn is_running(run: &mut Running) {
     run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
 }
 
-/// Waits until nothing was answered for a second.
+/// Waits until no request was answered for a second.
 fn is_silent(run: &mut Running) {
     run.says_what("none is answered", |line| shown(line, "achieved/s") == Some(0.0));
 }
 
 const ACCOUNTS: &str = include_str!("../../../../workloads/accounts.ini");
 
-/// Returns the shortened example of the design: setup, a load, an open and a closed job, a
-/// timetable, teardown.
+/// Returns the shortened example of the design: a setup, a load, an open and a closed job, a
+/// timetable, and a teardown.
 fn example() -> String {
     let less = [
         ("duration = 60s", "duration = 4s"),
@@ -98,8 +98,8 @@ rate = 500
 arrival = uniform
 ";
 
-/// The server stalls for a second: the requests due meanwhile waited for it, and their response
-/// times show it.
+/// The server stalls for a second. Requests that become due meanwhile wait, and their response
+/// times include the wait.
 #[test]
 fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_times() {
     for kind in KINDS {
@@ -136,8 +136,8 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
     }
 }
 
-/// The server is killed and comes back: the requests in flight failed, those due meanwhile failed
-/// at once, and the run continued.
+/// The server is killed and restarted: requests in flight and requests due meanwhile fail, the
+/// latter at once, and the run continues.
 #[test]
 fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
     for kind in KINDS {
@@ -162,14 +162,14 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
             "{read}"
         );
         assert!(read["completed"].as_u64().unwrap() > 0, "{kind:?}: {read}");
-        // The observing session was lost with the server, came back, and is reported. Ended
+        // The observing session was lost with the server and reopened, which is reported. Ended
         // processes are not a missing component.
         let unseen = summary["limiter"]["unseen"].as_array().unwrap();
         let why = |what: &str| unseen.iter().find(|it| it["what"] == what).map(|it| &it["why"]);
         let gap = why("database").and_then(Value::as_str).unwrap_or_default();
         assert!(gap.contains("for a while"), "{kind:?}: {unseen:?}");
         assert!(why("server read-bytes").is_none(), "{kind:?}: {unseen:?}");
-        // The events, with their job and the server.
+        // The events name their job and the server.
         let export = place.exported("r.assay");
         let said = |kind: &str| {
             let events = export["events"].as_array().unwrap();
@@ -206,7 +206,7 @@ fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert!(read["timeouts"].as_u64().unwrap() > 0, "{kind:?}: {read}");
-        // A timeout has the time at which it was given up; no request hangs beyond that and the
+        // A timeout ends when the request is given up. No request takes longer than that and the
         // wait for a connection, unless the machine stalled.
         let stalled = check(&summary, "stall")["value"].as_f64().unwrap_or_default();
         let longest = read["service_ms"]["max"].as_f64().unwrap();
@@ -255,7 +255,7 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         assert_eq!(note["completed"], note["scheduled"], "{kind:?}: {note}");
         let nodes = note["nodes"].as_array().unwrap();
         assert!(nodes.iter().map(|node| &node["address"]).eq(&addresses), "{kind:?}: {note}");
-        // The report of each server has the requests that it received, over half of the
+        // The report of each server has the requests that it received, which used half of the
         // connections.
         for (node, server) in nodes.iter().zip(&servers) {
             let seen = server.sql("select count(*), count(distinct session) from seen").unwrap();
@@ -273,7 +273,7 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
     }
 }
 
-/// No limit was reached, and yet there are fewer connections than configured.
+/// No limit of the server was reached, although there are fewer connections than configured.
 #[test]
 fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     let server = server_with_notes(Kind::Postgres);
@@ -295,7 +295,7 @@ fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     assert!(found["value"].as_f64().unwrap() > 20.0, "{words}");
 }
 
-/// A refusal during a run is reported with its reason, and the run has lost its target.
+/// A refusal during a run is reported with its reason, and the run ends without its target.
 #[test]
 fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
     let server = Server::start(&Options::postgres()).unwrap();
@@ -321,8 +321,8 @@ fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
             server.sql(&change).unwrap();
             (place, run.ends())
         };
-        // On a busy machine the change may come after the run, and a connection that is being
-        // opened may be terminated by it and not refused after it, but not each time.
+        // On a busy machine, the change may come after the run, or may terminate a connection that
+        // is being opened instead of causing a refusal, but not in every attempt.
         let refused = |(place, ran): (Place, CommandResult)| {
             let lost = (ran.code == 4).then(|| outage(&place))?;
             lost.contains(reason).then_some((place, ran, lost))
@@ -355,7 +355,8 @@ fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert_eq!(read["errors"], 0, "{kind:?}: {read}");
-        // MariaDB reserves one more for administrators, such as the user of the test.
+        // MariaDB reserves one additional connection for administrators, such as the user of the
+        // test.
         assert!((1..=11).contains(&read["connections"].as_u64().unwrap()), "{kind:?}: {read}");
         let events = place.exported("r.assay")["events"].to_string();
         assert!(events.contains("connection"), "{kind:?}: {events}");
@@ -410,7 +411,8 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
             let url = target.to_string();
             let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet", "--full"];
             let mut command = place.command(&run);
-            // The environment variable by which Unix programs use files other than the system's.
+            // The environment variable with which Unix programs use other files than those of the
+            // system.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
             CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()))
         };
@@ -460,7 +462,7 @@ fn every_method_of_loading_writes_the_same_rows() {
     }
 }
 
-/// A load that used a slower method than the server offers says so.
+/// A load that used a slower method than the server has reports this.
 #[test]
 fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     let mut args = vec!["load", "w.ini", "--url", "testbed:mariadb?server.local_infile=0"];
@@ -530,7 +532,7 @@ fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const MARIADB: &str = include_str!("../../../../workloads/mixed-mariadb.ini");
 
-/// Checks the run of a study against its table: every completed insert made a row, and the
+/// Checks the run of a study against its table: every completed insert added a row, and the
 /// clean-ups deleted loaded rows.
 #[track_caller]
 fn judge_mixed(server: &Server, summary: &Value, now: &str, loaded: i64) {
@@ -569,7 +571,7 @@ fn the_mixed_study_runs_in_each_dialect() {
     }
 }
 
-/// The file is dbbench's own, unchanged, and so are the statements.
+/// The file and the statements are dbbench's own, unchanged.
 #[test]
 fn the_mixed_study_of_dbbench_runs_on_mariadb() {
     for statement in [

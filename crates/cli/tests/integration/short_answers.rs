@@ -1,13 +1,14 @@
-//! The short answers of experiments: they fit a screen and end with the most important lines.
+//! Tests of the short answers of experiments: they fit a screen and end with the most important
+//! lines.
 
 use base::{Nanos, WallTime};
 
 use crate::support::{CommandResult, Place, Running};
 
-/// Lines of a screen.
+/// Maximum height of an answer, in lines.
 const MOST_LINES: usize = 40;
 
-/// Columns of a screen.
+/// Maximum width of an answer, in columns.
 const WIDTH: usize = 80;
 
 const READ: &str = "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\n\
@@ -23,7 +24,7 @@ fn ran(workload: &str, experiment: &str, code: i32) -> (Place, CommandResult) {
     (place, ran)
 }
 
-/// Checks that an answer fits a screen, and that these texts end it in this order.
+/// Checks that an answer fits a screen, and that it ends with these texts in this order.
 #[track_caller]
 fn ends(answer: &str, texts: &[&str]) {
     assert!(answer.lines().count() <= MOST_LINES, "{}: {answer}", answer.lines().count());
@@ -43,7 +44,7 @@ fn ends(answer: &str, texts: &[&str]) {
     let mut rest = answer;
     for text in texts.iter().chain(&commands) {
         let found = rest.find(text).unwrap_or_else(|| panic!("{text} is not in {rest}: {answer}"));
-        // The end of a line is the beginning of the next one.
+        // The line feed at the end of a text may also begin the next one.
         rest = &rest[found + text.trim_end_matches('\n').len()..];
     }
     assert!(!rest.trim_end().contains('\n'), "{rest}");
@@ -101,7 +102,7 @@ fn commands_to_continue_name_the_record_as_it_was_given() {
     }
 }
 
-/// Runs the command that an answer prints to repeat it.
+/// Runs the command that an answer prints for repeating the experiment.
 fn pasted(place: &Place, answer: &str) -> CommandResult {
     let command = answer.lines().find_map(|line| line.strip_prefix("repeat  assay "));
     let words: Vec<&str> = command.unwrap_or_else(|| panic!("{answer}")).split(' ').collect();
@@ -132,7 +133,8 @@ fn records_that_begin_at_once_are_all_kept() {
     }
 }
 
-/// A repetition can begin in the same second as its first run, as virtual time ends at once.
+/// A repetition can begin in the same second as the first run, because runs in virtual time take
+/// almost no time.
 #[test]
 fn records_of_one_second_are_all_kept() {
     let place = Place::new();
@@ -141,7 +143,7 @@ fn records_of_one_second_are_all_kept() {
     place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
     let now = WallTime::now();
     for (file, prefix) in [("w.ini", "run"), ("e.ini", "experiment")] {
-        // More seconds than the test lasts.
+        // The test does not last 120 seconds.
         for second in 0..120 {
             let name = now.after(Nanos::from_secs(second)).compact();
             place.write(&format!("{prefix}-{name}.assay"), "taken");
@@ -195,7 +197,7 @@ fn answer_of_an_arm_against_itself_ends_with_its_false_alarms() {
     assert!(ran.said().contains(said), "{}", ran.stdout);
 }
 
-/// Nine points with two arms are more than a screen has room for.
+/// A screen has no room for nine points with two arms.
 #[test]
 fn answer_of_a_sweep_has_the_points_next_to_the_best() {
     let url = "sim:usl?service=1ms&contention=0.02&coherency=0.004";

@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::example::assert_valid;
 use crate::support::{MM1, Place};
 
-/// Traffic for 90 s, and from 30 s on a clean-up of 20 s that takes the server for 20 ms each time.
+/// Other traffic for 90 s, and from 30 s on a clean-up for 20 s that occupies the server for 20 ms
+/// each time.
 const BESIDE: &str = "
 duration = 90s
 [read]

@@ -1,4 +1,4 @@
-//! Tests of signals: the first ends a run cleanly, the second at once.
+//! Tests of signals: the first signal ends a run cleanly, the second ends it at once.
 
 use std::process::{Command, Stdio};
 
@@ -27,8 +27,8 @@ query = drop table t
 
 const RUN: [&str; 7] = ["run", "w.ini", "--url", "sqlite:t.db", "--json", "--out", "r.assay"];
 
-/// Checks that a signal during a run finishes the requests in flight, drops the table and prints an
-/// answer.
+/// Checks that after a signal during a run, requests in flight are finished, the table is dropped
+/// and an answer is printed.
 fn a_signal_ends_the_run_cleanly(signal: Signal) {
     let place = Place::with(TABLE);
     // The tests may have been started with SIGHUP ignored.
@@ -186,7 +186,7 @@ fn temporary_database_is_removed_after_an_immediate_end() {
     let mut command = place.command(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay"]);
     let mut run = Running::of(command.env("TMPDIR", place.path()));
     run.says("teardown, statement 1 of 1");
-    // The record's journal exists only some of the time.
+    // The journal of the record may or may not exist at this moment.
     let mut names = place.names();
     names.retain(|name| !name.starts_with("r.assay"));
     assert_eq!(names.len(), 2, "the workload and the database: {names:?}");
@@ -247,7 +247,8 @@ fn a_second_interrupt_leaves_out_the_teardown() {
     assert_eq!(number(&place.at("t.db"), tables), 1);
 }
 
-/// Requests still in flight when the drain is over time out then, in real time too.
+/// Requests that are still in flight at the end of the drain time out at that moment, in real time
+/// as well.
 #[test]
 fn a_run_ends_with_its_drain_however_long_a_request_takes() {
     let file = "duration = 1s\ndrain = 1s\n[read]\nquery = select 1\nevery = 500ms\n";

@@ -1,4 +1,5 @@
-//! Sizes on the disk, and processor time of a database and of a pooler, on real servers.
+//! Tests of sizes on disk, and of the processor time of a database and of a pooler, on real
+//! servers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use crate::ended::assert_ended;
 use crate::support::Place;
 
-/// Returns a workload: a table of 20,000 rows that compress well, and a short run.
+/// Returns a workload with a table of 20,000 rows that compress well, and a short run.
 fn workload(url: &str, table: &str) -> String {
     format!(
         "url = {url}\nduration = 2s\n[setup]\n{table}\n[load notes]\nrows = 20k\n\
@@ -73,7 +74,8 @@ fn figures(record: &Path) -> BTreeMap<(u32, String), f64> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// The processor time per request, times the requests per second, is the use of processors.
+/// The processor time per request, multiplied by the requests per second, is the number of busy
+/// processors.
 #[test]
 fn runs_on_a_private_server_have_the_processor_time_of_a_request() {
     let place = Place::with(

@@ -1,4 +1,4 @@
-//! The studies in `experiments/`: each is a valid experiment for every database, and runs.
+//! Tests of the studies in `experiments/`: each is a valid experiment for every database, and runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use crate::ended::assert_exhausted;
 use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place};
 
-/// A study of the README of the folder.
+/// A study that is listed in the README of `experiments/`.
 struct Study {
-    /// Its folder.
+    /// Name of the folder of the study.
     name: &'static str,
-    /// Its files with the databases on which they run.
+    /// Files of the study, each with the databases on which it runs.
     files: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -65,7 +65,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Copies a study's files with the fewest rounds, one repeat and a short search.
 fn copy(place: &Place, study: &str) {
-    // The rest is a page and its pictures.
+    // The other files are a page and its pictures.
     let is_read = |name: &String| name.ends_with(".ini");
     for name in names(&studies().join(study)).into_iter().filter(is_read) {
         let text = fs::read_to_string(studies().join(study).join(&name)).unwrap();
@@ -150,7 +150,7 @@ fn section_that_a_readme_lacks_is_noticed() {
     check("\nd\n", "", "## What to disclose");
     check("\nx\n", "", "## Measured here");
     check("## Method", "## Approach", "## Method");
-    // Each section ends where the next one begins.
+    // A section ends where the next one begins, so the text of the next one does not count.
     check("# A\n", "# A\n\n## Run it\n", "## Method");
 }
 
@@ -177,11 +177,11 @@ fn words(command: &str) -> Vec<String> {
     words.map(|word| example(&word.replace('\'', ""))).collect()
 }
 
-/// Options of `assay run` that `assay check` does not have, and whether each has a value.
+/// Options of `assay run` that `assay check` does not have, each with true if it takes a value.
 const ONLY_OF_RUN: [(&str, bool); 4] =
     [("--cpus", true), ("--spin", false), ("--allow-commands", false), ("--full", false)];
 
-/// Returns the words of `assay check` for those of `assay run`.
+/// Converts the words of a command `assay run` to those of `assay check`.
 fn to_check(words: &[String]) -> Vec<String> {
     let mut checked = vec!["check".to_owned()];
     let mut rest = words.iter().skip(1);
@@ -197,8 +197,8 @@ fn to_check(words: &[String]) -> Vec<String> {
     checked
 }
 
-/// Returns the complaint about a command of a study's README, or about options for the study, if it
-/// cannot be run.
+/// Returns the error of a command in a study's README, or of options for the study, if it cannot be
+/// run.
 fn complaint(place: &Place, study: &str, command: &str) -> Option<String> {
     let words = match command.starts_with("--") {
         true => {
@@ -211,7 +211,7 @@ fn complaint(place: &Place, study: &str, command: &str) -> Option<String> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         CommandResult::of(place.command(&words).current_dir(studies().join("..")))
     };
-    // The help is printed when the words before it are right, and nothing is run.
+    // With `--help`, the words before it are parsed, and no command is run.
     let parsed = [&words[..], &["--help".to_owned()]].concat();
     let is_run = words.first().is_some_and(|word| word == "run");
     let checked = is_run.then(|| to_check(&words));
@@ -272,8 +272,8 @@ fn shortest_question_in_the_readme_is_the_file() {
     assert!(readme.contains(&format!("```ini\n{question}```\n")), "{readme}");
 }
 
-/// Runs a tiny version of a study, and returns the answer. The machine may be too busy for a valid
-/// one.
+/// Runs a tiny version of a study, and returns the answer. If the machine is too busy, the answer
+/// may not be valid.
 fn run(study: &str, file: &str, database: &str, options: &[&str]) -> Value {
     let place = Place::new();
     copy(&place, study);
@@ -296,8 +296,8 @@ fn repeated(place: &Place, options: &[&str], code: i32) -> [Value; 2] {
     ["outcome", "reason"].map(|key| repetition["capacity"][key].clone())
 }
 
-/// Sixteen workers pay in virtual time, on a simulated server with four processors that take 2 ms
-/// for each of the three statements.
+/// Sixteen workers execute payments in virtual time, on a simulated server with four processors
+/// that take 2 ms for each of the three statements.
 #[test]
 fn answer_of_the_capacity_study_is_repeated_from_its_record() {
     let place = Place::new();
@@ -305,13 +305,14 @@ fn answer_of_the_capacity_study_is_repeated_from_its_record() {
     let url = "sim:mmc?service=2ms&servers=4";
     let line = ["run", "experiment.ini", "--virtual", "--url", url, "--out", "r.assay", "--quiet"];
     place.assay(&[&line[..], &["--set", "rows=1k"]].concat()).expect(0);
-    // The record has the files.
+    // The record contains the files.
     fs::remove_file(place.at("experiment.ini")).unwrap();
     fs::remove_file(place.at("workload.ini")).unwrap();
     assert_eq!(repeated(&place, &[], 0), ["holds", "overlap"]);
     let slower = ["--url", "sim:mmc?service=3ms&servers=4"];
     assert_eq!(repeated(&place, &slower, 1), ["contradicts", "disjoint"]);
-    // Payments in a larger table are another question, which decides nothing.
+    // Payments in a larger table are a different question, so the result of the repetition is
+    // undecided.
     let larger = [&slower[..], &["--set", "rows=2k"]].concat();
     assert_eq!(repeated(&place, &larger, 0), ["undecided", "disjoint"]);
 }
@@ -354,7 +355,7 @@ fn tls_study_runs_and_loads() {
 fn insert_study_runs() {
     let options = ["--set", "rows=5k", "--set", "largest=200", "--set", "batch=20"];
     let options = [&options[..], &["--duration", "500ms", "--warmup", "0s"]].concat();
-    // Each answer has the size of the table on the disk, and by the server's own account.
+    // Each answer has the size of the table on disk, and its size as reported by the server.
     let metrics = ["rows", "size(item)", "size.logical(item)"];
     check(&run("insert", "experiment.ini", "mariadb", &options), &metrics);
     // Both arms of a round insert the same keys.
@@ -399,8 +400,8 @@ fn arrival_study_runs() {
     assert_eq!(document["sweep"].as_array().unwrap().len(), 8, "{document}");
 }
 
-/// The test runs in virtual time, because a search on a real server takes minutes. Sixteen workers
-/// make at most 2,133 payments per second, with three statements of 2.5 ms each.
+/// The test runs in virtual time, because a search on a real server takes minutes. With three
+/// statements of 2.5 ms each, sixteen workers complete at most 2,133 payments per second.
 #[test]
 fn capacity_study_finds_the_capacity_of_its_workers() {
     let place = Place::new();
@@ -408,7 +409,7 @@ fn capacity_study_finds_the_capacity_of_its_workers() {
     let url = "sim:mmc?service=2500us&servers=16";
     let line = ["run", "experiment.ini", "--url", url, "--virtual", "--quiet", "--json"];
     let ran = place.assay(&[&line[..], &["--out", "r.assay"]].concat());
-    // So short a search need not confirm its estimate.
+    // A search this short need not confirm its estimate.
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     let capacity = &ran.json()["capacity"];
     let estimate = capacity["estimate"].as_f64().unwrap();

@@ -1,4 +1,4 @@
-//! Sweeps: the runs of every point, and the answer from them.
+//! Tests of sweeps: the runs of every point, and the answer that follows from them.
 
 use std::net::TcpListener;
 
@@ -74,7 +74,8 @@ fn best_number_of_clients_agrees_with_the_server() {
     assert!(runs.iter().all(|run| run["phase"] == "sweep" && run["point"].is_string()));
 }
 
-/// The law gives 7,080 requests per second with 16 clients, 5,865 with 8 and 5,727 with 32.
+/// The universal scalability law gives 7,080 requests per second with 16 clients, 5,865 with 8 and
+/// 5,727 with 32.
 #[test]
 fn gain_of_the_best_point_is_over_the_next_best_one() {
     let sweep = "[sweep]\nvary = concurrency(read): 8, 16, 32\nrepeats = 6\n\
@@ -150,7 +151,7 @@ fn model_of_rates_predicts_the_queue() {
     assert_eq!(document["usl"], Value::Null);
 }
 
-/// The best of a sweep over workers of an arrival queue is a point that sustains the load.
+/// In a sweep over workers of an arrival queue, the best point is one that sustains the load.
 #[test]
 fn overloaded_points_are_named_and_never_best() {
     let workload = "url = sim:mmc?service=4ms&servers=64\nduration = 20s\nwarmup = 2s\n[serve]\n\
@@ -177,7 +178,7 @@ fn sweep_without_a_usable_point_has_no_answer() {
     assert_eq!(document["verdict"], "INVALID");
 }
 
-/// Each range is refused before a run, with the remedy.
+/// Each range is refused before a run, with a remedy.
 #[test]
 fn range_that_is_not_a_sweep_is_refused_before_a_run() {
     for (range, message, help) in [
@@ -279,7 +280,7 @@ fn sweep_runs_on_a_real_database() {
     }
 }
 
-/// Starts a server that does one request of 10 ms at a time.
+/// Starts a server that executes one request of 10 ms at a time.
 fn slow_server() -> WireServer {
     let config = Config::new(Service::Constant(Nanos::from_millis(10)), Some(1));
     let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
@@ -302,7 +303,7 @@ fn second_node_doubles_what_one_at_a_time_can_do() {
         assert_eq!(number(&place.at("r.assay"), nodes), 0);
         throughput("2").zip(throughput("1")).map(|(two, one)| two / one)
     };
-    // A busy machine may serve one point slower than the other, but not each time.
+    // A busy machine may slow one point more than the other, but not in every attempt.
     let is_double = |gain: &Option<f64>| gain.is_some_and(|gain| (1.5..2.5).contains(&gain));
     let others: Vec<_> =
         std::iter::repeat_with(gain).take(3).take_while(|gain| !is_double(gain)).collect();
@@ -328,7 +329,7 @@ impl SecondHost {
     fn is_lost_in_a_run(&self, run: &mut Running) {
         run.says(", nodes = 2");
         let before = self.relay.passed(Direction::ToServer);
-        // Its connections are open, and requests pass.
+        // The connections to the host are open, and requests pass.
         wait_until("requests", || self.relay.passed(Direction::ToServer) > before + 4_000);
         self.relay.refuse();
         self.relay.cut();
@@ -340,7 +341,7 @@ impl SecondHost {
 /// A workload with four clients, two for each of two hosts.
 const FOUR_CLIENTS: &str = "duration = 5s\n[read]\nquery = select 1\nconcurrency = 4\n";
 
-/// A point of two nodes is not compared by a run that was partly made on one.
+/// A run at a point of two nodes does not count if it used only one node for a part of its time.
 #[test]
 fn run_that_lost_a_node_for_a_while_is_repeated() {
     let second = SecondHost::start();
@@ -362,7 +363,7 @@ fn run_that_lost_a_node_for_a_while_is_repeated() {
         )
     };
     assert_eq!((count("repeated"), count("counts")), (1, 0), "{}", ran.stderr);
-    // The answer names the host and the run, although it does not count.
+    // The answer names the host and the run, although the run does not count.
     let document = document(place.assay(&["report", "r.assay", "--json"]));
     let notes = document["notes"].to_string();
     assert!(notes.contains(&at) && notes.contains("a server was lost in run "), "{notes}");
@@ -387,7 +388,7 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     for words in ["worst in run ", &words, "the run had fewer servers than its point"] {
         assert!(said.contains(words), "{words}: {}", ran.stdout);
     }
-    // A run on its own says so as well.
+    // The report of the run alone says so as well.
     let number = number(&place.at("r.assay"), "select max(run) from run where point = '2'");
     let report = place.assay(&["report", "r.assay", "--run", &number.to_string()]).expect(3);
     assert!(
@@ -397,7 +398,7 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     );
 }
 
-/// The second node is found dead before the setup, and before a run on the first node alone.
+/// The second node is found unreachable before the setup, and before a run on the first node alone.
 #[test]
 fn dead_node_is_found_before_setup() {
     let (first, closed) = (slow_server(), TcpListener::bind(("127.0.0.1", 0)).unwrap());
@@ -419,8 +420,8 @@ fn dead_node_is_found_before_setup() {
     }
 }
 
-/// Returns the components of a point with the percentages of their processors: user, system and
-/// idle, which add up.
+/// Returns the components of a point with the percentages of their processor time: user, system and
+/// idle, which add up to 100 %.
 #[track_caller]
 fn processors(point: &Value) -> Vec<(&str, [f64; 3])> {
     let parts = ["user_percent", "system_percent", "idle_percent"];
@@ -498,7 +499,7 @@ fn option_and_parameter_take_their_values_in_every_run() {
         };
         (per_s("4ms"), per_s("9ms"))
     };
-    // A client sends the next request after service and pause.
+    // A client sends its next request after the service time and the pause.
     assert_eq!(found("option.service: 4ms, 9ms"), (200.0, 100.0));
     assert_eq!(found("set.pause: 4ms, 9ms"), (200.0, 100.0));
 }
@@ -511,7 +512,7 @@ fn point_at_which_no_virtual_time_passes_is_named() {
     assert_eq!(place.names(), ["read.ini", "sweep.ini"]);
 }
 
-/// Zero counts as not set, and a job without arrivals then has one client.
+/// Zero clients count as no setting, and a closed job without one has one client.
 #[test]
 fn zero_clients_are_one_in_the_models() {
     let experiment = "[sweep]\nvary = concurrency(read): 0, 2..64 x2\n";

@@ -119,7 +119,8 @@ fn lost_target_is_reported_by_name() {
     assert!(job(&summary, "ask")["errors"].as_u64() > Some(200));
 }
 
-/// A socket that won over the host would measure another server than the one that is named.
+/// If the socket took precedence over the host, the run would measure another server than the one
+/// that the host names.
 #[test]
 fn socket_together_with_a_host_is_refused_by_every_command() {
     let words = ["`socket=/run/s` and the host `127.0.0.1:9` exclude each other", "leave out one"];

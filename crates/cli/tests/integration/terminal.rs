@@ -24,7 +24,7 @@ fn answer_on_a_terminal(command: &mut Command, columns: u16) -> String {
     let mut child = command.spawn().unwrap();
     command.stdout(Stdio::null());
     let (mut terminal, mut bytes, mut piece) = (File::from(pty.master), Vec::new(), [0; 4_096]);
-    // A terminal whose other end is closed gives an error instead of an end.
+    // A terminal whose other end is closed reports an error instead of the end of the file.
     while let Ok(count @ 1..) = terminal.read(&mut piece) {
         bytes.extend_from_slice(&piece[..count]);
     }
@@ -38,13 +38,14 @@ pub(crate) fn on_a_terminal(command: &mut Command) -> Shown {
 }
 
 /// Runs a program whose stderr is a terminal, and interrupts it each time the next of `words`
-/// appears there.
+/// appears on that terminal.
 fn until_seen(command: &mut Command, words: &[&str]) -> Shown {
     let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
     command.env("TERM", "xterm-256color").stdout(Stdio::piped()).stderr(pty.slave);
     let mut child = command.spawn().unwrap();
-    // The program's end of the terminal must be the last, to make its closing visible here.
+    // The parent's copy of the program's end of the terminal is closed: otherwise the reader would
+    // not notice when the program closes its own.
     command.stderr(Stdio::null());
     let mut answer = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -56,7 +57,7 @@ fn until_seen(command: &mut Command, words: &[&str]) -> Shown {
     let mut bytes = Vec::new();
     let mut wanted = words.iter().peekable();
     let mut piece = [0; 4_096];
-    // A terminal whose other end is closed gives an error instead of an end.
+    // A terminal whose other end is closed reports an error instead of the end of the file.
     while let Ok(count @ 1..) = terminal.read(&mut piece) {
         bytes.extend_from_slice(&piece[..count]);
         let seen = String::from_utf8_lossy(&bytes);
@@ -86,8 +87,8 @@ fn the_live_view_draws_and_cleans_up() {
     for words in ["read  achieved/s █", "p99 █"] {
         assert!(screen.contains(words), "{words}: {screen:?}");
     }
-    // Lines are painted over, and finally removed. The line of the busiest component is below the
-    // others once it is known.
+    // Lines are overwritten, and finally removed. The line of the busiest component appears below
+    // the others once that component is known.
     let (erase, up) = ("\u{1b}[J", ["\u{1b}[5A", "\u{1b}[6A"]);
     assert!(screen.contains("\u{1b}[K"), "{screen:?}");
     assert!(up.iter().any(|up| screen.ends_with(&format!("\r{up}{erase}"))), "{screen:?}");

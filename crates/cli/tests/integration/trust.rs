@@ -1,4 +1,4 @@
-//! Tests of untrusted workload files: the harm they can do to the machine of their user.
+//! Tests of the protection of a user's machine against untrusted workload files.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -33,7 +33,7 @@ const RUN: [&str; 5] = ["run", "w.ini", "--quiet", "--out", "r.assay"];
 const VIRTUALLY: [&str; 8] =
     ["run", "w.ini", "--quiet", "--out", "r.assay", "--virtual", "--url", "sim:mm1"];
 
-/// Checks that a workload is refused without the flag, before anything was done.
+/// Checks that a workload is refused without the flag, before it has any effect.
 #[track_caller]
 fn refused(workload: &str, words: &str, flag: &str) {
     let place = place(workload);
@@ -112,7 +112,7 @@ fn inputs_stay_below_the_folder_of_the_file() {
         }
     }
     refused("[a]\nquery = select ?\nquery-args-file = /dev/null\n", "leads out", "--allow-files");
-    // A file that was saved in the home folder has keys below it.
+    // A workload file that was saved in the home folder has keys below its folder.
     let home = place("[a]\nquery = select ?\nquery-args-file = .aws/credentials\ncount = 1\n");
     fs::create_dir(home.at("lab/.aws")).unwrap();
     home.write("lab/.aws/credentials", "1\n");
@@ -254,7 +254,7 @@ fn programs_of_the_file_need_the_flag() {
 
 #[test]
 fn ssh_gets_no_secret() {
-    // The run lasts until ssh was there.
+    // The run lasts until the script in place of ssh has run.
     let workload = "[observe]\nhost = ssh://u@db1\n[a]\nquery = select 1\ncount = 1\n\
                     [wait]\ncommand = until test -e seen; do sleep 0.02; done\ncount = 1\n\
                     timeout = 60s\n";

@@ -1,4 +1,4 @@
-//! Experiments on machines that become slower or faster while they go on.
+//! Experiments on machines that become slower or faster while an experiment runs.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ struct Experiments {
 }
 
 impl Experiments {
-    /// Runs both on a server, with this statement.
+    /// Runs both experiments on a server, with this statement.
     fn on(server: &str, statement: &str) -> Experiments {
         let workload = SIMULATED.replace("sim:mm1?service=1ms", server);
         let place = place(&workload.replace("select 1", statement), EQUAL);
@@ -32,7 +32,8 @@ impl Experiments {
         Experiments { place, equal, slower }
     }
 
-    /// Checks that nothing is claimed about the equal arms, and the true change about the others.
+    /// Checks that no change is claimed for the equal arms, and that the true change is found for
+    /// the slower arm.
     #[track_caller]
     fn assert_are_right(&self) {
         let same = &self.equal["comparison"][0];
@@ -51,7 +52,7 @@ impl Experiments {
     }
 
     /// Checks the first sentence of an answer, in the document and in the text. Virtual time has no
-    /// canary: nothing is said about the machine.
+    /// canary, so the answer says nothing about the machine.
     #[track_caller]
     fn assert_says(&self, record: &str, document: &Value, is_right: impl Fn(&str) -> bool) {
         let answer = document["answer"][0].as_str().unwrap();
@@ -63,7 +64,7 @@ impl Experiments {
     }
 
     /// Checks that both orders of the arms occur: otherwise a drift in one direction would favour
-    /// the first one.
+    /// the first arm.
     #[track_caller]
     fn assert_both_orders_occur(&self) {
         let first = "sum(position = 0 and arm = 'same')";
@@ -71,8 +72,8 @@ impl Experiments {
         assert!((2.0..=10.0).contains(&rounds), "same runs first in {rounds} of 12 rounds");
     }
 
-    /// Checks that the interval of the slower arm is too narrow for a comparison of the arms as two
-    /// groups: within a group, the drift is scatter.
+    /// Checks that the interval of the slower arm is narrower than a comparison of the arms as two
+    /// groups could give: within a group, the drift counts as scatter.
     #[track_caller]
     fn assert_pairs_exclude_the_drift(&self) {
         let logarithm = |end: &Value| (end.as_f64().unwrap() / 100.0).ln_1p();
@@ -95,7 +96,7 @@ impl Experiments {
         assert!(half_width < 2.0 * of_groups, "{half_width} {of_groups}");
     }
 
-    /// Returns a number about the throughputs of the equal arms.
+    /// Returns the value of an SQL expression over the throughputs of the equal arms.
     fn of_throughputs(&self, what: &str) -> f64 {
         let record = Connection::open(self.place.at("r.assay")).unwrap();
         let query =
@@ -104,22 +105,23 @@ impl Experiments {
     }
 }
 
-/// The machine is slower or faster by some 20 % in every part of the experiment. Such a drift has
-/// no direction, so it cancels within pairs in any order of the arms, but not between two groups.
+/// The machine becomes slower or faster by some 20 % in every part of the experiment. Such a drift
+/// has no direction, so it cancels within pairs in any order of the arms, but not between two
+/// groups.
 #[test]
 fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
     let experiments = Experiments::on("sim:mm1?service=1ms&drift=0.2", "select 1");
     experiments.assert_are_right();
     experiments.assert_both_orders_occur();
     experiments.assert_pairs_exclude_the_drift();
-    // The drift is there: the runs of one arm differ by more than the noise of 2 seconds.
+    // The drift has an effect: the runs of one arm differ by more than the noise of 2 seconds.
     let spread = experiments.of_throughputs("max(value) / min(value)");
     assert!(spread > 1.2, "{spread}");
 }
 
-/// Each run is 4 % slower than the one before, so the second run of a round always is. The order of
-/// a round is random for a workload that reads; for one that writes, the effect of the order is
-/// removed.
+/// Each run is 4 % slower than the one before, so the second run of a round is always the slower
+/// one. The order of a round is random for a workload that reads; for one that writes, the effect
+/// of the order is removed.
 #[test]
 fn machine_that_becomes_ever_slower_is_not_a_difference_between_the_arms() {
     for statement in ["select 1", "insert into t values (1)"] {

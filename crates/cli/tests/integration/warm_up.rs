@@ -4,7 +4,8 @@ use crate::support::{Place, check};
 
 const AUTO: &str = "duration = 120s\nwarmup = auto\n[read]\nquery = select 1\nrate = 500\n";
 
-/// A server that is unreachable for the first eight seconds, which must not be measured.
+/// A server that is unreachable for the first eight seconds, which must be excluded from the
+/// results.
 const COLD: &str = "sim:mmc?service=1ms&servers=unlimited&outage=0s..8s";
 
 #[test]
@@ -14,7 +15,7 @@ fn automatic_warm_up_excludes_a_cold_start() {
     let warmup_s = summary["window"]["warmup_s"].as_f64().unwrap();
     assert!((8.0..=60.0).contains(&warmup_s), "{warmup_s}");
     assert_eq!(check(&summary, "warm-up")["status"], "pass");
-    // The errors were before the window.
+    // All errors came before the window.
     assert_eq!(summary["jobs"][0]["errors"], 0);
     let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     assert!(text.contains("found by MSER-5"), "{text}");

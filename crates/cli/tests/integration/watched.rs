@@ -1,4 +1,4 @@
-//! Tests that a load generator which is kept from its work says so, and does not blame the
+//! Tests that a load generator that is kept from its work reports this, and does not blame the
 //! database.
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{MM1, Place, check};
 
-/// A run so long that each planted disturbance is less than a twentieth of it.
+/// A run that is long enough to make each planted disturbance less than a twentieth of it.
 const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
 
 /// A real server.
@@ -21,7 +21,7 @@ struct Busy(Child);
 impl Busy {
     fn on(processor: &str) -> Busy {
         let mut command = Command::new("taskset");
-        // The limit of processor time ends it if the test is killed.
+        // The limit on processor time ends the process if the test is killed.
         command.args(["-c", processor, "sh", "-c", "ulimit -t 30; while :; do :; done"]);
         Busy(command.stdout(Stdio::null()).spawn().unwrap())
     }
@@ -79,7 +79,7 @@ fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
 fn threads(pid: u32) -> Vec<(String, String)> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let thread = |task: PathBuf| {
-        // A thread may end meanwhile.
+        // A thread may have ended meanwhile.
         let status = std::fs::read_to_string(task.join("status")).ok()?;
         let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
         Some((value("Name:")?.trim().to_owned(), value("Cpus_allowed_list:")?.trim().to_owned()))
@@ -111,7 +111,7 @@ fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
         named.map(|(_, list)| list.as_str()).collect()
     };
     assert_eq!(processors("lane-0"), ["0"]);
-    // Not the list itself, whose form depends on the machine.
+    // The list itself is not compared, because its form depends on the machine.
     let is_alone = own_processors() == "0";
     for (name, number) in [("watch", 1), ("watch-database", 1), ("recorder", 1), ("spool", 2)] {
         let of_it = processors(name);
@@ -121,7 +121,7 @@ fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
     }
 }
 
-/// Two workers that sleep for 10 ms can do 200 requests per second.
+/// Two workers that sleep for 10 ms can execute 200 requests per second.
 #[test]
 fn overloaded_real_server_has_no_percentiles() {
     let place = Place::with(

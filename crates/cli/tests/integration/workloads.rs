@@ -1,4 +1,4 @@
-//! Tests that the workload files in the program do what their comments say.
+//! Tests that the bundled workload files do what their comments say.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::support::{CommandResult, Place, assert_balanced, check};
 const SHORTER: &[(&str, &str)] = &[
     ("shop", "--duration 1s --warmup 0s --set orders=5k"),
     ("timetable", "--duration 1s --set pause=300ms"),
-    // These end when their work is done.
+    // The following workloads end when their work is done.
     ("records", ""),
     ("replay", ""),
     ("results", ""),
@@ -34,7 +34,7 @@ impl DocumentedCommand {
         !self.has("run") || self.has("--virtual")
     }
 
-    /// Returns the command to try, shortened.
+    /// Returns the shortened command that the test runs.
     fn tried(&self, name: &str, record: &str) -> Vec<String> {
         let mut tried = self.words.clone();
         if !self.is_exact() {
@@ -49,7 +49,7 @@ impl DocumentedCommand {
     }
 }
 
-/// Returns the commands of a comment: `;     assay run hello.ini # exit code 1`.
+/// Returns the commands in a comment, such as `;     assay run hello.ini # exit code 1`.
 pub(crate) fn shown(text: &str) -> Vec<DocumentedCommand> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
     let command = |line: &str| {
@@ -87,13 +87,13 @@ fn judge(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
     }
 }
 
-/// Returns all names of the list.
+/// Returns the names of all listed workloads.
 fn names(place: &Place) -> Vec<String> {
     let list = place.assay(&["workloads"]).expect(0).stdout;
     list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
-/// Writes all files under their listed names; returns their names and texts.
+/// Writes all workload files under their listed names; returns their names and texts.
 fn unpack(place: &Place) -> Vec<(String, String)> {
     let print = |name: String| {
         let text = place.assay(&["workloads", &name]).expect(0).stdout;

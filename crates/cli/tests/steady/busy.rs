@@ -1,4 +1,4 @@
-//! A machine that really becomes slower within an experiment.
+//! Tests on a machine that really becomes slower within an experiment.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::alone;
 use crate::support::{Place, Running};
 
-/// Lets this thread, and what it starts from now on, run on one processor only.
+/// Restricts this thread, and the programs that it starts from now on, to one processor.
 fn use_one_processor() {
     let all = sched_getaffinity(Pid::from_raw(0)).unwrap();
     let last = (0..CpuSet::count()).rev().find(|place| all.is_set(*place).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! Tests that a run's limiter is named. They need an idle machine: other programs that use the
-//! processors would be named instead.
+//! Tests that the limiter of a run is identified. They need an idle machine: otherwise the limiter
+//! would be other programs that use the processors.
 
 use testbed::Kind;
 
@@ -59,7 +59,7 @@ fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
     });
 }
 
-/// Observes a loader that waits for its rows, as the server reports with this event.
+/// Observes a loader that waits for its rows; `event` is the wait event that the server reports.
 fn check_loader(kind: Kind, table: &str, loader: &str, event: &str) {
     let server = testbed::shared(kind);
     server.sql(table).unwrap();
@@ -112,7 +112,7 @@ fn a_hot_row_is_named_with_its_table() {
         let limiter = &document["limiter"];
         assert_eq!(limiter["component"], "database-locks", "{limiter:#}");
         assert!(limiter["because"].as_str().unwrap().contains("hot_spot"), "{limiter:#}");
-        // The database's own statistics include the queries besides the requests.
+        // The database's own statistics also count the queries that are not requests.
         let commits = check(&document, "commits");
         assert_eq!(commits["status"], "pass", "{commits}");
         server.sql("drop table hot_spot, other").unwrap();

@@ -1,5 +1,6 @@
-//! Tests that concurrent tests would disturb, in a program of their own: runs on real servers that
-//! must be VALID, or whose true limiter must be named, and a machine that becomes busy.
+//! Tests that would be disturbed by concurrent tests, so they are in a program of their own: runs
+//! on real servers that must be VALID, or whose true limiter must be identified, and a machine that
+//! becomes busy.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
@@ -17,12 +18,13 @@ use serde_json::Value;
 use crate::support::Place;
 use crate::witness::ReferenceProbe;
 
-/// The checks that may object because others use the machine; any other objection is a false alarm.
+/// Checks that may object because other programs use the machine; any other objection is a false
+/// alarm.
 const OF_THE_MACHINE: [&str; 6] =
     ["stall", "processor-wait", "stolen-time", "other-programs", "send-lag", "frequency"];
 
-/// The checks that may object if the machine gives its processors to others for a while, which must
-/// also show elsewhere.
+/// Checks that may object if other programs take the processors for a while. Other measurements
+/// must then show this, too.
 const OF_A_MACHINE_THAT_CHANGED: [&str; 2] = ["drift", "step"];
 
 const WARM_CACHE: &str = "\
@@ -41,7 +43,7 @@ rate = 300
 expect-rows = 1
 ";
 
-/// Held by the tests that use the machine.
+/// The lock that the tests hold while they use the machine.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Reserves the machine for one test.
@@ -49,7 +51,7 @@ fn alone() -> RwLockWriteGuard<'static, ()> {
     MACHINE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shares the machine with other tests whose programs hardly use it.
+/// Shares the machine with other tests that hardly use it.
 fn beside_idle_ones() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -91,7 +93,7 @@ fn moderate_load_on_a_warm_cache_is_valid() {
     }
 }
 
-/// The study `mixed` on both databases, which hardly use the processors and run at the same time.
+/// Runs the study `mixed` on both databases at the same time; each hardly uses the processors.
 /// PostgreSQL uses no parallel workers, for which two processors are too few.
 #[test]
 fn clean_up_of_the_mixed_study_is_reported_as_the_cause() {
@@ -111,8 +113,8 @@ fn check_clean_up(url: &str) {
     const MOST_RUNS: usize = 3;
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
     let place = Place::new();
-    // Others on the machine may hide an effect, as their noise joins neighbouring seconds, but they
-    // never make one up: another cause fails at once.
+    // Other programs on the machine may hide an effect, because their noise correlates neighbouring
+    // seconds, but they never cause a false one: an effect of another cause fails at once.
     let runs = (0..MOST_RUNS).map(|_| run(&place, STUDY, url, &SHORT));
     let mut found = runs.filter_map(|document| effect_of_clean_up(&document));
     let effect = found.next().unwrap_or_else(|| panic!("{url}: no effect in {MOST_RUNS} runs"));
@@ -127,8 +129,8 @@ fn check_clean_up(url: &str) {
     assert_eq!((&effect["began"], &effect["times"]), (&false.into(), &3.into()), "{effect:#}");
 }
 
-/// Returns the effect of the clean-ups on the reads, or on the inserts, which have the processors
-/// to themselves: similar seconds may leave it open for one of them. `None` if there is none.
+/// Returns the effect of the clean-ups on the reads; `None` if the document has none, because
+/// similar neighbouring seconds may leave it undecided.
 fn effect_of_clean_up(document: &Value) -> Option<Value> {
     let effects = document["effects"].as_array().unwrap();
     if effects.is_empty() {
@@ -138,7 +140,7 @@ fn effect_of_clean_up(document: &Value) -> Option<Value> {
     let is_true = ["concurrency", "other-programs"].map(|name| limiter["component"] == name);
     assert!(is_true.contains(&true), "{limiter:#}");
     assert!(effects.iter().any(|effect| effect["cause"] == "cleanup"), "{effects:#?}");
-    // The inserts may become slower, as the clean-up leaves work behind.
+    // The inserts may become slower, because the clean-up leaves work to the server.
     let of_reads = |effect: &&Value| effect["cause"] == "cleanup" && effect["job"] == "analytics";
     effects.iter().find(of_reads).cloned()
 }

@@ -1,5 +1,5 @@
-//! A reference probe that shows changes of the machine: a byte goes to a thread and back,
-//! repeatedly.
+//! A reference probe that shows changes of the machine: it repeatedly sends a byte to a thread and
+//! back.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos};
 
-/// Interval between two round trips, the same as in the job being run.
+/// Interval between two round trips, the same as in the job of the run.
 const BETWEEN: Nanos = Nanos(3_333_000);
 
-/// Number of round trips per span: five seconds of them.
+/// Number of round trips per span of five seconds.
 const SPAN: usize = 1500;
 
-/// Largest ratio of two spans on an undisturbed machine; also the limit of the check `drift`.
+/// Maximum ratio of the medians of two spans on an undisturbed machine; also the limit of the check
+/// `drift`.
 const STEADY: f64 = 1.05;
 
 /// A probe that is independent of the database and of the run.

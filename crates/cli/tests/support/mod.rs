@@ -17,14 +17,15 @@ use nix::unistd::{Pid, Uid, pipe2};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Longest time to wait before a test fails: far more than anything takes on any machine.
+/// Longest time to wait before a test fails: far longer than any step takes on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Time between two looks for something that is not announced, during which the processor is free
-/// for others.
+/// Interval between two attempts to find something that is not announced. The processor is free for
+/// other programs meanwhile.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// Looks until something is found, and returns it; `what` describes it.
+/// Calls `look` until it finds something, and returns that; `what` describes it in the message of a
+/// failure.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Monotonic.now();
@@ -38,16 +39,16 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
     }
 }
 
-/// Waits until a condition is true; `what` describes it.
+/// Waits until a condition is true; `what` describes the condition in the message of a failure.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     wait_for(what, || is_so().then_some(()));
 }
 
-/// A simulated server of textbook behaviour.
+/// A simulated M/M/1 server, whose results are known in closed form.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
 
-/// An address at which nothing listens: its port is never assigned as a free port.
+/// An address on which no server listens: its port is never assigned as a free port.
 pub(crate) const UNUSED: &str = "127.0.0.1:1";
 
 /// A folder that is removed when the test ends.
@@ -77,7 +78,7 @@ impl Place {
         fs::write(self.at(name), content).unwrap();
     }
 
-    /// Returns the names of all files here, in alphabetical order.
+    /// Returns the names of all files in the folder, in alphabetical order.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -86,7 +87,7 @@ impl Place {
         names
     }
 
-    /// Returns the program with these arguments, in this folder.
+    /// Returns the command that runs the program with these arguments in this folder.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.args(args).stdin(Stdio::null()).env_remove("NO_COLOR");
@@ -94,8 +95,8 @@ impl Place {
         command
     }
 
-    /// Returns the program like [`command`](Place::command), with no right to read files of the
-    /// user that their modes forbid, which root otherwise has.
+    /// Returns the program like [`command`](Place::command), without the right of root to read
+    /// files whose modes forbid it.
     pub(crate) fn command_with_ordinary_rights(&self, args: &[&str]) -> Command {
         let lost = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"];
         let mut command = match Uid::effective().is_root() {
@@ -108,8 +109,8 @@ impl Place {
         command
     }
 
-    /// Makes a command run in this folder, with the user's folders below it: no test depends on the
-    /// user's own calibration or index.
+    /// Makes a command run in this folder, with its home and state folders below it, so no test
+    /// depends on the user's own calibration or index.
     pub(crate) fn holds<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command
             .current_dir(self.path())
@@ -162,7 +163,7 @@ pub(crate) struct CommandResult {
 }
 
 impl CommandResult {
-    /// Returns the output in one line.
+    /// Returns the output on stdout as one line, with single spaces.
     pub(crate) fn said(&self) -> String {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -198,7 +199,8 @@ impl CommandResult {
         self
     }
 
-    /// Checks that the program refused with all of `words`, and printed nothing on stdout.
+    /// Checks that the program refused with a message that contains all of `words`, and printed
+    /// nothing on stdout.
     #[track_caller]
     pub(crate) fn refuses(self, words: &[&str]) -> CommandResult {
         let ran = self.expect(2);
@@ -226,14 +228,14 @@ impl Running {
         Running::heard(child, stderr, 100_000)
     }
 
-    /// Starts a program that waits until the test has read what it prints on stderr: it is at most
-    /// three lines ahead of the test, however late that acts. The pipe has room for a line, and the
-    /// thread that reads it holds another.
+    /// Starts a program that waits until the test has read the output on stderr. The program is at
+    /// most three lines ahead of the test, even if the test is late: the pipe has room for a line,
+    /// and the thread that reads it holds another.
     pub(crate) fn in_step(command: &mut Command) -> Running {
         let (stderr, end) = pipe2(OFlag::O_DIRECT | OFlag::O_CLOEXEC).unwrap();
         fcntl(&end, FcntlArg::F_SETPIPE_SZ(1)).unwrap();
         let child = command.stdout(Stdio::piped()).stderr(end).spawn().unwrap();
-        // The command would keep its end of the pipe open.
+        // Otherwise the command would keep its end of the pipe open.
         command.stderr(Stdio::null());
         Running::heard(child, stderr, 0)
     }
@@ -264,7 +266,8 @@ impl Running {
         self.says_what(words, |line| line.contains(words));
     }
 
-    /// Waits for a line on stderr that satisfies `is_it`; `what` describes it.
+    /// Waits for a line on stderr that satisfies `is_it`; `what` describes the line in the message
+    /// of a failure.
     #[track_caller]
     pub(crate) fn says_what(&mut self, what: &str, is_it: impl Fn(&str) -> bool) {
         loop {
@@ -279,8 +282,8 @@ impl Running {
         }
     }
 
-    /// Waits for the report of a job at a second of its run, or a later one: reports are left out
-    /// when the processors are busy.
+    /// Waits for the report of a job at this second of its run, or a later one: reports are left
+    /// out when the processors are busy.
     #[track_caller]
     pub(crate) fn reaches(&mut self, second: u64, job: &str) {
         let what = format!("second {second} of {job}");
@@ -299,7 +302,7 @@ impl Running {
         false
     }
 
-    /// Reads the program's output on stderr within some time.
+    /// Reads the program's output on stderr for some time.
     pub(crate) fn listen(&mut self, span: Nanos) {
         let began = Monotonic.now();
         while let Some(left) = span.0.checked_sub(Monotonic.now().since(began).0) {
@@ -314,7 +317,7 @@ impl Running {
         }
     }
 
-    /// Stops the program half of the time until it ends: it is late with everything it does.
+    /// Stops the program half of the time until it ends, which delays everything that it does.
     #[track_caller]
     pub(crate) fn ends_stuttering(mut self) -> CommandResult {
         while self.is_running() {
@@ -363,7 +366,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A failed test leaves no process; a passed one has waited for its end.
+        // A failed test leaves no process behind; a passed test has waited for its end.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -394,7 +397,7 @@ pub(crate) fn job<'a>(summary: &'a Value, name: &str) -> &'a Value {
     summary["jobs"].as_array().unwrap().iter().find(|job| job["name"] == name).unwrap()
 }
 
-/// Returns the number that a query of an SQLite file gives.
+/// Returns the number that a query returns on an SQLite file.
 pub(crate) fn number(database: &Path, sql: &str) -> i64 {
     let connection = rusqlite::Connection::open(database).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
@@ -411,7 +414,7 @@ pub(crate) fn ended_runs(stderr: &str) -> Vec<i64> {
     stderr.lines().filter_map(of_line).collect()
 }
 
-/// Returns the second of the run that a line of progress of a job reports.
+/// Returns the second of the run in a line of progress, if the line is about this job.
 fn reported(line: &str, job: &str) -> Option<u64> {
     let (clock, report) = line.split_once(' ')?;
     let (minutes, seconds) = clock.split_once(':')?;
@@ -419,7 +422,7 @@ fn reported(line: &str, job: &str) -> Option<u64> {
     Some(minutes.parse::<u64>().ok()? * 60 + seconds.parse::<u64>().ok()?)
 }
 
-/// Returns the number under a name in a line of progress.
+/// Returns the number after a name in a line of progress.
 pub(crate) fn shown(line: &str, name: &str) -> Option<f64> {
     let (_, after) = line.split_once(name)?;
     after.split_whitespace().next()?.replace(',', "").parse().ok()

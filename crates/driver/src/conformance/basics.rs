@@ -18,7 +18,7 @@ pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: CaseContext<
     Ok(())
 }
 
-/// Checks that ids count from 0, and that a rejected statement takes none.
+/// Checks that ids count from 0, and that a rejected statement uses up no id.
 pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
@@ -48,7 +48,8 @@ pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: CaseContext<'_, F
     Ok(())
 }
 
-/// Checks that each statement, and no other step, has a time, and that their sum is within S and D.
+/// Checks that every statement has a time, that no other step has one, and that the sum of the
+/// times is at most the time from S to D.
 pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
@@ -77,7 +78,7 @@ pub async fn rows_are_counted<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict 
     Ok(())
 }
 
-/// Checks that a reset reply keeps nothing of the previous run.
+/// Checks that a reset reply retains nothing of the previous run.
 pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let statement = connection.prepare(&bench.fixture.returning(2)).await?;
@@ -103,7 +104,7 @@ pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: CaseContext<'_, F>) 
     Ok(())
 }
 
-/// Checks that a text needs no preparation and may differ each time.
+/// Checks that a statement sent as text needs no preparation and may differ each time.
 pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     for rows in [1, 4] {

@@ -153,7 +153,7 @@ pub(super) type ConnectionOf<F> = <<F as Fixture>::Driver as Driver>::Connection
 /// Name of the table in which the cases keep data.
 pub(super) const TABLE: &str = "kept";
 
-/// Names of its columns.
+/// Names of the columns of [`TABLE`].
 pub(super) const COLUMNS: [&str; 4] = ["id", "number", "ratio", "words"];
 
 impl<F: Fixture> CaseContext<'_, F> {
@@ -161,7 +161,8 @@ impl<F: Fixture> CaseContext<'_, F> {
         self.fixture.driver().connect(&self.rt).await
     }
 
-    /// Returns the text of a statement, written with `?`, with the placeholders of this database.
+    /// Returns the text of a statement in which each `?` is replaced with the placeholder of this
+    /// database.
     pub(super) fn sql(&self, text: &str) -> String {
         match self.fixture.driver().dialect().placeholders() {
             Placeholders::Question => text.to_owned(),
@@ -208,7 +209,7 @@ impl<F: StoringFixture> CaseContext<'_, F> {
         Ok(connection)
     }
 
-    /// Prepares a text that is written with `?`.
+    /// Prepares a statement whose text has `?` for each placeholder.
     pub(super) async fn prepare(
         &self,
         connection: &mut ConnectionOf<F>,

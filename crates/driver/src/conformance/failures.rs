@@ -73,7 +73,7 @@ pub async fn a_lost_connection_says_so<F: Fixture>(bench: CaseContext<'_, F>) ->
     Ok(())
 }
 
-/// Checks that a request can be given up at any moment: before it is sent, in transit, or while it
+/// Checks that a request can be abandoned at any moment: before it is sent, in transit, or while it
 /// runs.
 pub async fn abandoned_request_leaves_other_connections_usable<F: Fixture>(
     bench: CaseContext<'_, F>,

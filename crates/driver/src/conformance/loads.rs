@@ -10,7 +10,7 @@ const METHODS: [Method; 4] = [Method::Auto, Method::Insert, Method::Copy, Method
 
 /// Batches of rows with ascending ids.
 struct Rows {
-    /// Number of rows of each batch that is left, last batch first.
+    /// Numbers of rows of the remaining batches, last batch first.
     sizes: Vec<u64>,
     /// Next id.
     next: i64,
@@ -131,7 +131,7 @@ pub async fn a_load_fills_columns_of_any_name<F: StoringFixture>(
         if driver.check_load(&into, method).is_err() {
             continue;
         }
-        // More than a multi-row insert holds, and a remainder.
+        // More rows than a multi-row insert holds, and a remainder.
         connection.load(&into, method, &mut Rows::new(&[213, 37], 1, 5)).await?;
         let table = connection.query_text(&sums).await?;
         let found: Vec<f64> =
@@ -203,8 +203,8 @@ pub async fn refused_load_leaves_connection_usable<F: StoringFixture>(
     Ok(())
 }
 
-/// Checks a load whose second batch of three fails: the first is stored and was reported, nothing
-/// of the others is left, and the connection stays usable.
+/// Checks a load whose second batch of three fails: the first batch is stored and was reported,
+/// nothing of the other batches is stored, and the connection stays usable.
 pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {

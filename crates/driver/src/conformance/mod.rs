@@ -2,13 +2,13 @@
 //!
 //! All drivers pass the same suite. A [`Fixture`] provides the parts that differ between databases:
 //! a statement that is rejected, one that never ends, a way to lose a connection. A driver whose
-//! database keeps data passes the cases for a [`StoringFixture`] as well.
+//! database stores data also passes the cases for a [`StoringFixture`].
 //!
 //! A case is a function from a [`CaseContext`] to a [`Verdict`], independent of the test harness:
 //! [`in_real_time`] and [`in_virtual_time`] run one. The macros
 //! [`conformance_cases!`](crate::conformance_cases) and
-//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases) list the names of the cases, from
-//! which a test binary makes one test each.
+//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases) list the names of the cases; a
+//! test binary creates one test from each name.
 
 mod basics;
 mod bench;
@@ -48,7 +48,7 @@ pub trait Fixture {
     fn sever(&self) -> String;
 }
 
-/// The parts of the suite that depend on a database that keeps data. The database is empty at
+/// The parts of the suite that depend on a database that stores data. The database is empty at
 /// first.
 pub trait StoringFixture: Fixture {
     /// Returns the type of a column of 64-bit integers.
@@ -72,16 +72,16 @@ pub trait StoringFixture: Fixture {
 pub struct Refused {
     /// Text of the statement.
     pub text: String,
-    /// Class of its error.
+    /// Class of the error.
     pub class: Class,
-    /// Code of its error.
+    /// Code of the error.
     pub code: &'static str,
     /// Part of the database's message that the error repeats.
     pub words: &'static str,
 }
 
 /// Calls the macro `$then` with `$arguments` in brackets, followed by the names of all cases for
-/// every driver. Each is a function of [`conformance`](crate::conformance).
+/// every driver. Each name is a function of [`conformance`](crate::conformance).
 #[macro_export]
 macro_rules! conformance_cases {
     ($then:ident $($arguments:tt)*) => {
@@ -105,7 +105,7 @@ macro_rules! conformance_cases {
 }
 
 /// Calls the macro `$then` like [`conformance_cases!`](crate::conformance_cases), with the cases
-/// for drivers whose database keeps data.
+/// for drivers whose database stores data.
 #[macro_export]
 macro_rules! conformance_keeper_cases {
     ($then:ident $($arguments:tt)*) => {
@@ -137,7 +137,8 @@ macro_rules! conformance_keeper_cases {
     };
 }
 
-/// Makes the cases public. A case that is missing in its list is dead code, which does not compile.
+/// Makes the cases public. A case that is missing from its list is dead code, which does not
+/// compile.
 macro_rules! publish {
     ([$cases:ident: $($module:ident)*] $($case:ident)*) => {
         mod $cases {

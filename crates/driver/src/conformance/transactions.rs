@@ -9,8 +9,8 @@ use super::bench::{
 use super::{CaseContext, Finding, StoringFixture, Verdict};
 use crate::{Connection, Driver, Error, Reply, Step};
 
-/// Checks that an error restores the state before the transaction, and that the connection is out
-/// of it.
+/// Checks that an error restores the state before the transaction, and that the connection is no
+/// longer in the transaction.
 pub async fn an_error_rolls_the_whole_transaction_back<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
@@ -31,7 +31,7 @@ pub async fn an_error_rolls_the_whole_transaction_back<F: StoringFixture>(
 }
 
 /// Checks that a pipelined transaction behaves as it would step by step: each statement is counted
-/// and has a time, and the first error undoes all of it.
+/// and has a time, and the first error rolls back the whole transaction.
 pub async fn a_transaction_sent_at_once_is_one_transaction<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
@@ -85,8 +85,8 @@ pub async fn a_transaction_is_seen_when_it_is_committed<F: StoringFixture>(
     Ok(())
 }
 
-/// Maximum number of rounds in which two writers contend. The first holds the lock for twice as
-/// many statements in each round, until the second is observed waiting for it.
+/// Maximum number of rounds in which two writers contend. In each round, the first writer holds the
+/// lock for twice as many statements as before, until the second is observed waiting for it.
 const MEETINGS: u32 = 12;
 
 /// Checks that the second of two writing transactions waits for the first, and that both succeed.
@@ -164,8 +164,7 @@ pub async fn a_lock_that_stays_is_a_conflict<F: StoringFixture>(
     Ok(())
 }
 
-/// Checks that an abandoned connection releases its locks, whatever it was doing in its
-/// transaction.
+/// Checks that an abandoned connection releases its locks, at any stage of its transaction.
 pub async fn an_abandoned_transaction_gives_its_locks_back<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {

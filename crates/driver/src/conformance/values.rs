@@ -43,7 +43,7 @@ impl Sent<'_> {
         }
     }
 
-    /// Returns the value for a message; long texts are shortened.
+    /// Returns the value as text for a message; long texts are shortened.
     fn shown(&self) -> String {
         match self {
             Sent::Null => "NULL".to_owned(),
@@ -98,8 +98,8 @@ pub async fn values_come_back_as_they_went<F: StoringFixture>(
     Ok(())
 }
 
-/// Checks that any text in quotes is read back unchanged: sessions must keep the quoting rules by
-/// which unprepared requests are written.
+/// Checks that any quoted text is read back unchanged: unprepared requests are written by certain
+/// quoting rules, which sessions must not change.
 pub async fn literals_come_back_as_they_went<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
@@ -158,7 +158,7 @@ fn between_quotes(text: &str, dialect: Dialect) -> String {
     }
 }
 
-/// Removes the text from the row: the next round must not find it.
+/// Removes the text from the row, because the next round must not find it.
 async fn clear(connection: &mut impl Connection) -> Verdict {
     connection.query_text(&format!("update {TABLE} set words = null where id = 1")).await?;
     Ok(())
@@ -213,7 +213,7 @@ pub async fn returned_rows_are_captured_when_they_are_wanted<F: StoringFixture>(
     let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
     for mut work in [work(steps(), &[]), work(failing, &[])] {
         work.capture = RowMemory::default().buffer();
-        // The second one fails, which another case checks.
+        // The second statement fails, which another case checks.
         let _ = connection.run(&mut work).await;
         let found = captured(&work.capture);
         ensure!(found == expected, "{expected:?} is returned and {found:?} captured");
@@ -296,7 +296,8 @@ pub async fn a_wrong_number_of_values_is_an_error<F: StoringFixture>(
     Ok(())
 }
 
-/// Checks that a second statement in a text is refused. It would be run unmeasured, or not at all.
+/// Checks that a second statement in a text is refused: it would be executed without being
+/// measured, or not at all.
 pub async fn two_statements_in_one_text_are_refused<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {

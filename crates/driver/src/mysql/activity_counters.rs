@@ -104,11 +104,12 @@ impl MysqlConnection {
         Ok(counts)
     }
 
-    /// Waits until there are no more sessions that may be ours than at the first reading, and
-    /// returns whether that happened: the end of a session is a counted command.
+    /// Waits until the number of sessions that may be ours is at most that of the first reading,
+    /// because the end of a session is a counted command. Returns false if it stays higher.
     async fn await_others(&mut self) -> Result<bool, String> {
         if !self.own_traffic().knows_other_sessions() {
-            // Sessions of ours that were closed just before must not be taken for other clients'.
+            // Our own sessions that were closed just before must not be counted as those of other
+            // clients.
             self.read_settled().await?;
         }
         let rt = self.line.rt.clone();
@@ -156,8 +157,8 @@ impl MysqlConnection {
         Ok(reply.single() == Some("1"))
     }
 
-    /// Records the identity of the server in the session ids, and if this session has a different
-    /// id there.
+    /// Records the identity of the server in the session ids, and whether this session has a
+    /// different id at the server.
     pub(super) async fn note_server(&mut self) {
         if self.is_direct().await == Ok(false) {
             self.session_ids().note_pooler();

@@ -24,7 +24,7 @@ const MOST_STEPS: usize = 10_000;
 /// Statement that turns autocommit off.
 const HOLD: &str = "set autocommit = 0";
 
-/// The steps of a chain.
+/// The steps of a chain: a pipelined transaction, or one part of it.
 #[derive(Clone, Copy)]
 struct Chain<'a> {
     begins: bool,
@@ -57,7 +57,7 @@ struct PipelineSink<'a> {
     is_first: bool,
     /// Number of statements answered without an error, up to the first error.
     answered: usize,
-    /// Rows of these statements.
+    /// Number of rows of the statements that `answered` counts.
     rows: u64,
     began: Stamp,
     /// Times from the beginning until each answer, after the times of earlier parts.
@@ -171,7 +171,8 @@ impl MysqlConnection {
     /// Returns true if the steps of a request can be sent at once.
     ///
     /// They must be one transaction, or the next part of an open one. Each statement must have as
-    /// many values as parameters, and none may return captured rows or load a file.
+    /// many values as parameters. No statement may load a file, or return rows that are to be
+    /// captured.
     pub(super) fn is_chain(&self, work: &Work) -> bool {
         if !work.is_pipelined || work.capture.is_wanted() {
             return false;

@@ -121,7 +121,8 @@ impl Connection for MysqlConnection {
         let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.config.service.options.tls_to(self.line.channel.address());
         settings::list(&ServerFacts {
-            // Only free texts: many settings have the value `on`, which may be a password too.
+            // Secrets are hidden in free texts only: many settings have the value `on`, which may
+            // also be a password.
             version: &config.service.secrets.hide(&self.version),
             tls: tls.word(),
             encryption: self.line.channel.encryption(),
@@ -139,8 +140,9 @@ impl Connection for MysqlConnection {
     }
 
     async fn close(mut self) {
-        // The server sends something to an idle session only when it ends it: it was killed, or
-        // idle for too long. It then counts no further command.
+        // The server sends something to an idle session only when it ends the session, because the
+        // session was killed, or idle for too long. It then counts no further command of this
+        // session.
         if self.line.replies.is_idle() && self.line.channel.has_input().await {
             return;
         }

@@ -27,7 +27,8 @@ pub(super) fn fault(refusal: &Refusal, secrets: &Secrets) -> Error {
 /// Remedy for a server that accepts no files from clients.
 const ALLOW_FILES: &str = "; `set global local_infile = on` at the server allows it";
 
-/// Codes of servers that forbid `LOAD DATA LOCAL`: MySQL's, MariaDB's, and the older one of both.
+/// Codes of servers that forbid `LOAD DATA LOCAL`: one of MySQL, one of MariaDB, and an older code
+/// of both.
 const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
 
 /// Code of implementations without codes of their own (`ER_UNKNOWN_ERROR`).

@@ -94,8 +94,8 @@ impl MysqlConnection {
         insert_rows(self, into.columns.len(), into.rows_at_once(), text, batches).await
     }
 
-    /// Loads each batch with one LOAD DATA in a transaction: only after the statement is it known
-    /// whether all rows were accepted unchanged.
+    /// Loads each batch with one LOAD DATA in a transaction, because it is known only after the
+    /// statement whether all rows were accepted unchanged.
     ///
     /// The first rows of a batch are generated while the previous batch is committed. The rows of
     /// the first batch are generated when the server requests them, because it may forbid the

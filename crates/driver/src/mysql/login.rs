@@ -198,8 +198,8 @@ const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 const TIMES: u32 = 8;
 
 impl KillRequest {
-    /// Begins a session to kill the other one from. If the server is full, tries again: each other
-    /// request that has a session frees two.
+    /// Begins a session from which the other session is killed. If the server is full, tries again:
+    /// each other kill request that gets a session frees two.
     async fn log_in(&self, rt: &Rt) -> Result<Channel, Error> {
         let mut pause = FIRST_PAUSE;
         for _ in 1..TIMES {

@@ -146,7 +146,7 @@ impl ServerLine {
             if self.channel.unread().is_empty() {
                 ready!(flushed);
                 if self.replies.is_idle() {
-                    // Everything arrived while the rest was being sent.
+                    // All replies arrived while the rest was being sent.
                     return Poll::Ready(Ok(read_before));
                 }
                 ready!(self.channel.poll_receive(context))?;
@@ -273,7 +273,7 @@ impl MysqlConnection {
             connection.query_text("set session autocommit = 1").await?;
         }
         if status.contains(Status::NO_BACKSLASH_ESCAPES) {
-            // Texts are written with doubled backslashes.
+            // Literals are written with doubled backslashes, so a backslash must be an escape.
             let mode = "replace(@@session.sql_mode, 'NO_BACKSLASH_ESCAPES', '')";
             connection.query_text(&format!("set session sql_mode = {mode}")).await?;
         }
@@ -410,8 +410,9 @@ impl MysqlConnection {
     }
 }
 
-/// Returns the error of a statement. A file error of ours takes precedence: the server's complaint
-/// about the missing file is only a consequence. The server's message loses the secrets.
+/// Returns the error of a statement. An error in reading our file takes precedence: the server's
+/// complaint about the missing file is only a consequence. Secrets are removed from the server's
+/// message.
 pub(super) fn error_of(outcome: StatementOutcome, secrets: &Secrets) -> Option<Error> {
     outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal, secrets)))
 }

@@ -119,7 +119,7 @@ fn invariant_3_a_request_to_mysql_allocates_nothing() {
         server.join().expect("no panic");
         counted.count_total
     };
-    // A first run makes the allocations that happen once per process.
+    // A first run causes the allocations that happen once per process.
     count(1);
     assert_eq!(count(10), count(1_010), "allocations for requests");
 }
@@ -324,7 +324,7 @@ fn parts_of_a_transaction_are_batched_and_committed_together() {
     .expect("the system grants a runtime");
 }
 
-/// The `rollback` in the middle stands in for the server's own after a deadlock.
+/// The `rollback` in the middle stands in for the rollback by the server after a deadlock.
 #[test]
 fn pipelined_chain_is_executed_completely_or_not_at_all() {
     run_real(&Options::default(), async |rt| {

@@ -12,7 +12,7 @@ use super::PostgresConnection;
 use crate::activity_counters::{Count, Counter};
 use crate::{Connection, ServerId, SessionId, Table};
 
-/// First version that keeps its statistics in shared memory; they are therefore exact.
+/// First version whose statistics are in shared memory, and therefore exact.
 const EXACT_SINCE: u32 = 15;
 
 /// Interval between checks whether our other sessions are gone.
@@ -36,9 +36,9 @@ const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity 
 /// Query that flushes the counts of this session, including this statement.
 const HAND_OVER: &str = "select pg_stat_force_next_flush()";
 
-/// Query for the counts and the time at which the server began to count. That time shows a reset:
-/// after a restart, after a crash, which resets all statistics, or after a manual reset of the
-/// database's.
+/// Query for the counts and the time at which the server began to count. That time changes at each
+/// reset: at a restart, after a crash, which resets all statistics, or at a manual reset of the
+/// database's statistics.
 const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
     extract(epoch from greatest(pg_postmaster_start_time(), d.stats_reset, a.stats_reset)) \
     from pg_stat_database d, pg_stat_archiver a where d.datname = current_database()";
@@ -91,7 +91,7 @@ impl PostgresConnection {
         Ok(counts)
     }
 
-    /// Returns the counters of background work that can be read.
+    /// Returns those counters of background work that can be read.
     async fn read_cycles(&mut self, version: u32) -> Vec<Count> {
         let mut counts = Vec::new();
         let reply = self.query_text(checkpoints(version)).await.unwrap_or_default();
@@ -106,8 +106,8 @@ impl PostgresConnection {
         counts
     }
 
-    /// Records the identity of the server in the session ids, and if this session has a different
-    /// id there.
+    /// Records the identity of the server in the session ids, and whether this session has a
+    /// different id at the server.
     pub(super) async fn note_server(&mut self) {
         let Ok(reply) = self.query_or_reason(BACKEND).await else { return };
         let id = reply.single().and_then(|id| id.parse().ok()).map(SessionId);

@@ -118,7 +118,8 @@ impl Connection for PostgresConnection {
         let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.service.options.tls_to(self.channel.address());
         settings::list(&ServerFacts {
-            // Only free texts: many settings have the value `on`, which may be a password too.
+            // Secrets are hidden in free texts only: many settings have the value `on`, which may
+            // also be a password.
             version: &shared.service.secrets.hide(&self.version),
             tls: tls.word(),
             encryption: self.channel.encryption(),

@@ -12,8 +12,8 @@ use crate::service::TELLING;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set, with their defaults; those set by the server
-/// itself or by this session are left out. A default that is a size gets the largest unit without a
-/// remainder, as a value has; the server only has its number of blocks, for example.
+/// itself or by this session are left out. A default that is a size is written in the largest unit
+/// without a remainder, as values are; the server stores it as a number of blocks, for example.
 const SETTINGS: &str = "select name, value, case \
         when setting = boot_val then value \
         when unit is null or boot_val = '0' or boot_val like '-%' then boot_val \
@@ -49,8 +49,8 @@ const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_se
     where name = 'shared_preload_libraries'";
 
 /// Query for the identity of the server and of its database: the same over every address and proxy.
-/// A copy of its data has a different one, because its server started at a different time. A server
-/// whose OpenSSL keeps to FIPS 140 refuses `md5`.
+/// A copy of the data has a different identity, because its server started at a different time. A
+/// server whose OpenSSL conforms to FIPS 140 refuses `md5`.
 const IDENTITY: &str = "select left(encode(sha256(convert_to(concat_ws(' ', system_identifier, \
     extract(epoch from pg_postmaster_start_time()), current_database()), 'UTF8')), 'hex'), 32) \
     from pg_control_system()";

@@ -22,7 +22,7 @@ pub(super) fn fault(report: &OwnedReport, secrets: &Secrets) -> Error {
         "40001" | "40P01" => "; `retry = 3 on 40001, 40P01` tries it again",
         "42P05" | "26000" => "; behind a pooler that shares sessions write `prepare = no`",
         "22021" if says("0x00") => WITHOUT_NUL,
-        // `chr(0)`.
+        // Raised by `chr(0)`, for example.
         "54000" if says("null character") => WITHOUT_NUL,
         "57014" if says("statement timeout") => {
             "; a larger statement_timeout of the server allows more"
@@ -67,8 +67,8 @@ pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
     (class, Code::new(state))
 }
 
-/// Returns true if pgbouncer refuses a client because its maximum number of clients is reached. It
-/// has one code for all of its refusals.
+/// Returns true if pgbouncer refuses a client because its maximum number of clients is reached.
+/// pgbouncer has one code for all of its refusals.
 pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
     report.message.contains("max_client_conn")
 }
@@ -97,8 +97,8 @@ pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     }
 }
 
-/// Returns the remedy for refusals other than a wrong password, which share one code. A server with
-/// messages in another language gets the last one.
+/// Returns the remedy for refusals other than a wrong password, which share one code. If the
+/// server's messages are in another language, the last remedy is returned.
 fn remedy_of_rules(words: &str) -> &'static str {
     let says = |part: &str| words.contains(part);
     // Servers before version 14 say "SSL off".

@@ -70,7 +70,7 @@ impl PostgresConnection {
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }
 
-    /// Returns the conflict clause by which a row replaces the one with the same primary key.
+    /// Returns the conflict clause with which a row replaces the one with the same primary key.
     async fn replacement(&mut self, into: &Insert<'_>) -> Result<String, Error> {
         let table = into.table.replace('\'', "''");
         let query = format!(

@@ -113,7 +113,7 @@ async fn open(
 const NO_MYSQL_CODE: u16 = 10_000;
 
 /// Detects a MySQL or MariaDB server early. Such a server speaks first: either its complete
-/// handshake has arrived, or the error by which it refuses this host.
+/// handshake has arrived, or the error with which it refuses this host.
 fn expect_postgres(channel: &Channel) -> Result<(), Error> {
     let Some((head, rest)) = channel.unread().split_first_chunk::<HEADER>() else { return Ok(()) };
     let Header { length, sequence } = Header::decode(*head);
@@ -165,7 +165,7 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             (Class::Statement, Code::new("login"), error.to_string(), remedy)
         }
         StartupError::Method(_) | StartupError::Scram(_) | StartupError::Version(_) => {
-            // These repeat texts of the server.
+            // The other errors quote texts of the server.
             (Class::Statement, Code::new("login"), service.secrets.hide(&error.to_string()), "")
         }
     };
@@ -229,7 +229,7 @@ impl Cancellation for Cancel {
 async fn end_of(rt: &Rt, socket: Option<OwnedFd>) {
     let Some(socket) = socket.and_then(|socket| Socket::new(rt, socket).ok()) else { return };
     if discard(&socket).await {
-        // Fails only on a lost socket, whose other side is gone anyway.
+        // Fails only on a lost socket, whose peer is gone anyway.
         let _ = rustix::net::shutdown(socket.get(), Shutdown::Write);
         while discard(&socket).await {}
     }
@@ -244,8 +244,8 @@ async fn send_cancel(
     let (mut channel, _) = open(rt, service, node, peer).await?;
     frontend::cancel_request(channel.out(), key);
     channel.flush().await;
-    // The server closes the connection when it has read the request; pgpool a second later, and
-    // others wait.
+    // The server closes the connection when it has read the request. Pgpool does so a second later,
+    // and other servers wait.
     let _ = within(rt, READING, pin!(channel.receive())).await;
     Ok(())
 }

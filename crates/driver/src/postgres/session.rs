@@ -107,7 +107,7 @@ impl PostgresConnection {
         };
         connection.own_traffic().logged_in();
         if escapes {
-            // Texts are written with their backslashes unescaped.
+            // Literals are written with single backslashes, so a backslash must not be an escape.
             connection.query_text("set standard_conforming_strings = on").await?;
         }
         Ok(connection)
@@ -222,7 +222,7 @@ impl PostgresConnection {
             let flushed = self.channel.poll_flush(context);
             if !self.channel.unread().is_empty() {
                 if !is_stamped {
-                    // It arrived during a long send.
+                    // These bytes arrived during a long send.
                     sink.outcome().read_at = self.rt.now();
                 }
                 self.read(sink, reply)?;
@@ -343,7 +343,8 @@ impl PostgresConnection {
             self.append_link(step, values, &mut cycle)?;
         }
         self.append_sync(cycle);
-        // A COPY in it is ended by the next message, at the latest by the commit's.
+        // A COPY within the transaction is ended by the next message, at the latest by that of the
+        // commit.
         self.is_execution = false;
         reply.sent.get_or_insert(sent);
         let before = capture.mark();
@@ -435,7 +436,7 @@ impl PostgresConnection {
     }
 }
 
-/// Returns the index range of some values.
+/// Returns the range of `count` indexes from `first` on.
 #[inline]
 fn range(first: u32, count: u32) -> Range<usize> {
     first as usize..(first + count) as usize

@@ -46,27 +46,27 @@ pub(super) struct ProgramEnd {
 
 /// A command for the shell.
 pub(super) struct Script<'a> {
-    /// Its text.
+    /// The text of the command.
     pub(super) text: &'a str,
-    /// The folder in which it runs.
+    /// The folder in which the command runs.
     pub(super) folder: &'a Path,
     /// Variables that differ from the environment of this process; `None` removes one.
     pub(super) variables: &'a [Variable],
 }
 
-/// The way in which the caller of a program gives it up.
+/// A way for the caller of a program to abandon it.
 pub(super) enum Cancellation<'a> {
     /// The caller closes the other end of this pipe.
     Pipe(&'a PipeReader),
-    /// A function that is called every [`POLL_INTERVAL`], and returns true once the caller gives
-    /// the program up.
+    /// A function that is called every [`POLL_INTERVAL`], and returns true once the caller abandons
+    /// the program.
     Poll(&'a dyn Fn() -> bool),
 }
 
-/// Runs a command until it ends, or terminates it when its caller gives it up.
+/// Runs a command until it ends, or terminates it when its caller abandons it.
 ///
 /// # Errors
-/// The operating system cannot start it.
+/// The operating system cannot start the program.
 pub(super) fn run(
     script: &Script<'_>,
     cancellation: &Cancellation<'_>,
@@ -122,7 +122,8 @@ pub(super) fn syntax_error(text: &str, folder: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "))
 }
 
-/// Returns true if the shell finds a program. Anything but a plain word is not checked.
+/// Returns true if the shell finds a program. A word that is not a plain name is not checked, and
+/// counts as found.
 pub(super) fn is_found(word: &str, folder: &Path) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+".contains(&byte);
     if word.starts_with('-') || !word.bytes().all(is_plain) {
@@ -161,7 +162,8 @@ impl Program {
         }
     }
 
-    /// Waits for the program's end and returns its time; `None` if it was given up first.
+    /// Waits for the program's end and returns its time; `None` if the caller abandoned the program
+    /// first.
     fn wait(&mut self, cancellation: &Cancellation<'_>) -> Option<Stamp> {
         loop {
             let mut files = vec![readable(&self.handle)];

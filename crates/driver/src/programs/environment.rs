@@ -10,7 +10,8 @@ use crate::Error;
 pub struct ProgramEnvironment {
     /// The variables that are set or removed.
     pub variables: Vec<Variable>,
-    /// Secrets that a program learns by its variables, to be removed from the texts of its errors.
+    /// Secrets that a program receives in its variables. They are removed from the texts of its
+    /// errors.
     pub secrets: Secrets,
 }
 

@@ -7,11 +7,11 @@
 //!
 //! A program runs in the folder of the workload file with the environment of this process, without
 //! its [secrets](confine::without_secrets) and with the variables of a [`ProgramEnvironment`]. Its
-//! stdin and stdout are `/dev/null`; the end of its stderr becomes the message of its error. Exit
-//! code 0 is completed; anything else is an error of the class `server` with the code `exit-N` or
-//! `signal-N`.
+//! stdin and stdout are `/dev/null`; the end of its stderr becomes the message of its error. With
+//! exit code 0 a request is completed; any other end is an error of the class `server` with the
+//! code `exit-N` or `signal-N`.
 //!
-//! A program is the leader of a process group. When its request is given up, the whole group gets
+//! A program is the leader of a process group. When its request is abandoned, the whole group gets
 //! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
 //! done: no abandoned program outlives the run. A [`guardian`] does the same when this process is
 //! killed. Background processes of a program that ends by itself are left alone.
@@ -75,7 +75,8 @@ impl Drop for Shared {
 /// A slot that runs one program at a time. Dropping it is the same as [`Connection::abandon`].
 pub struct ProgramConnection {
     mailbox: Arc<ConnectionMailbox>,
-    /// Closing it notifies the thread that waits for a program that the caller has gone.
+    /// The caller's end of a pipe. Closing it tells the thread, which waits for a program, that the
+    /// caller has gone.
     _line: PipeWriter,
     /// The thread; `None` once its end has been seen.
     thread: Option<JoinHandle<()>>,
@@ -86,7 +87,8 @@ pub struct ProgramConnection {
 }
 
 impl Programs {
-    /// Creates a driver whose programs run in `folder`. The environment is that of requests.
+    /// Creates a driver whose programs run in `folder`. `environment` is that of the programs of
+    /// requests.
     pub fn new(folder: PathBuf, environment: Arc<ProgramEnvironment>) -> Programs {
         let (processors, threads) = (Processors::of_this_thread(), Arc::default());
         let watch = Arc::default();

@@ -43,7 +43,7 @@ async fn written(rt: &Rt, file: &Path) -> Pid {
     }
 }
 
-/// Gives a program up as soon as it has written the number of its group into the file `group`.
+/// Abandons a program as soon as it has written the number of its group into the file `group`.
 /// Returns that group once the driver has been dropped.
 fn given_up(folder: &Path, text: &str) -> Pid {
     let driver = Programs::new(folder.to_owned(), Arc::default());

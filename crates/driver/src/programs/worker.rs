@@ -19,7 +19,7 @@ pub(super) type ConnectionMailbox = Mailbox<Command, Response>;
 /// A command to the thread.
 #[expect(clippy::large_enum_variant, reason = "there is one per connection")]
 pub(super) enum Command {
-    /// Carry out a request. The work travels with its memory, there and back.
+    /// Run a request. The work is moved to the thread and back, with its memory.
     Run(Work),
     /// Store a command.
     Prepare(Box<str>),
@@ -35,9 +35,9 @@ pub(super) enum Response {
     Ready,
 }
 
-/// The surroundings of the programs of one driver.
+/// The folder, the environment and the guardian of the programs of one driver.
 pub(super) struct Surroundings {
-    /// The folder in which they run.
+    /// The folder in which the programs run.
     pub(super) folder: PathBuf,
     pub(super) environment: Arc<ProgramEnvironment>,
     pub(super) watch: Arc<ProgramGuardian>,

@@ -112,7 +112,7 @@ fn code_and_message(error: rusqlite::Error) -> (i32, String) {
 /// Mask of the primary code in an extended result code.
 const PRIMARY: i32 = 0xff;
 
-/// Returns true for an error that the same text always has, unlike an interruption or a lock.
+/// Returns true for an error that the same text always causes, unlike an interruption or a lock.
 pub(super) fn is_about_text(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::SqliteFailure(error, _) | rusqlite::Error::SqlInputError { error, .. } => {

@@ -1,4 +1,4 @@
-//! Orders to the thread of a connection, and its answers.
+//! Commands to the thread of a connection, and its answers.
 
 use rusqlite::InterruptHandle;
 
@@ -11,7 +11,7 @@ pub(super) type ConnectionMailbox = Mailbox<Command, Response>;
 /// A command to the thread.
 #[expect(clippy::large_enum_variant, reason = "there is one per connection")]
 pub(super) enum Command {
-    /// Carry out a request. The work travels with its memory, there and back.
+    /// Run a request. The work is moved to the thread and back, with its memory.
     Run(Work),
     /// Prepare a statement.
     Prepare(Box<str>),

@@ -93,7 +93,7 @@ struct Shared {
 /// Longest wait for the threads of dropped connections.
 const CLOSING: Nanos = Nanos::from_secs(2);
 
-/// Interval between checks for their end.
+/// Interval between checks whether these threads have ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// The last connection writes the log back to the file, so the program must not end before the
@@ -183,7 +183,7 @@ impl Sqlite {
     /// Checks a URL as [`Sqlite::open`] does, without accessing files.
     ///
     /// # Errors
-    /// Class `Statement`, as there.
+    /// Class `Statement` for a URL that cannot be used as written.
     pub fn check(target: &Target) -> Result<(), Error> {
         Options::parse(&target.options)?;
         DatabaseFile::check(&target.endpoint)

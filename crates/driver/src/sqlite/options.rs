@@ -10,9 +10,9 @@ use crate::Error;
 pub(super) struct Options {
     /// Maximum time that a statement waits for a lock.
     pub(super) busy_timeout: Nanos,
-    /// One of [`JOURNALS`].
+    /// Journal mode: one of [`JOURNALS`].
     pub(super) journal: Option<&'static str>,
-    /// One of [`SYNCHRONOUS`].
+    /// Value of `synchronous`: one of [`SYNCHRONOUS`].
     pub(super) synchronous: Option<&'static str>,
     /// Page cache of a connection: in pages, or in KiB if negative.
     pub(super) cache_size: Option<i32>,
@@ -26,7 +26,7 @@ const NAMES: [&str; 5] = ["busy-timeout", "journal", "synchronous", "cache-size"
 
 const JOURNALS: [&str; 6] = ["wal", "delete", "truncate", "persist", "memory", "off"];
 
-/// The modes, in the order of the numbers by which SQLite reports them.
+/// Values of `synchronous`, in the order of the numbers that SQLite reports for them.
 pub(super) const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
 
 impl Options {

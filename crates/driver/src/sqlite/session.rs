@@ -256,8 +256,8 @@ struct ResultSink<'a> {
     capture: &'a mut Rows,
 }
 
-/// Runs a statement to its last row, counts, and captures its rows if they are wanted: all of them,
-/// or none if it fails on the way.
+/// Runs a statement to its last row and adds its counts to the reply. Captures its rows if they are
+/// wanted: all of them, or none if the statement fails on the way.
 fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,

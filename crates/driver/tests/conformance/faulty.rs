@@ -180,7 +180,7 @@ pub(crate) struct FaultyDriver<D> {
     open: Arc<AtomicUsize>,
 }
 
-/// Maximum number of connections of a driver with that fault.
+/// Maximum number of connections of a driver with the fault `LimitsConnections`.
 const LIMIT: usize = 8;
 
 impl<D: Driver> Driver for FaultyDriver<D> {

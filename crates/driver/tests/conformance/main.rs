@@ -8,7 +8,7 @@ mod fixtures;
 use driver::conformance::{self, in_real_time, in_virtual_time};
 use driver::{conformance_cases, conformance_keeper_cases};
 
-/// Makes a test of each case, in real or in virtual time.
+/// Creates a test for each case, in real or in virtual time.
 macro_rules! passes {
     ([$run:ident $fixture:expr] $($case:ident)*) => {
         $(
@@ -22,7 +22,7 @@ macro_rules! passes {
     };
 }
 
-/// Makes a test of each case that passes if the case finds the fault planted for it.
+/// Creates a test for each case. The test passes if the case finds the fault planted for it.
 macro_rules! finds_the_fault {
     ([$fixture:expr] $($case:ident)*) => {
         $(

@@ -24,7 +24,7 @@ pub(crate) enum ScriptStep {
     Wait,
     /// Reads until the input ends with these bytes.
     HearTo(&'static [u8]),
-    /// Neither reads nor sends until the test, which learns that the server has come here, allows
+    /// Tells the test that this step is reached, then neither reads nor sends until the test allows
     /// it.
     Pause { reaching: SyncSender<()>, allowed: Receiver<()> },
 }
@@ -39,7 +39,8 @@ impl ScriptedServer {
                     ScriptStep::Say(bytes) => scene.say(&bytes),
                     ScriptStep::Wait => scene.wait(),
                     ScriptStep::HearTo(end) => scene.hear_to(end),
-                    // A test that has failed neither listens nor allows anything any more.
+                    // If the test has failed, it no longer receives from or sends to these
+                    // channels.
                     ScriptStep::Pause { reaching, allowed } => {
                         let _ = reaching.send(());
                         let _ = allowed.recv();
@@ -71,7 +72,7 @@ impl ScriptedServer {
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        // A connection releases a server that never had one.
+        // The server may still wait for its first connection; this one lets it continue.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
         let Some(thread) = self.thread.take() else { return };
         let played = thread.join();

@@ -107,8 +107,8 @@ fn text_of_20_mb_comes_back_from_postgresql_in_halves() {
     check(&driver, ["text", "$1"]);
 }
 
-/// Continuation is encoded in the length of a packet alone: a full one is followed by another, if
-/// need be by an empty one.
+/// Continuation is encoded in the length of a packet alone: a full packet is followed by another,
+/// which may be empty.
 #[test]
 fn a_statement_that_fills_its_packet_is_read_to_its_end_and_no_further() {
     const FULL: usize = wire_mysql::MAX_PAYLOAD;

@@ -46,7 +46,7 @@ fn wrong_password_is_reported_without_the_password() {
     assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
-/// A server or a proxy may quote what it was sent.
+/// A server or a proxy may quote data that the client sent.
 #[test]
 fn server_that_repeats_the_password_is_quoted_without_it() {
     let mut refusal = Vec::new();
@@ -123,7 +123,7 @@ fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
     let server = SocketAddr::from(([127, 0, 0, 1], shared(Kind::Mariadb).port()));
     let relay = Relay::start(server).expect("a relay");
     let driver = at(relay.address().port(), "connect-timeout=300ms");
-    // Not within that time if the machine is busy.
+    // On a busy machine, the server may not greet within the time limit of the first attempts.
     let has_greeted = (0..20).any(|_| refused(&driver).class() == Class::Statement);
     assert!(has_greeted, "it has greeted the client");
     relay.stall(Nanos::from_secs(60));
@@ -437,8 +437,8 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
     });
 }
 
-/// Returns true if a count becomes zero within about a second. Within five, a server ends by itself
-/// what sleeps for a client that has gone.
+/// Returns true if a count becomes zero within about a second. Within five seconds, a server itself
+/// ends a sleep for a client that has gone.
 fn is_soon_gone(server: &Server, count: &str) -> bool {
     is_soon(server, count, 0)
 }
@@ -471,8 +471,8 @@ fn abandoned_statement_is_ended_on_the_server() {
     assert!(is_soon_gone(server, sleeping), "the server still works on it");
 }
 
-/// A session is killed from another one of its user, who may have one more. All of them are given
-/// up at the same time.
+/// A session is killed from another session of the same user, who may open only one more. All
+/// statements are abandoned at the same time.
 #[test]
 fn statements_that_are_abandoned_on_a_full_server_are_ended() {
     let server = shared(Kind::Mariadb);
@@ -759,7 +759,7 @@ fn a_loaded_text_arrives_whole_in_every_character_set() {
             assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(text)), "{column}");
         }
     }
-    // As many characters as fit, of more bytes.
+    // Texts of as many characters as fit into a column, which need more bytes than characters.
     for (charset, text) in [
         ("latin1", "éßüöäâê"),
         ("utf8mb3", "東京東京東京京"),

@@ -38,7 +38,7 @@ fn wrong_password_is_reported_without_the_password() {
     assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
-/// A server or a pooler may quote what it was sent.
+/// A server or a pooler may quote data that the client sent.
 #[test]
 fn server_that_repeats_the_password_is_quoted_without_it() {
     let mut report = Vec::new();
@@ -196,7 +196,7 @@ fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     check(&refused(&at(server.port(), "")), Class::Statement, "28000", &["xxx"]);
 }
 
-/// Returns the messages by which a server accepts a login.
+/// Returns the messages with which a server accepts a login.
 pub(crate) fn welcome() -> Vec<u8> {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
@@ -263,7 +263,7 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
     check(&error, Class::Disconnect, "disconnect", &["does not speak PostgreSQL's protocol"]);
 }
 
-/// A row may be that long, so its rest is waited for.
+/// A row may be that long, so the client waits for the rest of it.
 #[test]
 fn half_of_the_longest_row_reserves_nothing_and_is_lost() {
     // One column of 2 GB - 17.
@@ -346,7 +346,7 @@ fn abandoned_statement_is_cancelled_on_the_server() {
     assert!(counts("0"), "the server still works on it");
 }
 
-/// Accepts a session of a client, and sends it the number by which it is cancelled.
+/// Accepts a session of a client, and sends it the process number for its cancellation.
 fn session(listener: &TcpListener, process: i32) -> TcpStream {
     let (mut session, _) = listener.accept().expect("a session");
     let _ = session.read(&mut [0; 1_000]).expect("a startup");
@@ -359,8 +359,8 @@ fn session(listener: &TcpListener, process: i32) -> TcpStream {
 }
 
 /// A server ignores a cancellation that arrives before the statement, and would then run a
-/// statement that is no longer waited for. A pooler passes on the next one only for a session that
-/// is still open.
+/// statement for which no client waits any more. A pooler passes on a repeated cancellation only
+/// for a session that is still open.
 #[test]
 fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -397,7 +397,7 @@ fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
         connection.abandon();
     });
     drop(driver);
-    // An empty connection releases a server that still waits for one.
+    // The server may still wait for a connection; this one lets it continue.
     drop(TcpStream::connect(("127.0.0.1", port)));
     assert_eq!(server.join().expect("no panic"), (2, true, 0));
 }
@@ -409,7 +409,7 @@ fn session_without_an_answer_does_not_delay_the_cancellation_of_another() {
     let port = listener.local_addr().expect("an address").port();
     let server = std::thread::spawn(move || {
         let sessions = [1, 2].map(|process| session(&listener, process));
-        // A server that takes its time: it closes no connection before it has read both requests.
+        // The server is slow: it closes no connection before it has read both requests.
         let callers = [(); 2].map(|()| {
             let mut request = [0; 16];
             let (mut caller, _) = listener.accept().expect("a connection");

@@ -64,7 +64,7 @@ fn loses_a_later_step<D: Driver>(driver: &D, relay: &Relay, sleep: &str) {
 }
 
 /// A request whose connection is lost in a later step ends at the loss, not at the first answer:
-/// otherwise the time between would be missing.
+/// otherwise the time between the two would be missing.
 #[test]
 fn a_request_ends_when_its_connection_is_lost() {
     let (relay, target) = relayed(shared(Kind::Postgres));
@@ -73,8 +73,8 @@ fn a_request_ends_when_its_connection_is_lost() {
     loses_a_later_step(&mysql(&target), &relay, "select sleep(60)");
 }
 
-/// Opens a connection to a server of a driver whose time limit a busy machine may exceed, though
-/// not each time.
+/// Opens a connection to a server. On a busy machine, the driver's time limit may pass first, so
+/// several attempts are made.
 async fn connected_to<D: Driver>(driver: &D, rt: &Rt, node: NodeId) -> D::Connection {
     for _ in 0..20 {
         match driver.connect(rt).await {
@@ -89,7 +89,8 @@ async fn connected<D: Driver>(driver: &D, rt: &Rt) -> D::Connection {
     connected_to(driver, rt, NodeId(0)).await
 }
 
-/// Opens such a connection to the first server, on which a statement is prepared.
+/// Opens a connection to the first server and prepares a statement on it, in several attempts if
+/// necessary.
 async fn served<D: Driver>(driver: &D, rt: &Rt) -> D::Connection {
     for _ in 0..20 {
         let mut connection = connected(driver, rt).await;
@@ -105,7 +106,7 @@ async fn prepares_nothing<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address
     relay.stall(Nanos::from_secs(60));
     let error = connection.prepare("select 1").await.expect_err("no answer");
     check(&error, Class::Disconnect, "disconnect", &[address, "within 300ms", "connect-timeout"]);
-    // Settings are not waited for either, and none are made up.
+    // The client does not wait for settings either, and it invents none.
     let settings = connection.settings().await;
     let isolation = settings.iter().find(|(name, _)| name == "isolation");
     assert_eq!(isolation.map(|(_, value)| value.as_str()), Some("unknown"));
@@ -127,7 +128,7 @@ fn statements_are_prepared_in_time_or_not_at_all() {
     }
 }
 
-/// Checks the errors of sessions that get no answer while others at this server have one.
+/// Checks the errors of sessions that get no answer while other sessions at the server do.
 async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     let mut connections = Vec::new();
     for _ in 0..3 {
@@ -179,13 +180,13 @@ fn sessions_at_one_server_do_not_make_another_one_full() {
     });
 }
 
-/// Opens a connection whose settings come 300 ms after they were given up.
+/// Opens a connection whose settings arrive 300 ms after the client stopped waiting for them.
 async fn with_late_settings<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) -> D::Connection {
     for _ in 0..20 {
         let mut connection = connected(driver, rt).await;
         relay.stall(Nanos::from_millis(600));
         let settings = connection.settings().await;
-        // On a busy machine they are asked for too late, and come in time.
+        // On a busy machine, the settings may be queried so late that they arrive in time.
         if settings.iter().any(|(name, value)| name == "isolation" && value == "unknown") {
             return connection;
         }
@@ -222,11 +223,11 @@ fn late_answer_is_not_given_to_the_next_statement() {
 }
 
 /// Runs a request that exceeds all buffers on the way to a server that reads only its beginning.
-/// Lets the server continue each time that it has done its part, and returns these times.
+/// Lets the server continue each time that it has reached a pause, and returns these times.
 async fn run_long<D: Driver>(driver: &D, rt: &Rt, work: &mut Work, gates: Vec<Gate>) -> Vec<Stamp> {
     let mut connection = driver.connect(rt).await.expect("a connection");
     let mut run = std::pin::pin!(connection.run(work));
-    // Until the request is built.
+    // This gives the request time to be built.
     let made = rt::within(rt, Nanos::from_millis(1), run.as_mut()).await;
     assert!(made.is_none(), "{made:?}");
     let mut allowed = Vec::new();
@@ -261,9 +262,9 @@ fn check_stamps(work: &Work, allowed: &[Stamp]) {
     assert!(stamps.is_sorted(), "{stamps:?}");
 }
 
-/// The test's end of a pause of a server.
+/// The test's end of a pause of a scripted server.
 struct Gate {
-    /// Receives when the server has come to the pause.
+    /// Receives when the server has reached the pause.
     reached: Receiver<()>,
     /// Ends the pause.
     allow: SyncSender<()>,
@@ -419,7 +420,7 @@ async fn settings_of<D: Driver>(driver: &D, rt: &Rt) -> Vec<(String, String)> {
     settings
 }
 
-/// Hidden, they would be misjudged, and would show the password.
+/// If these settings were hidden, they would be misjudged, and would reveal the password.
 #[test]
 fn settings_with_the_value_of_the_password_are_not_hidden() {
     for (kind, setting, account) in [

@@ -133,7 +133,7 @@ impl Forged {
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key");
         let signed = authority.self_signed(&key).expect("a certificate");
-        // Tests that run at the same time make certificates of the same name.
+        // A unique name, because concurrent tests create certificates for the same server name.
         let mut file = NamedTempFile::new().expect("a file");
         file.write_all(signed.pem().as_bytes()).expect("a certificate in the file");
         let issuer = Issuer::new(authority, key);
@@ -250,8 +250,8 @@ fn non_tls_answer_is_reported() {
     }
 }
 
-/// PostgreSQL's SCRAM-SHA-256-PLUS: an attacker in between has a certificate of his own, which
-/// makes the client's proof useless to him.
+/// PostgreSQL's SCRAM-SHA-256-PLUS: an attacker in between has a different certificate, which makes
+/// the client's proof useless to the attacker.
 #[test]
 fn a_login_is_bound_to_the_certificate_that_was_shown() {
     let server = shared_with_tls(Kind::Postgres);

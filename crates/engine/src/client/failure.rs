@@ -65,8 +65,8 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns the error of an answer with more rows than a results file accepts. Its text is
-    /// written only the first time.
+    /// Returns the error of an answer with more rows than a results file accepts. The text of the
+    /// error is written only the first time.
     #[cold]
     pub(super) fn lost_rows(&self, limit: RowLimit) -> Error {
         let text = match (self.job_state.has_seen_error(Code::RESULTS), limit) {
@@ -86,8 +86,8 @@ impl<D: Driver> Client<D> {
         Error::new(Class::Statement, Code::RESULTS, text)
     }
 
-    /// Returns the error of an answer with unexpected rows. Its text is written only the first
-    /// time.
+    /// Returns the error of an answer with unexpected rows. The text of the error is written only
+    /// the first time.
     #[cold]
     pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
         let text = match self.job_state.has_seen_error(Code::ROWS) {

@@ -27,7 +27,8 @@ const REQUESTS_PER_TURN: u32 = 64;
 enum RequestSource {
     /// The next number of the client; the request takes nothing from a file.
     Schedule(u64),
-    /// The next record of this part's file. The number is the record's own if it is `None`.
+    /// The next record of this part's file. The request gets this number, or the record's own
+    /// number if it is `None`.
     File(PartId, Option<u64>),
     /// The client makes no more requests.
     End,
@@ -84,7 +85,7 @@ impl<D: Driver> Client<D> {
         waiting
     }
 
-    /// Makes the requests of one client of a closed job.
+    /// Runs the requests of one client of a closed job, one after the other.
     pub(crate) async fn serve_closed(mut self, client: u32, clients: u32) {
         let mut ready = self.lane.zero + self.job_state.job.start;
         let mut now = self.lane.rt.now();
@@ -143,8 +144,8 @@ impl<D: Driver> Client<D> {
     }
 
     /// Waits for the next record of a part's file. The request gets `number`, or the record's own
-    /// if that is `None`. Returns `None` at the end of the file or of the job, or when its `count`
-    /// is reached.
+    /// number if that is `None`. Returns `None` at the end of the file or of the job, or when the
+    /// job's `count` is reached.
     async fn await_input(&self, part: PartId, number: Option<u64>) -> Option<NextRequest> {
         let mut was_awaited = false;
         loop {
@@ -199,8 +200,8 @@ impl<D: Driver> Client<D> {
     /// at which the next request begins: the end of this request, or of the waits after it (for its
     /// connection to close, for room for its rows).
     ///
-    /// `assigned` may be an end stamped elsewhere, earlier than the request was noticed; the
-    /// assignment is never earlier than the notice.
+    /// `assigned` may be the end of the previous request, stamped on another thread before this
+    /// request was noticed; the assignment is never earlier than the notice.
     async fn serve_request(&mut self, due: DueRequest, assigned: Stamp) -> Stamp {
         let DueRequest { request, part, input } = due;
         let mut progress = RequestProgress::assigned_at(assigned.max(request.noticed()));
@@ -248,7 +249,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Returns the account of the job at the server of the last connection; `None` if the target
-    /// has only one.
+    /// has only one server.
     #[inline]
     fn node_account(&self) -> Option<AccountId> {
         self.job_state.first_node.map(|first| AccountId(first.0 + self.node.0))
@@ -445,7 +446,8 @@ impl<D: Driver> Client<D> {
                 }
                 Some((Err(error), change)) => {
                     self.lane.note_change(change, Some(&error), &self.job_state);
-                    // A lost connection may come back: others may have its slot only for a while.
+                    // A lost connection may come back: other clients of the server may have its
+                    // slot only for a while.
                     let is_full = error.class() == Class::TooManyConnections;
                     if is_full && !self.job_state.clients.has_disconnected() {
                         self.lane.note_connection_limit(&self.job_state, &error);
@@ -465,7 +467,7 @@ impl<D: Driver> Client<D> {
         true
     }
 
-    /// Returns true if a connection would have nothing left to do.
+    /// Returns true if no request is left that would need a connection.
     fn has_nothing_left(&self) -> bool {
         let over = self.job_state.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
         over || self.lane.rt.now() >= self.lane.give_up_at.get()

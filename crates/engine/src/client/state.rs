@@ -23,7 +23,7 @@ pub(crate) struct Client<D: Driver> {
     pub(super) connection: Option<D::Connection>,
     /// The current or last server.
     pub(super) node: NodeId,
-    /// True if it lost its connection and has no other yet.
+    /// True if the client lost its connection and has no new one yet.
     pub(super) is_disconnected: bool,
     /// Pause after a refused request, for requests that open their own connections.
     pub(super) back_off: BackOff,
@@ -42,11 +42,11 @@ pub(crate) struct Client<D: Driver> {
 
 /// A request's progress through its attempts.
 pub(super) struct RequestProgress {
-    /// Instant at which it had its client and its target was up.
+    /// Instant at which the request had its client and its target was up.
     pub(super) assigned: Stamp,
     /// Instant at which the first attempt began to send or to connect.
     pub(super) sent: Option<Stamp>,
-    /// Instant at which it ended.
+    /// Instant at which the request ended.
     pub(super) done: Stamp,
     /// Bytes, rows, retries and waits of all attempts.
     pub(super) work: RequestWork,
@@ -71,7 +71,7 @@ impl RequestProgress {
         self.sent.unwrap_or(self.assigned)
     }
 
-    /// Returns the times at which it was assigned and sent; `None` if it was not sent.
+    /// Returns the times at which the request was assigned and sent; `None` if it was not sent.
     pub(super) fn dispatch(&self) -> Option<Dispatch> {
         self.sent.map(|sent| Dispatch { assigned: self.assigned, sent })
     }
@@ -81,12 +81,12 @@ impl RequestProgress {
 pub(super) enum Attempt {
     /// The target answered, or the connection failed.
     Answered(Result<(), Error>),
-    /// Its time was over first.
+    /// The time of the attempt was over before an answer or a failure.
     GivenUp,
 }
 
 impl<D: Driver> Client<D> {
-    /// Makes a client of a job, with its connection if the job keeps connections.
+    /// Creates a client of a job, with its connection if the job keeps connections.
     pub(crate) fn new(
         lane: Rc<LaneState<D>>,
         job_state: Rc<JobState>,
@@ -112,7 +112,7 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Counts the loss of its connection.
+    /// Counts the loss of the client's connection.
     pub(super) fn lost_connection(&mut self) {
         match self.job_state.keeps_connections() {
             true => {
@@ -133,7 +133,7 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns the state in which its job counts it.
+    /// Returns the state under which the job counts the client.
     pub(super) fn status(&self) -> ClientStatus {
         match (&self.connection, self.is_disconnected) {
             (Some(_), _) => ClientStatus::Connected,
@@ -142,7 +142,7 @@ impl<D: Driver> Client<D> {
         }
     }
 
-    /// Returns true if it needs a connection before it takes a request.
+    /// Returns true if the client needs a connection before it takes a request.
     pub(super) fn lacks_connection(&self) -> bool {
         self.connection.is_none() && self.job_state.keeps_connections()
     }
@@ -165,7 +165,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Copies the steps of an exchange into the work, unless all requests of the client have the
-    /// same.
+    /// same steps.
     #[inline]
     pub(super) fn load_exchange(&mut self, exchange: usize) {
         if self.job_state.parts.vary_steps() {

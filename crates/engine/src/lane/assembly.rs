@@ -26,7 +26,7 @@ use crate::share::Share;
 use crate::targets::PerTarget;
 
 impl<D: Driver> LaneState<D> {
-    /// Makes the state of a lane without any client.
+    /// Creates the state of a lane without any client.
     pub(super) fn assemble(
         rt: Rt,
         context: RunContext<D>,
@@ -94,7 +94,7 @@ impl<D: Driver> LaneState<D> {
     }
 }
 
-/// Makes one job's state on one lane; `files` and `sinks` belong to the lane and serve all jobs.
+/// Creates one job's state on one lane; `files` and `sinks` belong to the lane and serve all jobs.
 fn job_state<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,

@@ -61,7 +61,7 @@ impl<D: Driver> LaneState<D> {
         }
     }
 
-    /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
+    /// Ends the run if the queue of a job with `on-queue-full = stop` is full.
     fn check_full_queue(&self, gate: &RefCell<Gate>) {
         if gate.borrow().has_overflowed() && !self.stop.is_requested() {
             self.stop.request(EndKind::QueueFull);

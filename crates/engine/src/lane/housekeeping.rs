@@ -17,11 +17,11 @@ use crate::stop::CHECK_INTERVAL;
 pub(crate) struct LaneOutcome {
     /// Time zero.
     pub(crate) zero: Stamp,
-    /// End of its schedule, since time zero.
+    /// Time from time zero to the end of the lane's schedule.
     pub(crate) at: Nanos,
     /// The state of the connection path to each target.
     pub(crate) target_states: Vec<TargetState>,
-    /// Message of the first of its tasks that panicked, if one did.
+    /// Message of the first task of the lane that panicked, if any.
     pub(crate) panic: Option<String>,
 }
 
@@ -109,7 +109,7 @@ impl<D: Driver> LaneState<D> {
             self.alarm.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
             self.alarm.fired().await;
             now = self.rt.now();
-            // Others may wait for the task that panicked.
+            // Other tasks may wait for the task that panicked.
             if self.stop.is_at_once() || self.stop.has_panicked() {
                 self.give_up_at.set(self.give_up_at.get().min(now));
                 self.expire_all();

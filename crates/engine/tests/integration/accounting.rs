@@ -38,8 +38,8 @@ fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
     }
 }
 
-/// Every kind of schedule that is shared among the threads, with its number of requests. Poisson
-/// arrivals have none: their number depends on the seed.
+/// Every kind of schedule that is shared among the threads, with its number of requests; `None` for
+/// Poisson arrivals, whose number depends on the seed.
 const SCHEDULES: [(&str, Option<u64>); 13] = [
     ("rate = 500", None),
     ("rate = 500\narrival = uniform", Some(9_999)),
@@ -312,7 +312,7 @@ fn arrivals_may_wait_for_an_unreachable_target() {
         assert!(rejected.contains(&balance.rejected()), "{pacing:?} {balance:?}");
         let settled = balance.completed() + balance.errors() + balance.rejected();
         assert_eq!(settled, balance.scheduled(), "{pacing:?} {balance:?}");
-        // They waited for as long as the outage lasted, which counts as wait.
+        // The oldest requests waited for the whole outage, which counts as wait.
         let oldest = totals.account(JOB).window.histograms.of(Kind::Wait).max();
         assert!(oldest >= secs(1).0, "{pacing:?} {oldest}");
         assert_eq!(finished.measured.expect("it was measured").lost, []);

@@ -63,7 +63,7 @@ impl Driver for Crowded {
     }
 }
 
-/// Other clients took the connections during the outage. They may free them again.
+/// Other clients took the connections during the outage, and may free them again.
 #[test]
 fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     for pacing in [even(100), Pacing::Closed { clients: 1, think: None }] {
@@ -238,7 +238,7 @@ fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
     let config = Config { max_connections: Some(5), ..constant(1_000, None) };
     let server = Simulated::new(config, plan.seed);
     let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
-    // Every eighth number belongs to each client.
+    // Each client gets every eighth number.
     assert_eq!(totals.account(JOB).window.counts.balance.completed(), 5 * 13 - 1);
     let text = &totals.events[0].text;
     assert!(text.starts_with("5 connections are the limit, and clients without one"), "{text}");

@@ -270,7 +270,7 @@ fn log_lines_faster_than_the_answers_wait_and_are_not_rejected() {
         let (totals, _) = run(&text, folder.path(), 1);
         assert_eq!(balance(&totals, 0), (sent, sent, 0), "{job}");
         let histograms = &totals.account(AccountId(0)).window.histograms;
-        // The last ones waited for almost the whole time, and the generator was never late.
+        // The last requests waited for almost the whole time, and the generator was never late.
         assert!(histograms.of(Kind::Wait).max() > 35_000_000_000, "{job}");
         assert!(histograms.of(Kind::SendLag).max() < 1_000_000, "{job}");
     }

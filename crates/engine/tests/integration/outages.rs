@@ -162,7 +162,7 @@ impl Connection for BarredConnection {
     delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
-/// Its other sessions still get answers, even if these are errors.
+/// The server's other sessions still get answers, even if these are errors.
 #[test]
 fn server_that_refuses_a_client_and_answers_others_with_errors_is_not_lost() {
     let plan = plan(Pacing::Closed { clients: 2, think: None }, 0.0, 10.0, 2);
@@ -288,7 +288,7 @@ fn unanswered_teardown_is_given_up_and_continues_with_its_next_statement() {
     assert_eq!(*said, expected);
 }
 
-/// Ten statements with a limit each would take ten limits.
+/// Ten statements with a time limit each would take ten times as long as the limit.
 #[test]
 fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
     let listener = Arc::new(Interrupting::default());
@@ -314,7 +314,7 @@ fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
 struct Closing {
     inner: Simulated,
     sessions: Arc<AtomicU64>,
-    /// True if it does not end every second session.
+    /// True if the server leaves every second session open.
     spares: bool,
 }
 

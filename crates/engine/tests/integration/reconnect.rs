@@ -166,7 +166,7 @@ fn connecting_counts_as_service_and_closing_does_not() {
             let statement = times(&totals, Kind::Statement(StatementId(0)));
             assert!(are_about(statement, 1_000), "{job}: {statement:?}");
             assert_eq!(times(&totals, Kind::SendLag).1, 0, "{job}");
-            // One for the control connection, one that tries out the statement.
+            // The two others are the control connection, and the one that tries out the statement.
             assert_eq!(number(&deeds.connected), requests + 2, "{job}");
             assert_eq!(number(&deeds.closed), requests + 2, "{job}");
             assert_eq!(number(&deeds.prepared), requests + 1, "{job}");
@@ -178,7 +178,7 @@ fn connecting_counts_as_service_and_closing_does_not() {
 #[test]
 fn closing_a_connection_keeps_its_client_busy() {
     let (totals, _, _) = watch(&plan("concurrency = 1"), server(), 1);
-    // Nine milliseconds each.
+    // Each request occupies the client for nine milliseconds.
     assert_eq!(settled(&totals).completed(), 10_000_u64.div_ceil(9));
     assert_eq!(times(&totals, Kind::Wait).1, 0);
     let mut plan = plan("every = 8ms\ncount = 100");

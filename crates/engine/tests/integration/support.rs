@@ -16,7 +16,7 @@ use crate::boxed_driver::BoxedDriver;
 
 pub(crate) const JOB: AccountId = AccountId(0);
 
-/// Implements these methods of a `driver::Connection` by those of the field `inner`.
+/// Implements these methods of a `driver::Connection` by calling those of the field `inner`.
 macro_rules! delegate_to_inner {
     (@prepare) => {
         async fn prepare(&mut self, text: &str) -> Result<driver::PreparedId, driver::Error> {

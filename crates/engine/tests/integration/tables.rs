@@ -175,7 +175,7 @@ fn table_that_is_not_answered_before_its_load_is_filled_over_another_connection(
         entry("b", ExcerptKind::Unreadable, Some("no answer within 2s")),
     ];
     assert_eq!(shown, expected);
-    // The connection that looked for rows, and the one that read the tables.
+    // These are the connection that looked for rows, and the one that read the tables.
     assert_eq!(server.abandoned.load(Ordering::Relaxed), 2);
 }
 
