@@ -16,12 +16,13 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// The shell's script.
+/// The script of the shell.
 ///
-/// Its arguments are a folder, a time in seconds, and the beginning of the path of a folder that it
-/// receives later. It keeps a list of processes, in which a negative number is a process group. At
-/// the end it sends each its signal, waits for that time and kills those that are left. It reads
-/// the time, as turns of a loop take long on a busy machine.
+/// Its arguments are a folder, a timeout in seconds, and the start of the path of a folder whose
+/// number it may receive later. It keeps a list of process ids; a negative number is a process
+/// group. At the end of its input it sends each process its signal, waits until the processes have
+/// ended or the timeout has passed, and kills those that remain. It reads a clock instead of
+/// counting iterations of its loop, because an iteration takes long on a busy machine.
 ///
 /// A killed server leaves its shared memory segment behind, which the seventh line of its
 /// `postmaster.pid` names. A zombie process counts as ended, because its new parent may reap it
@@ -83,7 +84,7 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// A process that ends others and removes a folder when this process has ended.
 ///
-/// Dropping it does that at once, and waits for the end.
+/// Dropping it ends those processes and removes the folder at once, and waits until this is done.
 #[derive(Debug)]
 pub struct Guardian {
     shell: Child,
@@ -100,8 +101,8 @@ impl Guardian {
         Guardian::start([folder, Path::new("")], EXIT_TIMEOUT_S, PATH)
     }
 
-    /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names; the
-    /// path of the folder begins with `stem`.
+    /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names
+    /// later; the path of the folder begins with `stem`.
     ///
     /// # Errors
     /// As [`Guardian::of_folder`].
@@ -131,8 +132,8 @@ impl Guardian {
 
     /// Replaces the folder by the one whose path ends with this number; with `None`, by no folder.
     ///
-    /// The shell receives it even if this process is killed immediately afterwards: the pipe keeps
-    /// the line.
+    /// The shell receives the command even if this process is killed immediately afterwards: it is
+    /// already in the pipe.
     pub(crate) fn guard_folder(&mut self, number: Option<u32>) {
         self.send(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
     }
@@ -195,7 +196,7 @@ mod tests {
         assert!(!child.wait().expect("a status").success());
     }
 
-    /// The shell ends at once, and the other process of its pipeline writes its last words.
+    /// The shell ends at once; the other process of its group still writes output when it ends.
     #[test]
     fn group_whose_leader_has_gone_has_time_to_end() {
         let mut command = Command::new("/bin/sh");
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(words, "ready\nlast words\n");
     }
 
-    /// Each turn of the script's loop takes a second, as on a busy machine.
+    /// Each iteration of the script's loop takes a second, as on a busy machine.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "another process is watched")]
     fn patience_is_measured_in_seconds_and_not_in_turns() {

@@ -1,6 +1,6 @@
-//! The access to a database for the programs that run beside Assay: environment variables say where
-//! it is. The password is in a file of a temporary folder, in the form that the client programs of
-//! the database read, and in no variable.
+//! Access to a database for the programs that run beside Assay: environment variables with its
+//! address, and a password file in a temporary folder, in the format that the database's client
+//! programs read. No variable contains the password.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,17 +13,16 @@ use base::{Dialect, Endpoint, Secret, Secrets, Target};
 use driver::{Login, ProgramEnvironment};
 use guardian::TemporaryFolder;
 
-/// The access to a database that programs are given. Its password file is removed when this is
-/// dropped.
+/// The access to a database that programs are given. Dropping it removes its password file.
 pub(crate) struct Access {
-    /// The variables, and the passwords in the file, which a program may repeat.
+    /// The environment variables, and the secrets to remove from the error messages of a program.
     pub(crate) environment: Arc<ProgramEnvironment>,
     /// The folder of the password file.
     _folder: Option<TemporaryFolder>,
 }
 
 impl Access {
-    /// Returns the access to a database, by its target and the login of its driver, if it needs
+    /// Returns the access to a database, from its target and the login of its driver, if it has
     /// one; without a target, every variable is removed.
     ///
     /// # Errors
@@ -40,13 +39,14 @@ impl Access {
             let place_of_socket = ServerEndpoint::of(&login, dialect);
             host = Some(place_of_socket.host.into());
             port = place_of_socket.port.map(|port| port.to_string().into());
-            // An empty file would hide the user's own from a program that asks another server.
+            // An empty file would hide the user's own password file from a program that connects to
+            // another server.
             let has_password = !password_of(&login).is_empty();
             let is_read = dialect == Dialect::Postgres && has_password;
             pgpass = is_read.then(|| path.clone().into_os_string());
             password_file = Some(path.into_os_string());
             folder = Some(place);
-            // A program may print the file.
+            // A program may print the file, so its escaped password is a secret, too.
             let in_file = Secret::new(escaped(password_of(&login), dialect));
             secrets = Secrets::of_all([login.secrets.clone(), Secrets::new([in_file])]);
             user = Some(login.user.into());
@@ -69,15 +69,15 @@ impl Access {
     }
 }
 
-/// Host and port by which the client programs of a database find a server.
+/// Host and port under which the client programs of a database find a server.
 struct ServerEndpoint {
     host: String,
     port: Option<u16>,
 }
 
 impl ServerEndpoint {
-    /// Returns the place of a server. Programs of PostgreSQL find a socket by its folder and the
-    /// port at the end of its name.
+    /// Returns the endpoint of a server. PostgreSQL's programs find a Unix socket by its folder, as
+    /// the host, and the port at the end of its file name.
     fn of(login: &Login, dialect: Dialect) -> ServerEndpoint {
         let (host, port) = (login.host.clone(), login.port);
         match &login.socket {
@@ -96,7 +96,7 @@ fn password_of(login: &Login) -> &str {
     login.password.as_ref().map_or("", Secret::expose)
 }
 
-/// Returns a text as a value of the password file.
+/// Returns a text, escaped as a value of the password file.
 fn escaped(text: &str, dialect: Dialect) -> String {
     let text = text.replace('\\', "\\\\");
     match dialect {

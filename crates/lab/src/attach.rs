@@ -1,4 +1,4 @@
-//! Observation of another program: same observers and record as a run, no jobs.
+//! Observation of another program, with the observers and the record of a run, but without jobs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,7 +32,7 @@ const WATCHES: &str = "[observe]\n";
 pub enum Subject {
     /// A command, which is started and observed until it ends.
     Command(Command),
-    /// An existing process, until it ends.
+    /// An existing process, which is observed until it ends.
     Process(u32),
     /// Only the machine and the database.
     Nothing,
@@ -40,7 +40,7 @@ pub enum Subject {
 
 /// The parameters of an observation: program, target, limits and record.
 pub struct AttachOrder {
-    /// The program.
+    /// The program to observe.
     pub subject: Subject,
     /// A description of the program for the record, without secrets.
     pub described: String,
@@ -64,26 +64,26 @@ pub struct AttachOrder {
     pub warn: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-/// The components of the database without which its limits cannot be distinguished from the
-/// program's, with the warnings for them.
+/// The observed components without which a limit of the database cannot be distinguished from a
+/// limit of the program, with the warnings for them.
 const NEEDED: [(&str, &str); 3] = [
     (DATABASE, "cannot observe the database"),
     (SESSIONS, "cannot observe the sessions of the database"),
     (SESSIONS_OF_OTHERS, "cannot observe all sessions of the database"),
 ];
 
-/// Returns the warning for a missing component, if it is worth one.
+/// Returns the warning for a missing component; `None` if it needs no warning.
 fn warning(what: &str, why: &str) -> Option<String> {
     let (_, words) = NEEDED.iter().find(|(needed, _)| *needed == what)?;
     Some(format!("{words}: {why}"))
 }
 
-/// An observation that left a record.
+/// The result of an observation that left a record.
 #[derive(Debug)]
 pub struct AttachResult {
     /// The path of the record.
     pub record: std::path::PathBuf,
-    /// The reason why it ended.
+    /// The reason why the observation ended.
     pub end: EndKind,
     /// The exit status of the command, if there was one.
     pub status: Option<ExitStatus>,
@@ -98,7 +98,7 @@ pub enum AttachError {
     Run(Error),
     /// The program cannot be started.
     Start(io::Error),
-    /// There is no such process.
+    /// There is no process with this id.
     NoProcess(u32),
 }
 
@@ -116,8 +116,8 @@ impl std::error::Error for AttachError {}
 
 /// Observes a program and, if a target is given, the database that it uses.
 ///
-/// A database that cannot be reached does not prevent this; the record lists the missing
-/// components.
+/// If the database cannot be reached, the program is observed nevertheless; the record lists the
+/// missing components.
 ///
 /// # Errors
 /// Nothing was observed, and there is no record.
@@ -151,7 +151,7 @@ pub fn attach(mut order: AttachOrder) -> Result<AttachResult, AttachError> {
     }
 }
 
-/// Returns a plan that uses the main target, only to have a driver created for it; it is never run.
+/// Returns a plan that uses the main target. It is never run; it only serves to create a driver.
 fn asking() -> Plan {
     let (plan, _) = workload::plan("[asked]\nquery = select 1\n", &Overrides::default());
     plan.expect("a plan of one statement")
@@ -164,8 +164,8 @@ fn watching(observe: &Observe) -> Plan {
     Plan { observe: observe.clone(), ..plan }
 }
 
-/// Starts the program, observes it until it ends, and records the observations; `missing` says why
-/// the database cannot be observed.
+/// Starts the program, observes it until it ends, and records the observations; `missing` is the
+/// reason why the database cannot be observed.
 fn watch(
     order: AttachOrder,
     main: Option<AnyDriver>,
@@ -196,7 +196,8 @@ fn watch(
     let zero = Monotonic.now();
     notes.time_zero(WallTime::now());
     let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
-    // A component that cannot be observed is noted as missing; the program does not wait for it.
+    // A component that cannot be observed is noted as missing; the start of the program does not
+    // wait for the observers.
     let watches = MachineObservers::begin(zero, &scope, &plan.observe, &observations);
     let whose = match program.number() {
         Some(_) => ObservedSessions::Program(scope),
@@ -219,7 +220,7 @@ fn watch(
     Ok(AttachResult { record, end, status: program.status(), record_error })
 }
 
-/// Returns a callback that warns of each missing component once, if it is worth a warning.
+/// Returns a callback that warns once of each missing component that needs a warning.
 fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> MissingListener {
     let reported = Mutex::new(BTreeSet::new());
     Arc::new(move |what, why| {
@@ -262,7 +263,7 @@ impl Program {
     fn is_running(&mut self) -> bool {
         let is_running = match (&mut self.child, self.number) {
             (Some(child), _) => {
-                // If its state cannot be read, stop waiting for it.
+                // If the program's state cannot be read, stop waiting for its end.
                 let asked = child.try_wait();
                 self.status = asked.as_ref().ok().copied().flatten();
                 asked.is_ok() && self.status.is_none()
@@ -287,8 +288,8 @@ impl Program {
     }
 }
 
-/// Returns true if the process exists and has not ended; one that was not yet waited for has a `Z`
-/// or an `X` after its name (`proc_pid_stat(5)`).
+/// Returns true if the process exists and has not ended. The state of a process that has ended but
+/// was not yet waited for, after its name, is `Z` or `X` (`proc_pid_stat(5)`).
 fn process_exists(number: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{number}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());

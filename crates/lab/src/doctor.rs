@@ -1,8 +1,8 @@
 //! The `doctor`: examines the machine and optionally a server for conditions that would distort a
 //! run.
 //!
-//! The machine is examined first, while nothing of ours is running: a private server that is
-//! starting would make the machine look busy.
+//! The machine is examined first, before Assay starts any server: a private server that is starting
+//! would make the machine look busy.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const SLEEPS: usize = 300;
 /// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examination {
-    /// The facts found.
+    /// The facts that were found about the machine and the server.
     pub input: DoctorInput,
     /// The judgement of these facts.
     pub diagnosis: Diagnosis,
@@ -34,7 +34,7 @@ pub struct Examination {
 /// Examines this machine and, if one is given, a server; takes about 0.3 s.
 ///
 /// # Errors
-/// No driver can be created for the target, or it cannot be reached.
+/// No driver can be created for the target, or the target cannot be reached.
 pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));

@@ -38,10 +38,10 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
     evidence_of_run(archive, None)
 }
 
-/// Reads the evidence of a record; `known` says how the run ended if the record itself does not.
+/// Reads the evidence of a record; `known` is the end of the run if the record itself lacks it.
 ///
 /// The evidence of a killed run ends with its last complete interval. Requests that were still open
-/// at its end count as unsent, because the killed generator could not settle them.
+/// at that time count as unsent, because the killed generator could not settle them.
 ///
 /// # Errors
 /// The record is damaged. A plan that this version cannot read is not an error: the evidence then
@@ -50,8 +50,8 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     evidence_after(archive, known, Nanos::ZERO)
 }
 
-/// Reads the evidence with a window that begins at `warmup` at the earliest, if the plan leaves the
-/// end of the warm-up to be found. A time after the end of the run is ignored.
+/// Reads the evidence with a window that begins at `warmup` at the earliest, if the end of the
+/// warm-up is to be detected. A `warmup` after the end of the run is ignored.
 ///
 /// # Errors
 /// As [`evidence_of_run`].
@@ -199,8 +199,8 @@ fn begin_window_after(archive: &Archive, run: &mut Evidence, warmup: Nanos) {
     }
 }
 
-/// Parses the plan stored in the record; if it cannot be read or its jobs differ from the jobs of
-/// the record, returns a plan built from the header, and the reason.
+/// Parses the plan stored in the record. If the plan cannot be read or its jobs differ from the
+/// jobs of the record, returns a plan built from the header, and the reason.
 fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let header = archive.header();
     let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &NoFiles);
@@ -217,7 +217,8 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
 }
 
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
-/// once every lane has left it; late answers and faster lanes may have added a row after it.
+/// once every lane has passed it; faster lanes and late answers may have added rows of later
+/// intervals, without a gauge.
 fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for account in archive.accounts() {
@@ -270,8 +271,8 @@ struct WindowTimes {
     parts: Vec<(Range<usize>, Distribution)>,
 }
 
-/// Reads the response times of the window; each step is a batch of the estimates. The steps are
-/// read twice for these, and not again for the parts of the window.
+/// Reads the response times of the window; each step is a batch of the estimates. The estimates
+/// read each step twice; the sums of the parts of the window need no further reading.
 fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes, RecordError> {
     let window = run.steps.window();
     let probes = run.steps.probes(run.plan.probe);
@@ -297,9 +298,9 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
 /// The response times of ranges of steps, which are in order and do not overlap.
 struct RangeSums {
     ranges: Vec<Range<usize>>,
-    /// Response times of the first ranges, which are complete.
+    /// Response times of the ranges that are complete, which are the first ones.
     complete: Vec<(Range<usize>, Distribution)>,
-    /// The times so far of the range after them.
+    /// The sum of the times so far of the range after the complete ones.
     sum: TimesSum,
 }
 
@@ -308,7 +309,7 @@ impl RangeSums {
         RangeSums { ranges, complete: Vec::new(), sum: TimesSum::new(Kind::Response) }
     }
 
-    /// Adds the times of a step. It follows the steps that were added before.
+    /// Adds the times of a step. Steps must be added in ascending order.
     fn add(&mut self, step: usize, times: &[BucketCount]) {
         self.complete_before(step);
         if self.ranges.get(self.complete.len()).is_some_and(|range| range.contains(&step)) {
@@ -332,8 +333,8 @@ impl RangeSums {
     }
 }
 
-/// Reads the dispersions of the numbers of requests beyond the bounds of conditions on quantiles;
-/// `None` for other conditions, and if there are too few steps. `run` is the evidence of the
+/// Reads, for each condition on a quantile, the dispersion of the number of requests beyond its
+/// bound; `None` for other conditions, and if there are too few steps. `run` is the evidence of the
 /// record.
 ///
 /// # Errors
@@ -385,7 +386,7 @@ impl Responses<'_> {
         Ok(response)
     }
 
-    /// Returns the same times by bucket. `read` is memory that serves several ranges.
+    /// Returns the same times by bucket. `read` is a buffer that is reused for several ranges.
     fn times(
         &self,
         intervals: Range<Interval>,
@@ -466,9 +467,9 @@ fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), R
 
 /// The requests that were open when a run was killed.
 ///
-/// They count as unsent and are timed at the least age that each can have had, as if it had come
-/// due at the end of its interval. For requests of the last interval that is zero; they have no
-/// time, since a zero would lower the quantiles.
+/// They count as unsent. The time of each is its minimum age, from the end of its interval to the
+/// kill. Requests of the last interval, whose minimum age is zero, have no time, since a zero would
+/// lower the quantiles.
 #[derive(Default)]
 pub(crate) struct OpenAtKill(Vec<(Interval, Nanos, u64)>);
 

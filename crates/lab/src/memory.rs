@@ -1,8 +1,8 @@
 //! The limit of a process's address space, checked before a run.
 //!
 //! An allocation that fails ends the process at once, without a record. The allocator reserves
-//! addresses for each thread, long before it uses as much memory; so a limit that is small for its
-//! threads is refused before the first of them starts.
+//! addresses for each thread, long before it uses as much memory. So a run is refused before its
+//! first thread starts if the limit is too small for its threads.
 
 use std::fmt;
 
@@ -25,10 +25,10 @@ const OTHER_THREADS: u64 = 6;
 const THREADS_OF_LANE: u64 = 2;
 
 /// Addresses for everything else, in bytes: the program and its libraries, memory beyond the
-/// reservations, and the room that the allocator needs to align one.
+/// reservations, and the room that the allocator needs to align a reservation.
 ///
-/// The size that the process has now would not be better: the threads that have started by chance,
-/// and their reservations, would count twice.
+/// The current size of the process would be less suitable: it may include some of the threads and
+/// their reservations, which would then count twice.
 const OTHER_ADDRESSES: u64 = 160 << 20;
 
 /// The error that a run needs more addresses than this process may have.
@@ -38,7 +38,7 @@ pub struct TooFewAddresses {
     pub lanes: u16,
     /// Address space that the process needs, in bytes.
     pub needed: u64,
-    /// Address space that it may have, in bytes.
+    /// Address space that the process may have, in bytes.
     pub allowed: u64,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for TooFewAddresses {
 
 impl std::error::Error for TooFewAddresses {}
 
-/// Checks that a run with this many lanes may have the addresses that it needs.
+/// Checks that a run with this many lanes does not need more addresses than this process may have.
 pub(crate) fn check_addresses(lanes: u16) -> Result<(), TooFewAddresses> {
     let Some(allowed) = getrlimit(Resource::As).current else { return Ok(()) };
     let threads = OTHER_THREADS + THREADS_OF_LANE * u64::from(lanes);

@@ -1,4 +1,4 @@
-//! Observation of machines and databases during a run, into its record.
+//! Observation of machines and databases during a run; the samples are written into its record.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,8 +46,8 @@ pub(crate) struct ObservationSink {
     notes: RecordFacts,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
-    /// The table being filled, before time zero, and the time for which it had been filled when
-    /// observation began.
+    /// The table that is being filled, before time zero, and the time for which it had been filled
+    /// when observation began.
     load: Option<(Arc<str>, Nanos)>,
     /// A callback for components that cannot be observed.
     warn: Option<MissingListener>,
@@ -87,7 +87,7 @@ impl ObservationSink {
             }
             let name = match &self.load {
                 None => format!("{MISSING}{what}"),
-                // The run itself may still be able to observe it.
+                // The component may still be observed during the run itself.
                 Some((table, _)) => format!("{LOAD_MISSING}{table}.{what}"),
             };
             self.notes.setting(name, why);
@@ -100,7 +100,7 @@ impl ObservationSink {
     }
 }
 
-/// The observers of machines: this one, and others over ssh.
+/// The observers of machines: of this machine, and of others over ssh.
 pub(crate) struct MachineObservers {
     here: Option<Watch>,
     there: Vec<RemoteWatch>,
@@ -145,8 +145,8 @@ fn remote(host: &workload::RemoteHost) -> RemoteHost {
 /// Starts to observe the database at an instant.
 pub(crate) type Begin = Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
 
-/// Returns a function that starts to observe the main target; `None` if that is switched off, or
-/// the target is not a database. Reports missing components to `observations`.
+/// Returns a function that starts to observe the main target; `None` if this observation is
+/// switched off, or the target is not a database. Reports missing components to `observations`.
 pub(crate) fn of_database(
     plan: &Plan,
     main: Option<&AnyDriver>,
@@ -173,8 +173,8 @@ pub(crate) fn of_database(
 }
 
 /// Returns the sessions of a run at the server of its main target, including those of other targets
-/// of the same kind, which may be the same server. If programs of jobs may open further sessions,
-/// whose ids are unknown, sessions are recognised by name alone.
+/// of the same kind, which may be on the same server. If programs of jobs may open further
+/// sessions, whose ids are unknown, sessions are recognised by name alone.
 pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
     let main = drivers.main.as_ref()?;
     let sessions = |driver: &AnyDriver| {

@@ -1,9 +1,9 @@
 //! The limit of open files, checked and raised before a run.
 //!
 //! Each connection is an open file. A process may raise its soft limit up to the hard limit. A run
-//! that cannot have the connections it starts with is refused before it opens the first. The number
-//! to which open jobs may grow is not a reason for refusal: they use as many as the limit allows,
-//! and the record says so.
+//! whose initial connections exceed the limit is refused before it opens the first. The number to
+//! which open jobs may grow is not a reason for refusal: they use as many connections as the limit
+//! allows, and the record notes this.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use engine::{Drivers, connections_at_most, connections_at_start};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use workload::{JobId, Plan};
 
-/// Files that a run opens besides connections and threads: the record with its journal, the op-log,
-/// control connections, and the connection that cancels abandoned statements.
+/// Number of files that a run opens in addition to connections and threads: the record with its
+/// journal, the op-log, control connections, and the connection that cancels abandoned statements.
 const OTHER_FILES: u64 = 24;
 
-/// Files of a thread that waits for I/O: lanes, control and cancellation.
+/// Number of files of a thread that waits for I/O: lanes, control and cancellation.
 const PER_THREAD: u64 = 4;
 
-/// Number of threads besides the lanes.
+/// Number of threads in addition to the lanes.
 const OTHER_THREADS: u64 = 2;
 
 /// The error that a run needs more open files than this process may have.
@@ -57,7 +57,7 @@ impl fmt::Display for TooManyFiles {
 
 impl std::error::Error for TooManyFiles {}
 
-/// Checks that the run may open the files it starts with, and raises the soft limit if it may need
+/// Checks that the run may open its initial files, and raises the soft limit if the run may need
 /// more.
 pub(crate) fn raise_file_limit(
     plan: &Plan,
@@ -88,7 +88,7 @@ pub(crate) fn raise_file_limit(
     Ok(())
 }
 
-/// Connections that are open at the same time, and the files they need.
+/// Number of connections that are open at the same time, and of the files that they need.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct ConnectionCount {
     files: u64,
@@ -118,8 +118,8 @@ impl ConnectionCount {
     }
 }
 
-/// Returns the number of files that this process has open; where the system does not say, an
-/// estimate for the standard streams and signals.
+/// Returns the number of files that this process has open. If the system does not report it,
+/// returns an estimate for the standard streams and signals.
 fn open_now() -> u64 {
     const USUAL: u64 = 8;
     std::fs::read_dir("/proc/self/fd").map_or(USUAL, |entries| entries.count() as u64)

@@ -6,7 +6,7 @@ use base::{Clock, Nanos, Stamp};
 use engine::Stop;
 use rt::run_real;
 
-/// Time after which an ended wait is noticed.
+/// Interval at which a wait checks whether it has ended.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Waits while `goes_on` returns true for the current time, until a stop is requested.

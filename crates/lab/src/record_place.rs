@@ -9,10 +9,10 @@ use record::Header;
 /// The path of a record. An existing file is never overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordPlace {
-    /// This file, which must not exist.
+    /// The given path, which must not exist.
     Exactly(PathBuf),
-    /// This file, or one with a number after its name if it exists: two runs that begin in the same
-    /// second keep both records.
+    /// The given path, or one with a number after the name if a file exists there: two runs that
+    /// begin in the same second keep both records.
     Numbered(PathBuf),
 }
 
@@ -27,10 +27,10 @@ impl RecordPlace {
         }
     }
 
-    /// Creates a file with `create`, which must fail if there is one, as `is_taken` reports: at the
-    /// requested path, or under the first number that is not taken. Nothing can happen between the
-    /// choice of the name and the creation. Returns the last result of `create`; if every number is
-    /// taken, the first.
+    /// Creates a file with `create`, at the requested path or under the first number that is not
+    /// taken. `create` must fail if the file exists, and `is_taken` recognises this error, so no
+    /// other process can take the name between its choice and the creation. Returns the last result
+    /// of `create`; if every number is taken, the first.
     pub fn create_with<T>(
         &self,
         mut create: impl FnMut(&Path) -> T,
@@ -54,7 +54,7 @@ impl RecordPlace {
     }
 }
 
-/// Returns a path with the numbers from 2 after its file stem.
+/// Returns the paths with the numbers from 2 after the file stem.
 fn numbers(path: &Path) -> impl Iterator<Item = PathBuf> {
     (2..=MOST_NUMBERED).map(|number| numbered(path, number))
 }
@@ -90,7 +90,7 @@ mod tests {
         let place = RecordPlace::Numbered(path.clone());
         let created = place.create_with(
             |name| {
-                // The other process is faster twice.
+                // Another process takes the name first, twice.
                 if name != folder.path().join("r-3.assay") {
                     create(name).unwrap();
                 }

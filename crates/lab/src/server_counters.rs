@@ -26,8 +26,8 @@ pub(crate) fn metric_of(counter: Counter) -> ObservedMetric {
     }
 }
 
-/// Returns the server statistics of a record: `of_server` are the observations of its counters, and
-/// `jobs` the counts of each job over the whole run.
+/// Returns the server statistics of a record: `of_server` are the values of the server's counters,
+/// and `jobs` the counts of each job over the whole run.
 pub(crate) fn server_counters(
     archive: &Archive,
     settings: &[(String, String)],

@@ -8,7 +8,8 @@ use rt::{Wait, run_real};
 /// Length of a sleep.
 const SLEEP: Nanos = Nanos::from_millis(1);
 
-/// Number of sleeps before the measurement, in which the timer learns the kernel's wake-up latency.
+/// Number of sleeps before the measurement. During these, the timer learns the kernel's wake-up
+/// latency.
 const LEARNING: usize = 100;
 
 /// Sleeps `sleeps` times for 1 ms and returns the lateness of each.

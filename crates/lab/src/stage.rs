@@ -23,8 +23,8 @@ use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, sim
 
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
-/// Private servers and temporary databases exist as long as the stage. A run that begins on it
-/// finds the data that the previous one left; only simulated servers are new for each run.
+/// Private servers and temporary databases exist as long as the stage. A run on the stage finds the
+/// data that the previous run left; only simulated servers are new for each run.
 pub struct Stage {
     targets: PerTarget<OpenTarget>,
     reached: Vec<ResolvedTarget>,
@@ -69,7 +69,7 @@ impl From<TargetProblem> for OpenError {
 
 impl Stage {
     /// Starts the private servers and creates the drivers of all targets that a plan uses; `main`
-    /// is the main one.
+    /// is the main target.
     ///
     /// # Errors
     /// A target cannot be admitted or opened, or the shell rejects a command of the plan.
@@ -115,7 +115,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Gives the programs of jobs, which run in `folder`, the access to the main target.
+    /// Gives the programs of jobs access to the main target; the programs run in `folder`.
     fn give_access(&mut self, folder: &Path) -> io::Result<()> {
         let access = self.access()?;
         let programs = Programs::new(folder.to_owned(), Arc::clone(&access.environment));
@@ -138,7 +138,7 @@ impl Stage {
         &self.reached
     }
 
-    /// Returns the login at the main target; `None` if it needs none.
+    /// Returns the login at the main target; `None` if the target needs none.
     fn login(&self) -> Option<Login> {
         self.targets.main.as_ref()?.shared_driver()?.login()
     }
@@ -169,8 +169,8 @@ impl Stage {
         self.in_session(plan, async |connection| Ok(connection.settings().await))
     }
 
-    /// Returns the result of a conversation with the main target of a plan, in a session of its
-    /// own; `None` if no job uses that target.
+    /// Runs a function in a session of its own at the main target of a plan, and returns its
+    /// result; `None` if no job uses that target.
     fn in_session<T>(
         &self,
         plan: &Plan,
@@ -191,7 +191,7 @@ impl Stage {
     /// Connects once to each host of every networked target of a plan.
     ///
     /// # Errors
-    /// The first host that does not accept the connection.
+    /// A host does not accept the connection; the error is that of the first such host.
     pub(crate) fn reach(&self, plan: &Plan) -> Result<(), Unreachable> {
         for (target, driver) in self.drivers(plan, SimulatedRun::only(plan)).iter() {
             let reached = match driver {
@@ -209,9 +209,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the drivers for a run of a plan, with new simulated servers.
-    ///
-    /// `run` is the run of simulated servers.
+    /// Returns the drivers for a run of a plan, with new simulated servers. `run` has their seed
+    /// and the position of the run.
     ///
     /// # Panics
     /// If the plan uses a target for which the stage was not opened.
@@ -224,7 +223,7 @@ impl Stage {
     }
 }
 
-/// Connects once to each host of a database, which take turns.
+/// Connects once to each host of a database; successive connections go to successive hosts.
 fn connect_to_each_host(driver: &AnyDriver) -> Result<(), driver::Error> {
     let hosts = driver.nodes().len().max(1);
     let done = run_real(&rt::Options::default(), async |rt| {
@@ -240,12 +239,12 @@ fn connect_to_each_host(driver: &AnyDriver) -> Result<(), driver::Error> {
 enum OpenTarget {
     /// A simulated server, which is created for each run.
     Simulated(Box<Config>),
-    /// Any other target.
+    /// The driver of any other target, which all runs share.
     Driver(AnyDriver),
 }
 
-/// Returns the passwords of logins, to be removed from texts of servers that are no errors, such as
-/// settings and names: without short passwords, which may equal other words there.
+/// Returns the passwords of logins, to be removed from texts of servers other than errors, such as
+/// settings and names. Short passwords are left out, because they may equal other words there.
 pub(crate) fn passwords<'d>(drivers: impl IntoIterator<Item = &'d AnyDriver>) -> Secrets {
     let logins = drivers.into_iter().filter_map(AnyDriver::login);
     Secrets::of_all(logins.map(|login| login.secrets)).distinct()
@@ -280,7 +279,7 @@ fn seed_of(plan: &Plan, asked: JobTarget, seed: Seed) -> Seed {
     Seed(Stream::new(seed, &format!("target {name}"), "server").draw(0).bits())
 }
 
-/// Reports a command that the shell rejects, without running it.
+/// Returns an error for the first command that the shell rejects; runs none of them.
 fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
     for job in &plan.jobs {
         let Some(command) = job.command() else { continue };
@@ -307,8 +306,8 @@ fn named(error: OpenError, name: &str) -> OpenError {
     }
 }
 
-/// Opens an admitted target and returns it with the database's address; adds a server that is
-/// started for it to `servers`.
+/// Opens an admitted target and returns it with the database's address. A server that is started
+/// for the target is added to `servers`.
 fn open(
     target: &Target,
     options: &Options,

@@ -48,7 +48,8 @@ pub(crate) fn of_run(header: &Header, plan: &Plan, settings: &[(String, String)]
     }
 }
 
-/// Returns route and place of a target; `path` is the network path to its servers, if known.
+/// Returns the route to a target and its location; `path` is the network path to its servers, if
+/// known.
 fn used_target(target: &Target, path: Option<&str>) -> UsedTarget {
     let of_servers = || path.map_or(DatabaseLocation::Unknown, location_of);
     let named = |name: &str| target.endpoint == Endpoint::Named(name.to_owned());
@@ -65,7 +66,8 @@ fn used_target(target: &Target, path: Option<&str>) -> UsedTarget {
     UsedTarget { route, location }
 }
 
-/// Returns the place of servers from the paths to them; one on this host is enough for `ThisHost`.
+/// Returns the location of servers from the paths to them; `ThisHost` if at least one is on this
+/// host.
 fn location_of(paths: &str) -> DatabaseLocation {
     let is = |name: &str, is_here: bool| {
         NetworkPath::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)

@@ -1,6 +1,6 @@
-//! Targets: which of them can be measured, and the databases behind those that were opened.
+//! Targets: checks that they can be measured, and the databases behind the opened ones.
 //!
-//! Nothing here contacts a server; [`Stage`](crate::Stage) does.
+//! This module contacts no server; [`Stage`](crate::Stage) does.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::virtual_time::takes_no_time;
 pub struct SimulatedRun {
     /// The seed of the servers.
     pub seed: Seed,
-    /// The number of runs before it, over which the speed of the servers may drift.
+    /// The number of earlier runs, over which the speed of the servers may drift.
     pub position: u32,
 }
 
@@ -32,13 +32,13 @@ impl SimulatedRun {
 /// A reason why there is no driver for a target.
 #[derive(Debug)]
 pub enum TargetProblem {
-    /// The private server is impossible or cannot be started.
+    /// The private server that the URL requests is impossible, or cannot be started.
     Testbed(testbed::Problem),
     /// Only a simulated server can be run in virtual time.
     NotSimulated,
     /// Programs cannot be run in virtual time.
     Programs,
-    /// In virtual time, the clients of a job neither think nor wait: the clock stands still.
+    /// In virtual time, the clients of a job neither think nor wait, so the clock does not advance.
     NoTimePasses {
         /// Name of the job.
         job: String,
@@ -75,7 +75,7 @@ impl fmt::Display for TargetProblem {
                  server a service time, as in sim:mm1?service=1ms"
             ),
             TargetProblem::Simulation(error) => error.fmt(f),
-            // Its code only says that the URL is at fault.
+            // The error's code adds nothing: it only shows that the URL is at fault.
             TargetProblem::Database(error) => f.write_str(error.message()),
             TargetProblem::Of(name, problem)
                 if matches!(**problem, TargetProblem::NotSimulated) =>
@@ -93,11 +93,11 @@ impl fmt::Display for TargetProblem {
 
 impl std::error::Error for TargetProblem {}
 
-/// Checks a target without contacting it: its kind has a driver, and its options exist and make
-/// sense.
+/// Checks a target without contacting it: its kind has a driver, and its options exist and are
+/// valid.
 ///
-/// [`run`](crate::run()) begins with this, so `assay check` refuses the same targets as a run, in
-/// the same words.
+/// [`run`](crate::run()) begins with this check, so `assay check` refuses the same targets as a
+/// run, with the same messages.
 ///
 /// # Errors
 /// The URL is wrong, or cannot be run in virtual time.
@@ -112,11 +112,11 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     }
 }
 
-/// Checks every target that a plan uses; `main` is the main one. In virtual time, requests or
-/// pauses must take time.
+/// Checks every target that a plan uses; `main` is the main target. In virtual time, also checks
+/// that requests or pauses take time.
 ///
 /// # Errors
-/// As [`admit`], with the name of the target where it has one; or virtual time would not pass.
+/// As [`admit`], with the name of a named target; or virtual time would not pass.
 pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     admit_used(plan, main, is_virtual, |target| plan.uses(target))?;
     match plan.jobs.iter().find(|job| is_virtual && has_no_clock(plan, job, main)) {
@@ -154,8 +154,8 @@ pub(crate) fn admit_used(
     PerTarget::of_used(plan, is_used, admitted).map(|_| ())
 }
 
-/// Returns the password file that would be used for any host of a target; `None` if there is none,
-/// the URL has a password, or its servers are on this machine.
+/// Returns the password file that would be used for any host of a target; `None` if there is no
+/// such file, the URL has a password, or the target's servers are on this machine.
 pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
     match target.kind {
         TargetKind::Postgres => Postgres::password_file_for_any_host(target),
@@ -167,13 +167,13 @@ pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
 /// A database for which there is a driver.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedTarget {
-    /// The target's name, if it is not the main one.
+    /// The name of a named target; `None` for the main target.
     pub(crate) name: Option<String>,
     /// The database's address; for a private server, the address at which it was started.
     pub(crate) target: Target,
 }
 
-/// Returns the simulated server that a URL describes; `None` is the null driver, which answers at
+/// Returns the simulated server that a URL describes; `None` for the null driver, which answers at
 /// once.
 pub(crate) fn simulation(target: &Target) -> Result<Option<Config>, TargetProblem> {
     let Endpoint::Named(kind) = &target.endpoint else {

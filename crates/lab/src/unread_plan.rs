@@ -1,7 +1,7 @@
 //! A substitute for a plan that cannot be read, built from the jobs in the record.
 //!
-//! The numbers of a run matter more than its plan. They are shown with this plan, which has the
-//! jobs, their statements and their rates; the report says that it is a substitute.
+//! The numbers of a run matter more than its plan. They are reported with this substitute, which
+//! has the jobs, their statements and their rates; the report notes that it is a substitute.
 
 use base::{Nanos, Rate, Seed, Span, Target};
 use record::{AccountKind, Header, JobHeader};
@@ -16,7 +16,7 @@ pub(crate) fn of(header: &Header) -> Plan {
     for recorded in &header.jobs {
         match &recorded.kind {
             AccountKind::Job => jobs.push(job(recorded, template_job)),
-            // The parts of a mix follow it.
+            // The parts of a mix come after the mix.
             AccountKind::Part { mix: _, section } => {
                 let requests = requests(recorded, section.clone(), template_job);
                 let part = Part { name: recorded.name.clone(), weight: 1, requests };

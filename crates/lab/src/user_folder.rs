@@ -9,13 +9,14 @@ pub enum UserFolder {
     /// Files that should outlive a restart, such as calibrations: `assay` below `XDG_STATE_HOME`,
     /// which defaults to `~/.local/state`.
     State,
-    /// Files that can be made again: `assay` below `XDG_CACHE_HOME`, which defaults to `~/.cache`.
+    /// Files that can be created again: `assay` below `XDG_CACHE_HOME`, which defaults to
+    /// `~/.cache`.
     Cache,
 }
 
 impl UserFolder {
-    /// Returns its path, from the variables of the environment; a relative path in one counts as
-    /// not set. Returns `None` if neither its variable nor `HOME` is set.
+    /// Returns its path, from the variables of the environment; a variable with a relative path
+    /// counts as not set. Returns `None` if neither its variable nor `HOME` is set.
     pub fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let (name, below_home) = match self {
             UserFolder::State => ("XDG_STATE_HOME", ".local/state"),

@@ -1,13 +1,13 @@
-//! The progress of virtual time: the clock jumps from event to event, so it passes only if requests
-//! or pauses take time.
+//! The progress of virtual time: the clock jumps from event to event, so time passes only if
+//! requests or pauses take time.
 
 use base::Nanos;
 use base::units::parse_duration;
 use sim::Config;
 use workload::{Job, Pacing, Piece, Reconnect, Statement};
 
-/// Shortest time of a request and its pause together with which the clock makes progress: a client
-/// then sends at most a million requests for each second of the run.
+/// Minimum total time of a request and its pause for the clock to make progress: a client then
+/// sends at most a million requests for each second of the run.
 const SHORTEST: Nanos = Nanos::from_micros(1);
 
 /// Returns true if a closed job of unlimited length has clients that neither think nor wait for an
@@ -41,8 +41,9 @@ fn takes_time(job: &Job, config: &Config) -> bool {
     connects || is_limited || statements.any(|statement| is_served(statement, service_s))
 }
 
-/// Returns true if the service of a statement takes time: by its hint, or else by the server. A
-/// hint may come from a spliced value, which is known only when the request is sent.
+/// Returns true if the service of a statement takes time, by the statement's hint, or without one
+/// by the server's configuration. A hint may come from a spliced value, which is known only when
+/// the request is sent.
 fn is_served(statement: &Statement, service_s: f64) -> bool {
     if statement.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_))) {
         return true;
@@ -100,7 +101,7 @@ mod tests {
     fn hint_of_a_statement_decides() {
         let job = |hint: &str| format!("query = select 2 /* sim: rows=3 service={hint} */");
         check(&job("5ms"), "sim:null?rows=1", false);
-        // Without options it is a driver that does not read statements.
+        // Without options, the null driver does not read statements.
         check(&job("5ms"), "sim:null", true);
         check(&job("0s"), "sim:null?rows=1", true);
         let spliced = "let = ms: uniform(1, 9)\nquery = select 2 /* sim: service=${raw(ms)}ms */";

@@ -52,7 +52,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Returns the addresses in a URL, with `port` as the default; a `socket` replaces them.
+    /// Returns the addresses in a URL, with `port` as the default; a `socket` is used instead of
+    /// them.
     pub fn of(target: &Target, port: u16, socket: Option<PathBuf>) -> Addresses {
         let all = match (socket, &target.endpoint) {
             (Some(path), _) => vec![Address::Unix(path)],

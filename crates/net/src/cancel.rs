@@ -1,8 +1,8 @@
 //! Background requests to servers to cancel statements whose answers are no longer needed.
 //!
-//! A server keeps working on a request that was given up. The cancellation must not run on the
-//! measuring thread nor depend on it still existing: at the end of a run many requests may be given
-//! up at once.
+//! A server continues to work on a request that was given up. The cancellation must neither run on
+//! the measuring thread nor depend on its existence, because many requests may be given up at once
+//! at the end of a run.
 
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
@@ -15,27 +15,27 @@ use rt::{Options, Rt, run_real};
 
 use crate::socket::Socket;
 
-/// Time that dropping the last clone waits for pending cancellations.
+/// Maximum time for which dropping the last clone waits for pending cancellations.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of pending cancellations. Further ones are dropped.
 const LIMIT: usize = 10_000;
 
-/// Maximum number of cancellations that are sent at the same time: each takes a connection of a
-/// server that may be full.
+/// Maximum number of cancellations that are sent at the same time: each occupies a connection of a
+/// server that may have none to spare.
 const AT_ONCE: usize = 8;
 
-/// Pause before the next look for a new or an ended cancellation, while others are being sent.
+/// Pause between checks for a new or an ended cancellation, while others are being sent.
 const PAUSE: Nanos = Nanos::from_millis(5);
 
 /// A cancellation to send to a server.
 pub trait Cancellation: Send + 'static {
-    /// Sends it, on a connection of its own. Failures are ignored.
+    /// Sends the cancellation on a connection of its own. Failures are ignored.
     fn send(self, rt: &Rt) -> impl Future<Output = ()>;
 }
 
-/// A thread that sends cancellations, started with the first one. Clones share it; dropping the
-/// last clone waits for its end.
+/// A thread that sends cancellations and starts with the first one. Clones share the thread;
+/// dropping the last clone waits for the end of the thread.
 #[derive(Debug)]
 pub struct CancelService<F>(Arc<Worker<F>>);
 
@@ -96,8 +96,8 @@ impl<F: Cancellation> Thread<F> {
     }
 }
 
-/// Sends the cancellations, several at the same time: one whose server does not answer must not
-/// delay the others.
+/// Sends the cancellations, several at the same time, because a server that does not answer must
+/// not delay the cancellations for other servers.
 async fn send_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
     // Each cancellation that is being sent holds a clone.
     let token = Rc::new(());
@@ -132,12 +132,12 @@ impl<F> Drop for Worker<F> {
             return;
         };
         drop(orders);
-        // Nothing is ever sent: the wait ends with the thread, or after `CLOSE_TIMEOUT`.
+        // This channel carries no message: the wait ends with the thread, or after `CLOSE_TIMEOUT`.
         let _ = end.recv_timeout(CLOSE_TIMEOUT);
     }
 }
 
-/// Waits for bytes of the other side and discards them. Returns false at the end of the stream.
+/// Waits for bytes from the other end and discards them. Returns false at the end of the stream.
 pub async fn discard(socket: &Socket) -> bool {
     let mut room = [0; 4_096];
     matches!(poll_fn(|context| socket.poll_read(context, &mut room)).await, Ok(1..))
@@ -199,8 +199,8 @@ mod tests {
         }
     }
 
-    /// Sends cancellations that wait for `together` of them; returns the most in flight at a time,
-    /// and the number that were sent.
+    /// Sends cancellations that wait for `together` of them; returns the largest number in flight
+    /// at one time, and the number that were sent.
     fn gather(count: usize, together: usize) -> (usize, usize) {
         let seen = Arc::new(InFlight::default());
         let service = CancelService::new();

@@ -15,8 +15,8 @@ use crate::options::TlsMode;
 use crate::socket::{Host, Socket, connect_to};
 use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, handshake_failed};
 
-/// Maximum size, in bytes, of unread data from another end that does not read either. Larger than
-/// the longest message that is held whole.
+/// Maximum size, in bytes, of unread data from a peer that sends without reading. Larger than the
+/// longest message that is held whole.
 const MOST_UNREAD: usize = 32 << 20;
 
 /// Capacity, in bytes, above which a send buffer is shrunk after use.
@@ -29,7 +29,7 @@ pub struct Channel {
     address: Address,
     /// Data to be sent next.
     out: Vec<u8>,
-    /// Number of its bytes already sent; `None` until sending begins.
+    /// Number of bytes of `out` that are already sent; `None` until sending begins.
     written: Option<usize>,
     inbox: Inbox,
     /// The reason why nothing can be sent any more. Data received before may still be unread.
@@ -108,8 +108,8 @@ impl Channel {
         &mut self.out
     }
 
-    /// Sends all of [`out`](Channel::out), reading answers meanwhile if the server does not accept
-    /// more before they are read.
+    /// Sends all of [`out`](Channel::out). Reads answers meanwhile if the server accepts no more
+    /// data before its answers are read.
     ///
     /// A lost connection is not reported here: the other end's last message may still be
     /// [unread](Channel::unread), and [`receive`](Channel::receive) reports the loss.
@@ -203,7 +203,7 @@ impl Channel {
         })
     }
 
-    /// Returns true if bytes of the other end, or its end of the connection, have already arrived.
+    /// Returns true if bytes from the other end, or the end of the stream, have already arrived.
     pub async fn has_input(&mut self) -> bool {
         let is_unread = !self.unread().is_empty();
         poll_fn(|context| Poll::Ready(is_unread || self.poll_receive(context).is_ready())).await
@@ -228,8 +228,7 @@ impl Channel {
         self.inbox.unread()
     }
 
-    /// Consumes `used` bytes. `needed` is the length of the message that was incomplete, for which
-    /// room is made.
+    /// Consumes `used` bytes, and makes room for an incomplete message of `needed` bytes.
     #[inline]
     pub fn consume(&mut self, used: usize, needed: usize) {
         self.inbox.consume(used);

@@ -6,8 +6,8 @@ use base::{Class, Code, OptionError};
 
 /// A failed connection, or a URL that cannot be used as written.
 ///
-/// One pointer wide, because every read passes a result from future to future and nearly all of
-/// these results are `Ok`.
+/// The type is one pointer wide, because every read passes a result from future to future, and
+/// nearly all of these results are `Ok`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Failure>);
 
@@ -19,7 +19,7 @@ struct Failure {
 }
 
 impl Error {
-    /// Creates an error.
+    /// Creates an error from its class, its code and a message.
     #[cold]
     pub fn new(class: Class, code: Code, message: impl Into<Box<str>>) -> Error {
         Error(Box::new(Failure { class, code, message: message.into() }))
@@ -31,7 +31,7 @@ impl Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
     }
 
-    /// Creates the error of a URL, or of a file that it names, that cannot be used.
+    /// Creates the error of a URL that cannot be used, or of a file named in a URL.
     #[cold]
     pub fn url(message: impl Into<Box<str>>) -> Error {
         Error::new(Class::Statement, Code::new("url"), message)

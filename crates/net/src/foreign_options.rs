@@ -1,17 +1,17 @@
-//! Options of other clients' URLs, and their counterparts here.
+//! Options in the URLs of other clients, and their counterparts in Assay's URLs.
 
-/// The counterpart, in a URL, of an option of another client.
+/// The counterpart of another client's option in Assay's URLs.
 #[derive(Clone, Copy)]
 enum Counterpart {
-    /// This option of ours, with the same value.
+    /// The option of Assay with this name and the same value.
     Is(&'static str),
     /// A mode of `tls`, chosen by the value.
     Tls,
     /// TLS on or off, by a boolean value.
     TlsIf,
-    /// This option of ours, with the value as a number of this unit.
+    /// The option of Assay with this name, and the value as a number of this unit.
     Span(&'static str, &'static str),
-    /// Other advice, in words.
+    /// Advice as text, for an option without a counterpart.
     Words(&'static str),
 }
 
@@ -19,8 +19,8 @@ use Counterpart::{Is, Span, Tls, TlsIf, Words};
 
 const ELSEWHERE: &str = "write it before the `?`: `USER@HOST:PORT/DATABASE`";
 
-/// The other clients' options and their counterparts. Names are in lower case without `-` and `_`,
-/// from libpq, JDBC, MySQL's clients and drivers in Go and Python.
+/// The options of other clients and their counterparts. Names are in lower case without `-` and
+/// `_`. They come from libpq, JDBC, MySQL's clients and drivers in Go and Python.
 const KNOWN: &[(&str, Counterpart)] = &[
     ("sslmode", Tls),
     ("ssl", TlsIf),

@@ -42,7 +42,7 @@ impl Inbox {
         self.end += count;
     }
 
-    /// Drops the bytes that were read. A buffer that was full grows, because much data is arriving.
+    /// Removes consumed bytes. A buffer that was full grows, because much data is arriving.
     #[inline]
     pub(crate) fn consume(&mut self, used: usize) {
         self.start += used;
@@ -53,7 +53,8 @@ impl Inbox {
         }
     }
 
-    /// Grows a buffer that was full, and shrinks one that an unusually long message has enlarged.
+    /// Enlarges a buffer that was full, and shrinks a buffer that an unusually long message has
+    /// enlarged.
     #[inline]
     fn resize(&mut self, was_full: bool) {
         if was_full && self.bytes.len() < LARGEST {
@@ -64,8 +65,8 @@ impl Inbox {
         }
     }
 
-    /// Makes room for a message of `message` bytes that begins with the unread ones, except at most
-    /// [`LARGEST`] further bytes at once.
+    /// Makes room for a message of `message` bytes that begins with the unread bytes, but at once
+    /// for at most [`LARGEST`] further bytes.
     #[inline]
     pub(crate) fn make_room(&mut self, message: usize) {
         let unread = self.end - self.start;
@@ -89,7 +90,7 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    /// Otherwise a server that announces and sends much data would be read byte by byte.
+    /// With small steps, much data from a server would be read byte by byte.
     #[test]
     fn full_inbox_grows_by_large_steps() {
         let mut inbox = Inbox::new();

@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 /// Returns the addresses of a host, in the order in which to try them.
 ///
-/// The lookup blocks and therefore runs on a thread of its own. It is repeated for each connection,
-/// as the host may move.
+/// The lookup blocks and therefore runs on a separate thread. It is repeated for each connection,
+/// because the host may move.
 pub(crate) async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);

@@ -68,7 +68,7 @@ impl Options {
     /// are passed to `take`.
     ///
     /// # Errors
-    /// An unknown option or an invalid value, with a remedy; the error of `take`.
+    /// An option is unknown or has an invalid value (with a remedy), or `take` fails.
     pub fn parse<'o, E: From<Error> + From<OptionError>>(
         kind: &str,
         options: &'o [(String, String)],
@@ -136,7 +136,7 @@ impl Options {
     }
 }
 
-/// Builds the error of an unknown option, with advice if another client has it.
+/// Builds the error of an unknown option, with advice if it is an option of another client.
 fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str]) -> Error {
     let UrlOption { name, value } = given;
     match remedy(name, value) {
@@ -145,7 +145,7 @@ fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str]) -> E
     }
 }
 
-/// Builds the error of an option that is given without the other one that it requires.
+/// Builds the error of an option that requires another option, which is missing.
 fn without_other(option: &str, missing: &str, other: &str) -> Error {
     Error::url(format!("`{option}` has no {missing}: write `{other}=FILE` as well"))
 }

@@ -1,7 +1,7 @@
 //! Lookup of a password that the URL does not contain.
 //!
 //! A password comes from, in this order: the URL, the environment variable `ASSAY_PASSWORD`, and
-//! the password file of the database's own clients. The last two do not show in process lists.
+//! the password file of the database's own clients. The last two are not visible in process lists.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
@@ -24,7 +24,7 @@ pub enum PasswordFile {
     MyCnf,
 }
 
-/// The login that a password is wanted for.
+/// The login for which a password is sought.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
     /// The address of the server.
@@ -72,13 +72,13 @@ pub fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
 }
 
 /// Returns the path of a password file if its password for a login is not bound to a host. Such a
-/// password would be sent to any host, even one named by somebody else.
+/// password would be sent to any host, even one that somebody else has put into the URL.
 pub fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf> {
     file.path().filter(|path| in_file(file, path, owner).is_for_any_host)
 }
 
-/// Finds the password in a file, unless the database's own clients would refuse to read it. The
-/// opened file itself is checked, so replacing it meanwhile has no effect.
+/// Finds the password in a file, unless the database's own clients would refuse to read the file.
+/// The checks apply to the opened file, so replacing it meanwhile has no effect.
 fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
     let Ok(mut opened) = open(path) else { return Found::default() };
     let Ok(metadata) = opened.metadata() else { return Found::default() };
@@ -90,7 +90,7 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
     if opened.read_to_end(&mut bytes).is_err() {
         return Found::default();
     }
-    // A line in another encoding can have no password of ours, but a later one can.
+    // A line that is not UTF-8 has no usable password, but a later line may have one.
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
     let lines = lines.map(|line| line.strip_suffix('\r').unwrap_or(line));
     let kept = match file {
@@ -112,8 +112,8 @@ fn open(path: &Path) -> std::io::Result<File> {
 }
 
 impl PasswordFile {
-    /// Returns the reason why the database's own clients ignore a file with a warning; `None` if
-    /// they read it.
+    /// Returns the reason for which the database's own clients ignore a file with a warning; `None`
+    /// if they read it.
     fn objection(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {
@@ -148,8 +148,8 @@ const ANY: &str = "*";
 fn in_pgpass<'l>(lines: impl Iterator<Item = &'l str>, owner: Owner<'_>) -> Option<PasswordEntry> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
-        // PostgreSQL's own clients use this name for their default socket, in whatever directory it
-        // is. The name of the socket ends with the port.
+        // PostgreSQL's own clients use this name for their default socket, regardless of its
+        // directory. The name of the socket ends with the port.
         Address::Unix(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let port = name.strip_prefix(".s.PGSQL.").unwrap_or("5432");

@@ -18,13 +18,13 @@ pub type Socket = ReadyFd<OwnedFd>;
 /// The hosts to try among those that a name resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// The first one that answers. `within` is divided equally among all of them: a host that does
-    /// not answer leaves time to try the others.
+    /// The first host that answers. `within` is divided equally among all hosts, so a host that
+    /// does not answer leaves time to try the others.
     Any {
-        /// The time for all of them.
+        /// The time for all hosts together.
         within: Nanos,
     },
-    /// Exactly this host: a session with it exists.
+    /// This host only, because a session with it exists.
     This(SocketAddr),
 }
 
@@ -88,8 +88,8 @@ mod tests {
 
     use super::*;
 
-    /// A name may resolve to another host each time; a request about a session must not reach a
-    /// host that the session is not on.
+    /// A name may resolve to another host each time, but a request about a session must reach the
+    /// host of the session.
     #[test]
     fn known_peer_is_reached_without_name_lookup() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -107,7 +107,7 @@ mod tests {
     fn unresponsive_host_uses_only_its_share_of_the_time() {
         let listeners = [(); 2].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
         let all = listeners.each_ref().map(|one| one.local_addr().expect("an address"));
-        // A backlog with room for one connection, and that one taken.
+        // The backlog has room for one connection, which `_first` takes.
         rustix::net::listen(&listeners[0], 0).expect("a shorter queue");
         let _first = TcpStream::connect(all[0]).expect("room for one");
         let connected = run_real(&Options::default(), async |rt| {

@@ -10,11 +10,11 @@ use record::{
 
 use crate::sample::Sample;
 
-/// Smallest share of its time in use from which a component is reported.
+/// Minimum share of time in use for a component to be reported.
 const LEAST_SHARE: f64 = 0.01;
 
 /// Age at which a reading expires, as a multiple of the time between the component's last two
-/// readings: a database that has ended is not busy.
+/// readings. Without expiry, a database that has ended would still appear busy.
 const EXPIRY_INTERVALS: f64 = 2.5;
 
 /// Shortest age at which a reading expires.
@@ -27,7 +27,7 @@ pub struct Busiest {
     shares: BTreeMap<String, UtilizationReading>,
 }
 
-/// Share of a component, time of its reading, and time since the reading before.
+/// Share of time in use of a component, time of its reading, and time since the previous reading.
 #[derive(Clone, Copy, Debug)]
 struct UtilizationReading {
     share: f64,
@@ -43,7 +43,8 @@ impl UtilizationReading {
 }
 
 impl Busiest {
-    /// Adds a sample taken at the given time, and returns the component that is busiest by then.
+    /// Adds a sample taken at the given time, and returns the component that is busiest at that
+    /// time.
     pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<ComponentUtilization> {
         let mut seen = BTreeMap::new();
         for reading in &sample.readings {

@@ -12,7 +12,7 @@ use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
 use crate::host::pressure::total;
 use crate::sample::Sample;
 
-/// Samples after which a process's groups and their limits are read anew.
+/// Number of samples after which a process's groups and their limits are read again.
 const SEARCH_EVERY: u32 = 8;
 
 /// Control group of one side.
@@ -63,7 +63,7 @@ fn tightest<T: PartialOrd>(
 }
 
 impl Cgroup {
-    /// Creates the source for one side.
+    /// Creates the sampler for one side.
     pub(crate) fn of(side: MeasuredSide) -> Cgroup {
         Cgroup { side, looks: 0, process: None, bounds: Bounds::default() }
     }
@@ -72,7 +72,7 @@ impl Cgroup {
     pub(crate) fn look(&mut self, root: &Root, process: u32, sample: &mut Sample) {
         if self.process != Some(process) || self.looks.is_multiple_of(SEARCH_EVERY) {
             let bounds = Bounds::of(root, process);
-            // The limits of a process stay known after it has ended.
+            // The known limits of a process are kept after it has ended.
             if bounds.is_known || self.process != Some(process) {
                 self.bounds = bounds;
             }

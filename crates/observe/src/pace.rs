@@ -1,15 +1,15 @@
 //! Detection of stalls of this process.
 //!
-//! A thread that wants to wake every few milliseconds and wakes much later was stopped, or the
-//! whole machine was: requests of that time were not measured correctly. The method comes from
-//! jHiccup (Tene): the load generator cannot distinguish a stall from a slow database, but a thread
-//! that sends no requests can.
+//! If a thread that should wake every few milliseconds wakes much later, the process or the whole
+//! machine was stopped, and requests of that time were not measured correctly. The method comes
+//! from jHiccup (Tene): the load generator cannot distinguish a stall from a slow database, but a
+//! thread that sends no requests can.
 
 use base::{Nanos, Stamp};
 
-/// Time between two wake-ups. jHiccup uses 1 ms; but where a wake-up takes 20 to 40 µs, as on a
-/// virtual machine, that is 2 to 4 % of a processor. With 10 ms a stall of 20 ms is always found,
-/// and its reported length is less than one tick too short.
+/// Time between two wake-ups. jHiccup uses 1 ms; but if a wake-up takes 20 to 40 µs, as on a
+/// virtual machine, this would be 2 to 4 % of a processor. With 10 ms, a stall of 20 ms is always
+/// found, and its reported length is less than one tick too short.
 pub(crate) const TICK: Nanos = Nanos::from_millis(10);
 
 /// Delay of a wake-up that counts as a stall: longer than a time slice of a busy scheduler.
@@ -25,7 +25,7 @@ pub(crate) struct Pace {
 pub(crate) struct Stall {
     /// Time at which the thread should have woken.
     pub(crate) begin: Stamp,
-    /// Delay until it did wake.
+    /// Delay until the thread woke.
     pub(crate) length: Nanos,
 }
 
@@ -83,7 +83,8 @@ mod tests {
     fn a_stop_of_two_ticks_is_found_wherever_it_begins() {
         for begin in 0..TICK.0 / 1_000 {
             let mut pace = Pace::new(at(0));
-            // If the wake-up is due within the stop, it happens when the stop ends.
+            // If the wake-up is due while the process is stopped, it happens at the end of the
+            // stop.
             let stall = pace.awake(at(begin + 20_000));
             let length = stall.map(|stall| stall.length.0 / 1_000);
             assert!(length.is_some_and(|length| (10_000..=20_000).contains(&length)), "{begin}");

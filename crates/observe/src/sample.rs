@@ -1,4 +1,4 @@
-//! Samples, and the sources that they are read from.
+//! Samples, and the sources from which they are read.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub struct Missing {
 
 /// A source that is sampled repeatedly.
 ///
-/// A counter is reported with its current value, in the unit of its metric. The judge takes the
+/// A counter is reported with its current value, in the unit of its metric. The analysis uses the
 /// difference of two samples; a value below the previous one means that the counter was reset.
 pub trait Sampler: Send {
     /// Adds the current readings to a sample.
@@ -64,19 +64,19 @@ impl Sample {
     }
 }
 
-/// Names already reported as missing. Each is reported once.
+/// Names already reported as missing. Each name is reported once.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedMissing(BTreeSet<String>);
 
 impl ReportedMissing {
-    /// Removes from a sample what has been reported as missing before.
+    /// Removes the missing items from a sample that were reported before.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
     }
 }
 
-/// Series of a database, or of another machine, so far. Their names come from there, and must not
-/// take any amount of memory.
+/// Series of a database, or of another machine, so far. Their number and names are determined
+/// there, so both are limited to bound the memory that they take.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesLimit {
     known: BTreeSet<Series>,
@@ -85,9 +85,9 @@ pub(crate) struct SeriesLimit {
 }
 
 impl SeriesLimit {
-    /// Removes the readings of further series from a sample once there are [`MOST_SERIES`], and
-    /// those whose name is longer than [`LONGEST_NAME`]. The first sample with such readings gets a
-    /// note.
+    /// Removes the readings of new series from a sample once there are [`MOST_SERIES`], and the
+    /// readings of series whose name is longer than [`LONGEST_NAME`]. The first sample with such
+    /// readings gets a note.
     pub(crate) fn apply(&mut self, sample: &mut Sample) {
         let all = sample.readings.len();
         sample.readings.retain(|reading| self.admits(&reading.series));
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(read(&["a".repeat(LONGEST_NAME), "a".repeat(LONGEST_NAME + 1)]), (1, 1));
         let names: Vec<String> = (0..MOST_SERIES + 7).map(|number| number.to_string()).collect();
         assert_eq!(read(&names), (MOST_SERIES - 1, 0));
-        // Known series keep their values.
+        // The values of known series are still accepted.
         assert_eq!(read(&names[..5]), (5, 0));
         assert_eq!(read(&["a".repeat(LONGEST_NAME)]), (1, 0));
     }

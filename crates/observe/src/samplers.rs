@@ -41,7 +41,7 @@ impl Samplers {
         Samplers { root, samplers, known: ReportedMissing::default() }
     }
 
-    /// Samples all sources.
+    /// Takes one sample of all sources.
     pub(crate) fn sample(&mut self) -> Sample {
         let mut sample = Sample::default();
         for sampler in &mut self.samplers {

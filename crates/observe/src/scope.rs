@@ -7,7 +7,7 @@ use base::Nanos;
 /// Default time between two samples of a source.
 pub const PERIOD: Nanos = Nanos::from_secs(1);
 
-/// Subjects of a watch, in addition to the machine that it runs on.
+/// Subjects of a watch, in addition to the machine on which it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Time between two samples of each source.
@@ -23,7 +23,8 @@ pub struct Scope {
 pub enum ServerLocation {
     /// A process that listens on this TCP port.
     Port(u16),
-    /// A server on another machine that listens on this port; only the sockets to it are here.
+    /// A server on another machine that listens on this port; only the sockets that connect to it
+    /// are on this machine.
     Elsewhere(u16),
     /// A process that listens on this Unix socket.
     Socket(PathBuf),

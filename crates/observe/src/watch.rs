@@ -1,7 +1,7 @@
 //! The thread that takes samples during a run.
 //!
 //! At fixed times it samples all [`Samplers`]. Every few milliseconds it checks that the process
-//! was not stopped ([`Pace`]), unless another program makes the requests.
+//! was not stopped ([`Pace`]), unless another program sends the requests.
 
 use std::io;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Watch {
             let watching = rt::run_real(&rt::Options::default(), |rt| {
                 look(rt, zero, &scope, until, on_sample)
             });
-            // Without a timer nothing is reported, and the checks find that they have no data.
+            // Without a timer nothing is reported, and the checks find that there are no data.
             let _ = watching;
         })?;
         Ok(Watch { is_over, thread })
@@ -70,7 +70,7 @@ async fn look(
     rt.sleep_until(zero).await;
     let mut samplers = Samplers::of(Root::system(), scope);
     let mut pace = Pace::new(rt.now());
-    // A stall of this process does not affect the requests of another one.
+    // A stall of this process does not affect the requests of another program.
     let is_of_others = scope.generator.is_some();
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {

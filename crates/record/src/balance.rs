@@ -4,9 +4,9 @@ use base::{Class, Code};
 
 /// The outcomes of all requests of a period, by intended start.
 ///
-/// There is no field for the number of scheduled requests: it *is* the sum of the four, and a
-/// balance that does not add up cannot be expressed. The pacer counts arrivals independently
-/// ([`Counts::arrivals`]); the check named `balance` compares the two.
+/// There is no field for the number of scheduled requests: it is always the sum of the four
+/// outcomes, so a balance always adds up. The pacer counts arrivals independently
+/// ([`Counts::arrivals`]); the check named `balance` compares the two numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     completed: u64,
@@ -16,7 +16,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Creates a balance from its parts.
+    /// Creates a balance from its four numbers.
     pub fn of(completed: u64, errors: u64, rejected: u64, unsent: u64) -> Balance {
         Balance { completed, errors, rejected, unsent }
     }
@@ -31,8 +31,8 @@ impl Balance {
         self.completed
     }
 
-    /// Returns the number of requests that were answered with an error, timed out, or lost or were
-    /// refused their connection, including accepted errors.
+    /// Returns the number of requests that were answered with an error, timed out, lost their
+    /// connection or were refused one, including accepted errors.
     pub fn errors(&self) -> u64 {
         self.errors
     }
@@ -47,7 +47,7 @@ impl Balance {
         self.unsent
     }
 
-    /// Counts one request.
+    /// Counts one request under its outcome.
     pub(crate) fn settle(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Completed => self.completed += 1,
@@ -86,7 +86,7 @@ impl Outcome {
     pub fn is_answer(&self) -> bool {
         match self {
             Outcome::Completed => true,
-            // An error with which the connection is lost is no answer.
+            // An error that ends the connection is not an answer.
             Outcome::Failed(failure) => !failure.class.ends_connection(),
             Outcome::Rejected | Outcome::Unsent => false,
         }
@@ -98,14 +98,14 @@ impl Outcome {
 pub struct Failure {
     /// Class of the error.
     pub class: Class,
-    /// Code of the database, or one of Assay's own.
+    /// Code of the database, or a code of Assay's own.
     pub code: Code,
     /// True if the job accepts this code.
     pub accepted: bool,
 }
 
 /// Largest number of rows that is counted: the largest integer that a record can hold. A server may
-/// report any number; larger numbers and larger sums are counted as this one.
+/// report any number; larger numbers and larger sums are counted as this number.
 pub const MAX_ROWS: u64 = i64::MAX as u64;
 
 /// Returns the sum of two numbers of rows, limited to [`MAX_ROWS`].
@@ -116,25 +116,26 @@ pub(crate) fn sum_of_rows(some: u64, others: u64) -> u64 {
 /// The counters of one job in one interval, by intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that came due, counted by the pacer at their arrival, not at their end.
+    /// Number of requests that came due, counted by the pacer at their arrival, not at their end.
     pub arrivals: u64,
-    /// Outcomes of the requests.
+    /// Numbers of requests by outcome.
     pub balance: Balance,
-    /// Errors that were timeouts.
+    /// Number of errors that were timeouts.
     pub timeouts: u64,
-    /// Errors that the job accepts.
+    /// Number of errors that the job accepts.
     pub accepted_errors: u64,
-    /// Attempts after the first.
+    /// Number of attempts after the first, over all requests.
     pub retries: u64,
-    /// Rows returned or affected by completed requests; at most [`MAX_ROWS`].
+    /// Number of rows returned or affected by completed requests; at most [`MAX_ROWS`].
     pub rows: u64,
-    /// Bytes sent to the database.
+    /// Number of bytes sent to the database.
     pub bytes_sent: u64,
-    /// Bytes received from the database.
+    /// Number of bytes received from the database.
     pub bytes_received: u64,
-    /// Number of times that a write waited for another's lock (SQLite's busy handler).
+    /// Number of times that a write waited for the lock of another connection (SQLite's busy
+    /// handler).
     pub busy_waits: u64,
-    /// Number of times beyond the range of histograms.
+    /// Number of measured times that lie beyond the range of histograms.
     pub overflows: u64,
 }
 
@@ -165,7 +166,8 @@ impl Counts {
         self.overflows += overflows;
     }
 
-    /// Returns the number of requests that came due and have no outcome: in flight, or lost.
+    /// Returns the number of requests that came due and have no outcome, because they are in flight
+    /// or were lost.
     pub fn open(&self) -> u64 {
         self.arrivals.saturating_sub(self.balance.scheduled())
     }
@@ -174,11 +176,11 @@ impl Counts {
 /// The counters of one job in one interval, by the end of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndCounts {
-    /// Requests that were answered without an error.
+    /// Number of requests that were answered without an error.
     pub completed: u64,
-    /// Requests that ended in an error.
+    /// Number of requests that ended in an error.
     pub errors: u64,
-    /// Rows returned or affected by the completed requests; at most [`MAX_ROWS`].
+    /// Number of rows returned or affected by the completed requests; at most [`MAX_ROWS`].
     pub rows: u64,
 }
 

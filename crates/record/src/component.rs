@@ -1,8 +1,8 @@
 //! Names of observed components in records.
 //!
 //! The samplers that write the names and the checks that look them up use the same list. The name
-//! of a component of a host other than the load generator's, or of a target other than the main
-//! one, begins with that host or target: `db1/disk sda`.
+//! of a component begins with its host, unless that is the load generator's, or with its target,
+//! unless that is the main target: `db1/disk sda`.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::component_name;
 pub enum MeasuredSide {
     /// The sender of requests: this process, or the program under observation.
     Generator,
-    /// The database: its processes.
+    /// The processes of the database.
     Server,
 }
 
@@ -33,7 +33,7 @@ impl MeasuredSide {
 /// A kind of observed component, regardless of its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ComponentKind {
-    /// A thread that makes requests.
+    /// A thread that sends requests.
     Lane(u32),
     /// A whole machine.
     Host,
@@ -57,7 +57,7 @@ pub enum ComponentKind {
     Sockets(MeasuredSide),
     /// The control group of one side.
     Cgroup(MeasuredSide),
-    /// Activity that the database counted by itself.
+    /// Activity that the database itself counts.
     Database,
     /// The files of the database.
     Storage,
@@ -67,7 +67,7 @@ pub enum ComponentKind {
     Sessions,
     /// The events for which active sessions wait; the metric is the name of the event.
     Waits,
-    /// The tables whose locks sessions wait for; the metric is the name of the table.
+    /// The tables for whose locks sessions wait; the metric is the name of the table.
     Locks,
     /// The statements that wait; the metric is the beginning of the statement.
     Statements,
@@ -97,7 +97,7 @@ const FIXED: [(&str, ComponentKind); 16] = [
     ("statistics", ComponentKind::Statistics),
 ];
 
-/// The prefix of the names of the threads that make requests; their number follows.
+/// The prefix of the names of the threads that send requests; their number follows.
 pub const LANE_PREFIX: &str = "lane-";
 
 impl ComponentKind {
@@ -128,7 +128,7 @@ impl ComponentKind {
         }
     }
 
-    /// Parses the name of a kind; `None` for others.
+    /// Parses the name of a kind; `None` for any other text.
     fn parse(text: &str) -> Option<ComponentKind> {
         if let Some((_, kind)) = FIXED.iter().find(|(name, _)| *name == text) {
             return Some(kind.clone());
@@ -184,9 +184,9 @@ impl fmt::Display for ComponentKind {
 /// A component of a kind, with its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObservedComponent {
-    /// Host or target, unless it is the load generator's or the main one.
+    /// The host or target; `None` for the load generator's host and the main target.
     pub place: Option<String>,
-    /// Its kind.
+    /// The kind of the component.
     pub kind: ComponentKind,
 }
 
@@ -196,7 +196,7 @@ impl ObservedComponent {
         ObservedComponent { place: None, kind }
     }
 
-    /// Parses the name of a component in a record; `None` for others.
+    /// Parses the name of a component in a record; `None` for any other text.
     pub fn parse(text: &str) -> Option<ObservedComponent> {
         if let Some(kind) = ComponentKind::parse(text) {
             return Some(ObservedComponent::here(kind));

@@ -2,13 +2,14 @@
 //!
 //! [`ComponentKind`](crate::ComponentKind) has the names of all other components.
 
-/// The activity that the database counts by itself.
+/// The activity that the database itself counts.
 pub const DATABASE: &str = "database";
 
 /// The client sessions of the database.
 pub const SESSIONS: &str = "sessions";
 
-/// The sessions of other clients. The name only occurs in reports that they cannot be observed.
+/// The sessions of other clients. The name occurs only in reports that these sessions cannot be
+/// observed.
 pub const SESSIONS_OF_OTHERS: &str = "sessions of others";
 
 /// Role of PostgreSQL's process that writes checkpoints.

@@ -9,15 +9,15 @@ use crate::tally::{Sample, Tally};
 /// The requests of one account that began and ended in one interval on one lane.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The account.
+    /// The account to which the requests belong.
     pub account: AccountId,
-    /// The interval.
+    /// The interval in which the requests began and ended.
     pub interval: Interval,
     /// Counts and histograms of the requests.
     pub tally: Tally,
 }
 
-/// Requests that ended in a later interval than the one of their intended start, one by one.
+/// Requests that ended in a later interval than that of their intended start, one by one.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(AccountId, Interval)>,
@@ -37,15 +37,15 @@ struct LateRequest {
 /// A request with a late answer.
 #[derive(Clone, Copy, Debug)]
 pub struct LateAnswer<'a> {
-    /// The account.
+    /// The account to which the request belongs.
     pub account: AccountId,
-    /// The interval of its intended start.
+    /// The interval of the request's intended start.
     pub start: Interval,
-    /// The interval of its end.
+    /// The interval of the request's end.
     pub end: Interval,
-    /// The request.
+    /// The request with its timestamps and outcome.
     pub sample: &'a Sample,
-    /// The service times of its statements.
+    /// The service times of the request's statements.
     pub statements: &'a [Nanos],
 }
 
@@ -89,7 +89,7 @@ impl LateBatch {
         self.arrivals.is_empty() && self.requests.is_empty()
     }
 
-    /// Empties the batch and keeps its memory.
+    /// Empties the batch without freeing its memory.
     pub fn reset(&mut self) {
         self.arrivals.clear();
         self.requests.clear();
@@ -101,7 +101,7 @@ impl LateBatch {
         self.arrivals.iter().copied()
     }
 
-    /// Returns the late requests.
+    /// Returns the requests with late answers, in the order in which they were added.
     pub fn requests(&self) -> impl Iterator<Item = LateAnswer<'_>> {
         let mut rest = self.statements.as_slice();
         self.requests.iter().map(move |late| {
@@ -116,11 +116,11 @@ impl LateBatch {
 /// The state of a job on one lane at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauge {
-    /// Requests in flight.
+    /// Number of requests in flight.
     pub in_flight: u64,
-    /// Requests that are waiting for a worker.
+    /// Number of requests that are waiting for a worker.
     pub queued: u64,
-    /// Open connections.
+    /// Number of open connections.
     pub connections: u64,
 }
 
@@ -139,13 +139,13 @@ impl Gauge {
 pub struct Event {
     /// Time of the event, since time zero.
     pub at: Nanos,
-    /// Account of the job or part that it concerns, if it concerns only one.
+    /// Account of the job or part that the event concerns, if it concerns only one.
     pub account: Option<AccountId>,
     /// Kind of the event.
     pub kind: EventKind,
-    /// Error that the event reports, if it reports one.
+    /// Error that the event reports; `None` if it reports none.
     pub error: Option<EventError>,
-    /// Details in words.
+    /// Details in words, for readers.
     pub text: String,
 }
 
@@ -154,7 +154,7 @@ pub struct Event {
 pub struct EventError {
     /// Class of the error.
     pub class: Class,
-    /// Code of the database, or one of Assay's own.
+    /// Code of the database, or a code of Assay's own.
     pub code: Code,
 }
 
@@ -169,9 +169,9 @@ pub enum EventKind {
     ConnectionLimit,
     /// A queue became full, and arrivals are rejected.
     QueueFull,
-    /// An error code occurred for the first time; the text is the database's.
+    /// An error code occurred for the first time; the text of the event is the database's message.
     FirstError,
-    /// An error ended the run because its job says `on-error = stop`.
+    /// An error ended the run because its job has `on-error = stop`.
     StoppedByError,
     /// The user interrupted the run.
     Interrupted,
@@ -237,9 +237,9 @@ pub enum Delivery {
     Late(Box<LateBatch>),
     /// The state of every job of the lane at the end of an interval.
     Gauges {
-        /// The lane.
+        /// The number of the lane.
         lane: u16,
-        /// The interval.
+        /// The interval that has ended.
         interval: Interval,
         /// One gauge per job of the plan.
         gauges: Vec<Gauge>,
@@ -259,7 +259,7 @@ pub enum Returned {
 
 /// A lane's connection to the recorder. In real time it must never block.
 pub trait Outlet {
-    /// Delivers a message.
+    /// Passes a message to the recorder.
     fn deliver(&mut self, delivery: Delivery);
 
     /// Returns memory for reuse, if there is any.

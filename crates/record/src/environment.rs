@@ -3,9 +3,9 @@
 //! A fact is a name, such as `host.cpu.governor`, and a value. The names are constants by subject
 //! ([`host`], [`network`], [`database`], …). Writers (`observe`, `driver`, `lab`) share them with
 //! all readers, so a misspelt name does not compile; `xtask tidy` finds names that are spelt
-//! elsewhere. Names with a variable part are made by functions.
+//! elsewhere. Functions build the names with a variable part.
 //!
-//! Facts of a target with a name have it in theirs: `TARGET.database.size_bytes`,
+//! The facts of a named target contain its name: `TARGET.database.size_bytes`,
 //! `network.TARGET.path`. [`is_fact`] recognises them.
 
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ pub const NONE: &str = "none";
 /// Value of a setting of a server that may hold a secret.
 pub const HIDDEN_SETTING: &str = "hidden";
 
-/// Value of a setting that a server was not given.
+/// Value of a setting that was not changed on a server.
 pub const DEFAULT_SETTING: &str = "default";
 
 /// Name of the setting with the product and the version of a server, which every driver reports.
@@ -43,11 +43,11 @@ pub const HOST: &str = "host.";
 /// Prefix of the names of facts about the path to a server.
 pub const NETWORK: &str = "network.";
 
-/// Prefix of the names of facts about the load generator's own cost here, as measured by `assay
-/// calibrate`.
+/// Prefix of the names of facts about the load generator's own cost on this machine, as measured by
+/// `assay calibrate`.
 pub const CALIBRATION: &str = "calibration.";
 
-/// Prefix of the names of facts about a server, after the name of its target if that has one.
+/// Prefix of the names of facts about a server; the name of a named target comes before it.
 pub const DATABASE: &str = "database.";
 
 /// Defines a module of constants for the facts of each subject.
@@ -215,7 +215,7 @@ pub fn database_setting(name: &str) -> String {
     format!("{}{name}", database::SETTING)
 }
 
-/// Returns the name of the fact that holds the default of a setting of a server.
+/// Returns the name of the fact that holds the default value of a server's setting.
 pub fn database_default(name: &str) -> String {
     format!("{}{name}", database::DEFAULT)
 }
@@ -243,7 +243,7 @@ pub fn is_environment_fact(name: &str) -> bool {
         || of_database(name).is_some()
 }
 
-/// Returns the name of a fact about a server without [`DATABASE`] and the name of its target.
+/// Returns the name of a fact about a server, without [`DATABASE`] and the name of its target.
 pub fn of_database(name: &str) -> Option<&str> {
     let of_named = || name.split_once('.')?.1.strip_prefix(DATABASE);
     name.strip_prefix(DATABASE).or_else(of_named)
@@ -255,7 +255,7 @@ pub fn database_rest<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     of_database(name)?.strip_prefix(prefix.strip_prefix(DATABASE)?)
 }
 
-/// Returns true if `name` is the name of `fact`, for the main target or for a named one.
+/// Returns true if `name` is the name of `fact`, for the main target or for a named target.
 pub fn is_fact(name: &str, fact: &str) -> bool {
     let of_network = || name.strip_prefix(NETWORK)?.split_once('.').map(|(_, rest)| rest);
     match (fact.strip_prefix(DATABASE), fact.strip_prefix(NETWORK)) {
@@ -266,7 +266,7 @@ pub fn is_fact(name: &str, fact: &str) -> bool {
     }
 }
 
-/// Returns true if a fact is a size of the database or of its tables, or their number.
+/// Returns true if a fact is a size of the database or of its tables, or the number of tables.
 pub fn is_data_size(name: &str) -> bool {
     use database::{SIZE, SIZE_PER_BUFFER, TABLE, TABLES};
     [SIZE, SIZE_PER_BUFFER, TABLES].into_iter().any(|fact| is_fact(name, fact))
@@ -327,7 +327,7 @@ impl NetworkPath {
         }
     }
 
-    /// Returns the path to `server` if packets to it leave from `local`.
+    /// Returns the path to `server`, given the address `local` from which packets to it leave.
     pub fn between(local: Option<IpAddr>, server: IpAddr) -> NetworkPath {
         let server = server.to_canonical();
         match server {
@@ -342,9 +342,9 @@ impl NetworkPath {
 /// Shares of the processors' time in a period, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessorShares {
-    /// Share in which processors worked.
+    /// Share of the time in which processors worked.
     pub busy: f64,
-    /// Share stolen by the hypervisor.
+    /// Share of the time that the hypervisor gave to other virtual machines.
     pub stolen: f64,
 }
 

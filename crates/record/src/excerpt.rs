@@ -1,4 +1,4 @@
-//! Excerpts: small tables of text in a record for its readers. Nothing is computed from them.
+//! Excerpts: small tables of text in a record, for readers only; nothing is computed from them.
 
 /// Maximum number of characters in a value.
 const LONGEST_VALUE: usize = 80;
@@ -20,7 +20,7 @@ const MOST_COLUMNS: usize = 50;
 pub struct Excerpt {
     /// The job, the part of a mix, or the table.
     pub subject: String,
-    /// Kind of its content.
+    /// Kind of the table's content.
     pub kind: ExcerptKind,
     /// Titles of the columns.
     pub titles: Vec<String>,
@@ -39,7 +39,7 @@ pub enum ExcerptKind {
     Rows,
     /// The reason why a table is not shown, as a single value.
     Unreadable,
-    /// An example of each statement of a job, with literals in place of its values.
+    /// An example of each statement of a job, with literals in place of the statement's values.
     Examples,
     /// The values and remarks that the examples of a job returned: number of the statement, row,
     /// column, and value.
@@ -100,7 +100,8 @@ impl Excerpt {
     /// the limits of a record.
     pub fn limited(self, hide: impl Fn(&str) -> String) -> Excerpt {
         let Excerpt { subject, kind, titles, rows } = self;
-        // A secret is removed from the whole text: its beginning is a secret too.
+        // Secrets are removed before the text is cut, because the beginning of a secret is a secret
+        // too.
         let short = |text: String| cut(hide(&text), kind.longest_value());
         let row = |row: Vec<Option<String>>| {
             let values = row.into_iter().take(MOST_COLUMNS);

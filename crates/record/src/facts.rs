@@ -1,4 +1,4 @@
-//! Facts about a run other than its requests: before it, during it, and at its end.
+//! Facts about a run that do not concern single requests: from before it, during it and its end.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use crate::op_log::OpLogReport;
 /// The facts that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// Version of Assay.
+    /// Version of the Assay that executed the run.
     pub assay: String,
     /// Commit from which Assay was built, if known.
     pub commit: Option<String>,
     /// Start of the run; time zero comes later, after setup and loads.
     pub started: WallTime,
-    /// Real or virtual time.
+    /// Passage of time: real or virtual.
     pub pace: Pace,
     /// Number of lanes of the measured phase.
     pub lanes: u16,
@@ -27,15 +27,16 @@ pub struct Header {
     pub seed: Seed,
     /// The main target, without its password.
     pub target: TargetText,
-    /// The command line, rebuilt from its parsed options.
+    /// The command line, rebuilt from the parsed options.
     pub command: String,
     /// The name of the workload file.
     pub workload: String,
-    /// The plan as text, as `assay check` prints it.
+    /// The plan as text, in the form that `assay check` prints.
     pub plan: String,
     /// Length of the warm-up, which is not measured.
     pub warmup: Nanos,
-    /// Length of the schedule, including warm-up; `None` until interrupted.
+    /// Length of the schedule, including warm-up; `None` if the run continues until it is
+    /// interrupted.
     pub duration: Option<Nanos>,
     /// The accounts: jobs and their parts in the order of the plan, then jobs at single servers.
     pub jobs: Vec<JobHeader>,
@@ -48,19 +49,19 @@ impl Header {
     }
 }
 
-/// The facts about a job, a part of one, or a job at one server that are known before time zero.
+/// The facts that are known before time zero about a job, a part of a mix, or a job at one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobHeader {
     /// Its name: `SECTION`, `MIX/SECTION` of a part, `JOB@ADDRESS` of a job at one server.
     pub name: String,
-    /// Its kind, with the account that it belongs to.
+    /// Its kind, with the account of the whole job for a part or a job at one server.
     pub kind: AccountKind,
     /// Its model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay` or `node`.
     pub model: String,
     /// Its arrival process, if it has one: `poisson` or `uniform`.
     pub arrival: Option<String>,
-    /// Requests per second that its schedule offers, on average if its rate varies; `None` if that
-    /// is not known in advance.
+    /// Requests per second that its schedule offers, on average if the rate varies; `None` if the
+    /// rate is not known in advance.
     pub offered_per_s: Option<f64>,
     /// Configured number of connections, if any.
     pub connections_asked: Option<u32>,
@@ -71,7 +72,7 @@ pub struct JobHeader {
 /// The kind of an account of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountKind {
-    /// A whole job; its parts and servers count in it too.
+    /// A whole job, which includes its parts and its servers.
     Job,
     /// A part of a mix.
     Part {
@@ -116,8 +117,8 @@ impl Pace {
     }
 }
 
-/// The URL of a target as text, without its password. It is made from a parsed [`Target`], from the
-/// text in a record, or empty.
+/// The URL of a target as text, without its password. It comes from a parsed [`Target`] or from the
+/// text in a record, or is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
@@ -157,13 +158,13 @@ pub struct RunFacts {
     pub record: PathBuf,
     /// The facts that are known before time zero.
     pub header: Header,
-    /// End of the run; `None` if it was killed.
+    /// End of the run; `None` if the run was killed.
     pub end: Option<End>,
     /// Report of the op-log, if there was one.
     pub op_log: Option<OpLogReport>,
     /// Settings of the servers and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
-    /// Notes of reviewers, in the order in which they were made.
+    /// Notes of reviewers, in the order in which they were added.
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables, sorted by subject and kind.
     pub excerpts: Vec<Excerpt>,
@@ -176,7 +177,7 @@ pub struct RunFacts {
 pub struct End {
     /// End of the schedule, after time zero.
     pub at: Nanos,
-    /// Reason.
+    /// Reason for the end.
     pub kind: EndKind,
     /// Details in words; may be empty.
     pub text: String,
@@ -185,13 +186,13 @@ pub struct End {
 /// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndKind {
-    /// The duration was over, or every job had made its requests.
+    /// The duration was over, or every job had executed all of its requests.
     Completed,
     /// The user interrupted the run.
     Interrupted,
     /// An error ended the run.
     StoppedByError,
-    /// The target became unreachable and stayed so to the end.
+    /// The target became unreachable and remained unreachable to the end.
     TargetLost,
     /// The record could not be continued.
     RecorderFailed,
@@ -246,12 +247,12 @@ pub struct ClientSample {
     pub threads: Option<u64>,
 }
 
-/// A series of observations besides the requests.
+/// A series of observations, in addition to the requests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Series {
     /// Component that is observed: `host`, `generator`, a thread.
     pub component: String,
-    /// Name of the metric.
+    /// Name of the metric that is observed.
     pub metric: String,
     /// Unit of its values: `s`, `MHz`.
     pub unit: String,
@@ -260,9 +261,9 @@ pub struct Series {
 /// One value of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The series.
+    /// The series to which the value belongs.
     pub series: Series,
-    /// The value.
+    /// The value, in the unit of the series.
     pub value: f64,
 }
 
@@ -277,14 +278,14 @@ impl Reading {
 /// The progress of filling a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The table.
+    /// Name of the table that is filled.
     pub table: String,
-    /// Start of the load.
+    /// Calendar time at which the load started.
     pub started: WallTime,
-    /// Duration so far.
+    /// Duration of the load so far.
     pub length: Nanos,
-    /// Rows committed so far.
+    /// Number of rows committed so far.
     pub rows: u64,
-    /// Bytes of values sent so far.
+    /// Number of bytes of values sent so far.
     pub bytes: u64,
 }

@@ -6,12 +6,12 @@ use base::Nanos;
 /// 2.5 s makes the first interval half a second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Time from the start of the first whole second to time zero, in nanoseconds. The first
-    /// interval is shorter by this time.
+    /// Time from the start of the first whole second to time zero, in nanoseconds, by which the
+    /// first interval is shorter than a second.
     pad: u64,
     warmup: Nanos,
-    /// Seconds per histogram row; 0 for a run of unknown length, whose rows become longer with
-    /// time.
+    /// Number of seconds per histogram row; 0 for a run of unknown length, whose rows become longer
+    /// as the run continues.
     row_seconds: u32,
 }
 
@@ -20,12 +20,13 @@ pub type Interval = u32;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Number of one-second histogram rows, two hours of them, beyond which a row covers more than one
-/// interval.
+/// Maximum number of histogram rows of one second; they cover two hours. In longer runs, a row
+/// covers more than one interval.
 const ROWS_OF_ONE_SECOND: u32 = 7_200;
 
 impl Grid {
-    /// Creates the grid of a run with this warm-up and duration (`None`: until interrupted).
+    /// Creates the grid of a run with this warm-up and duration; a duration of `None` is a run that
+    /// continues until it is interrupted.
     pub fn new(warmup: Nanos, duration: Option<Nanos>) -> Grid {
         let pad = (SECOND - warmup.0 % SECOND) % SECOND;
         let row_seconds = duration.map_or(0, |duration| {

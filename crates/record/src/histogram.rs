@@ -34,7 +34,7 @@ impl Histograms {
         }
     }
 
-    /// Counts a time. Returns 1 if it was beyond [`HIGHEST`], otherwise 0.
+    /// Counts a time. Returns 1 if the time was beyond [`HIGHEST`], otherwise 0.
     #[inline]
     pub(crate) fn record(&mut self, kind: Kind, time: Nanos) -> u64 {
         self.times_mut(kind).record(time.0);
@@ -103,7 +103,7 @@ impl Histograms {
         }
     }
 
-    /// Empties all histograms and keeps their memory.
+    /// Empties all histograms without freeing their memory.
     pub fn reset(&mut self) {
         let Histograms { response, service, wait, send_lag, error, gap, statements } = self;
         let all = [response, service, wait, send_lag, error, gap].into_iter().chain(statements);

@@ -1,4 +1,4 @@
-//! The files that a run or an experiment was made from.
+//! The input files of a run or an experiment.
 
 use std::path::{Component, Path};
 
@@ -9,9 +9,10 @@ pub const LONGEST_KEPT_TEXT: u64 = 1_000_000;
 /// input of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// The path from the folder of the first file; absolute if it is outside.
+    /// The path relative to the folder of the first file; absolute if the file is outside that
+    /// folder.
     pub path: String,
-    /// Size in bytes.
+    /// Size of the file, in bytes.
     pub bytes: u64,
     /// SHA-256 of the content, in hexadecimal.
     pub sha256: String,
@@ -22,7 +23,7 @@ pub struct InputFile {
 
 impl InputFile {
     /// Returns true if the file is in the folder of the first file, or below it. The path may come
-    /// from a stranger's record.
+    /// from a record that is not trusted.
     pub fn is_inside(&self) -> bool {
         let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_));
         !self.path.is_empty() && Path::new(&self.path).components().all(is_normal)

@@ -6,13 +6,13 @@ use hdrhistogram::Histogram;
 /// The quantity of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Response time of completed requests, of timeouts, and of unsent requests at their age.
+    /// Response time of completed requests and of timeouts, and age of unsent requests.
     Response,
     /// Service time of completed requests and timeouts.
     Service,
     /// Wait for a free worker or connection, of all requests that were sent.
     Wait,
-    /// The generator's own lateness, of all requests that were sent.
+    /// Send lag, the generator's own lateness, of all requests that were sent.
     SendLag,
     /// Response time of requests that ended in an error other than a timeout.
     Error,
@@ -65,7 +65,8 @@ impl Kind {
     }
 }
 
-/// The longest time that a histogram resolves; longer ones are counted at it, and as overflows.
+/// The longest time that a histogram resolves. Longer times are counted as this time, and as
+/// overflows.
 pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
 
 #[cfg(test)]

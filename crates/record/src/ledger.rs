@@ -2,7 +2,8 @@
 //!
 //! It is on the measured path: it belongs to one lane, takes no lock, and allocates nothing once
 //! its cells have circulated through the [`Outlet`]. A request that starts and ends in the current
-//! interval is counted in place; one with a late answer is stored, and counted by the recorder.
+//! interval is counted in place. A request with a late answer is stored, and the recorder counts
+//! it.
 
 use base::{AccountId, Nanos, Stamp};
 
@@ -22,7 +23,7 @@ use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
 #[derive(Debug)]
 pub struct Request {
     job: AccountId,
-    /// The part of a mix to which it belongs, which counts it as well.
+    /// The part of a mix to which the request belongs; the part counts the request as well.
     part: Option<AccountId>,
     number: u64,
     intended: Stamp,
@@ -45,10 +46,10 @@ impl Request {
         self.noticed
     }
 
-    /// Replaces the intended start, as a generator without a schedule would.
+    /// Replaces the intended start, as a generator without a schedule would do.
     ///
-    /// The engine never calls it: tests use it to plant this fault and show that the oracles detect
-    /// it.
+    /// The engine never calls this function. Tests use it to plant this fault and show that the
+    /// oracles detect the fault.
     pub fn with_intended_start(self, at: Stamp) -> Request {
         Request { intended: at, noticed: at, ..self }
     }
@@ -61,11 +62,11 @@ pub struct Settled(());
 /// The end of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestEnd<'a> {
-    /// Its outcome.
+    /// Outcome of the request.
     pub outcome: Outcome,
     /// Times A and S; `None` if no byte was sent.
     pub sent: Option<Dispatch>,
-    /// D: time when the last byte of the last answer was read, or the request was given up.
+    /// D: time when the last byte of the last answer was read, or when the request was given up.
     pub done: Stamp,
     /// Rows, bytes and retries of the request.
     pub work: RequestWork,
@@ -114,9 +115,9 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// The end of the schedule. Requests that end later are counted in the intervals after it, even if
-/// the schedule ends in the middle of an interval. A window that ends with the schedule therefore
-/// counts exactly the requests that end within it.
+/// The end of the schedule. Requests that end after it are counted in the intervals after it, even
+/// if the schedule ends in the middle of an interval. A window that ends with the schedule
+/// therefore counts exactly the requests that end within the window.
 #[derive(Clone, Copy, Debug)]
 struct ScheduleEnd {
     end: Stamp,
@@ -161,7 +162,7 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Sets the end of the schedule: requests that end after it count in later intervals.
+    /// Sets the end of the schedule: requests that end after it are counted in later intervals.
     pub fn end_at(&mut self, end: Stamp) {
         self.schedule_end = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
@@ -169,8 +170,8 @@ impl<O: Outlet> Ledger<O> {
         });
     }
 
-    /// Opens a request that has come due: `number` in its job, due at `intended`, noticed at
-    /// `noticed`.
+    /// Opens a request that has come due. `number` is its number in its job, `intended` the time at
+    /// which it was due, and `noticed` the time at which the generator noticed this.
     #[inline]
     pub fn arrive(
         &mut self,
@@ -184,14 +185,14 @@ impl<O: Outlet> Ledger<O> {
         Request { job, part: None, number, intended, noticed }
     }
 
-    /// Records the gap between the latest arrival of a job that this lane noticed and the one
-    /// before it.
+    /// Records the gap between the two latest arrivals of a job that this lane noticed.
     #[inline]
     pub fn record_gap(&mut self, job: AccountId, gap: Nanos) {
         self.accounts[job.index()].cell.tally.histograms.record(Kind::Gap, gap);
     }
 
-    /// Assigns a request of a mix to one of its parts: from here on it counts in both.
+    /// Assigns a request of a mix to one of its parts; from here on, mix and part count the
+    /// request.
     #[inline]
     pub fn assign_part(&mut self, request: Request, part: AccountId) -> Request {
         debug_assert!(request.part.is_none(), "a request is one part of its mix");
@@ -236,7 +237,7 @@ impl<O: Outlet> Ledger<O> {
         match part {
             None => self.record(job, &sample, statements),
             Some(part) => {
-                // Statements belong to the part: a mix has none of its own.
+                // The statements belong to the part; a mix has no statements.
                 self.record(job, &sample, &[]);
                 self.record(part, &sample, statements);
             }
@@ -273,8 +274,8 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Delivers everything before the interval of `now`, with the current gauges of the jobs. It is
-    /// called once per interval, even if nothing happened.
+    /// Delivers everything before the interval of `now`, with the current gauges of the jobs. Must
+    /// be called once per interval, even if nothing happened.
     pub fn close_interval(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
         let interval = self.grid.interval(now.since(self.zero));
         if interval > self.current {
@@ -366,8 +367,8 @@ impl<O: Outlet> Ledger<O> {
     }
 }
 
-/// Returns the number of failed statements of a request: the statement that ended it, and those
-/// that were skipped after an error.
+/// Returns the number of failed statements of a request: the statement that ended the request, and
+/// the statements that were skipped after an error.
 fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;

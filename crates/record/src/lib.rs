@@ -1,14 +1,14 @@
 //! The vocabulary of measurements, without I/O.
 //!
 //! A lane's [`Ledger`] opens a [`Request`] when it comes due and settles it when it ends. The
-//! counts and histograms of one second make a [`Cell`], which is delivered once per interval
+//! counts and histograms of one second form a [`Cell`], which is delivered once per interval
 //! through an [`Outlet`]. `archive` writes and reads the file that holds them.
 //!
 //! In addition to the requests, a record has observations of [`ObservedComponent`]s, and facts
 //! about the run: its [`Header`], its [`Event`]s, its [`End`], [`Excerpt`]s of its statements and
-//! tables, and the names of [`environment`]. The observations are [`metric`]s, one table for
-//! samplers and judgements; the observations of a long run are merged by [`Thinning`], each by the
-//! [`SampleKind`] of its series.
+//! tables, and facts with the names in [`environment`]. The observations are [`metric`]s, from one
+//! table for samplers and judgements. [`Thinning`] merges the observations of a long run, each by
+//! the [`SampleKind`] of its series.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
 //! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*

@@ -8,9 +8,9 @@ use base::{Nanos, Stamp};
 pub struct Life {
     /// I: intended start by the schedule.
     pub intended: Stamp,
-    /// P: time when the generator noticed that it was due.
+    /// P: time when the generator noticed that the request was due.
     pub noticed: Stamp,
-    /// A: time when a worker and a connection were free for it.
+    /// A: time when a worker and a connection were free for the request.
     pub assigned: Stamp,
     /// S: time when the first byte was sent.
     pub sent: Stamp,

@@ -10,7 +10,7 @@ use crate::time_buckets::TimeBuckets;
 /// The state of the run at the end of the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
-    /// The interval.
+    /// The number of the interval.
     pub interval: Interval,
     /// End of the interval, after time zero.
     pub at: Nanos,
@@ -25,15 +25,16 @@ pub struct LiveJob {
     pub offered_per_s: f64,
     /// Rate of completed requests, per second.
     pub achieved_per_s: f64,
-    /// Median response time of the answered requests in its histogram row, if there are any.
+    /// Median response time of the answered requests in the interval's histogram row, if there are
+    /// any.
     pub p50: Option<Nanos>,
-    /// 99th percentile of the same response times.
+    /// 99th percentile of these response times.
     pub p99: Option<Nanos>,
-    /// Errors since time zero.
+    /// Number of errors since time zero.
     pub errors: u64,
     /// Requests in flight, waiting requests and connections, if every lane reported them.
     pub gauge: Option<Gauge>,
-    /// Counts since time zero.
+    /// Numbers of requests, rows and bytes since time zero.
     pub counts: Counts,
     /// Response times since time zero, if they are requested.
     pub response: Option<Box<TimeBuckets>>,

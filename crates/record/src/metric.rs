@@ -1,16 +1,16 @@
 //! The metrics of observed components: one table with the name, unit and kind of each.
 //!
 //! Samplers write the metrics and judgements look them up by these constants, so a misspelt name
-//! does not compile. Metrics whose names come from a server (waits, tables, its own statistics) are
-//! not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the
-//! statistics that are judged. The list in `docs/record.md` is made from [`GROUPS`].
+//! does not compile. Metrics whose names come from a server (waits, tables, the server's own
+//! statistics) are not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`]
+//! for the statistics that are judged. The list in `docs/record.md` is generated from [`GROUPS`].
 
 use crate::component::{ComponentKind, MeasuredSide};
 
 /// A metric of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObservedMetric {
-    /// Name in records.
+    /// Name of the metric in records.
     pub name: &'static str,
     /// Unit of its values; empty for a fraction or a number.
     pub unit: &'static str,
@@ -44,7 +44,7 @@ impl MetricKind {
 pub struct Group {
     /// Names of the components, as Markdown.
     pub components: &'static str,
-    /// Their metrics.
+    /// The metrics of these components.
     pub metrics: &'static [ObservedMetric],
 }
 
@@ -83,7 +83,7 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Metrics of a thread that makes requests.
+    /// Metrics of a thread that sends requests.
     lane "`lane-0`, `lane-1`, …" {
         RAN Counter "ran" "s" "time for which this thread has run";
         WAITED Counter "waited" "s" "time for which it was ready to run and had no processor";
@@ -233,7 +233,7 @@ metrics! {
         PID Gauge "pid" "" "the process that has used most";
     }
 
-    /// Metrics of the connections between the two sides, as one of them sees them.
+    /// Metrics of the connections between the two sides, from the view of one side.
     sockets "`sockets generator`, `sockets server`" {
         CONNECTIONS Gauge "connections" "connections"
             "connections between the two, as that side sees them";
@@ -369,11 +369,11 @@ pub const CHECKPOINT: &str = "checkpoint";
 pub const BASE_BACKUP: &str = "base backup";
 
 /// Beginnings of the names in [`ComponentKind::Background`] of work on a table that PostgreSQL
-/// begins by itself.
+/// starts by itself.
 pub const AUTOVACUUM: [&str; 2] = ["autovacuum", "autoanalyze"];
 
-/// Returns the metrics of a kind, in one or two lists. A kind whose metrics have names of their own
-/// has none.
+/// Returns the metrics of a kind, in one or two lists; none for a kind whose metrics have names
+/// from a server.
 pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
     match kind {
         ComponentKind::Lane(_) => [lane::ALL, &[]],

@@ -7,14 +7,14 @@ use base::{WallTime, is_terminal_control};
 
 /// A note about a record: a remark of the program, or one that a reviewer has added later.
 ///
-/// Notes of a record that was read may have any text: the record may be a stranger's.
+/// Notes that were read from a record may have any text: the record may not be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Time at which it was made.
+    /// Time at which the note was added.
     pub at: WallTime,
     /// Name of the reviewer; `None` for a remark of the program.
     pub author: Option<String>,
-    /// Text.
+    /// Text of the note.
     pub text: String,
 }
 
@@ -25,12 +25,13 @@ pub enum NoteError {
     Empty,
     /// The text is too long.
     TooLong {
-        /// Number of its characters.
+        /// Number of characters of the text.
         characters: usize,
     },
-    /// The text has characters that a terminal acts on.
+    /// The text has control characters, which affect a terminal.
     Control,
-    /// The name of the author is empty, too long, or has characters that a terminal acts on.
+    /// The name of the author is empty, too long, or has control characters, which affect a
+    /// terminal.
     Author,
 }
 
@@ -38,14 +39,14 @@ impl Note {
     /// Longest text of a reviewer's note, in characters.
     pub const LONGEST_TEXT: usize = 4_000;
 
-    /// Longest name of its author, in characters.
+    /// Longest name of a note's author, in characters.
     pub const LONGEST_AUTHOR: usize = 100;
 
-    /// Creates a reviewer's note. It is a paragraph: line ends, tabs and repeated blanks become one
-    /// blank each.
+    /// Creates a reviewer's note. The text becomes one paragraph: line ends, tabs and repeated
+    /// blanks become one blank each.
     ///
     /// # Errors
-    /// Text or author are empty, too long, or have characters that a terminal acts on.
+    /// Text or author are empty, too long, or have control characters, which affect a terminal.
     pub fn by(author: &str, text: &str, at: WallTime) -> Result<Note, NoteError> {
         let text = paragraph(text);
         match text.chars().count() {

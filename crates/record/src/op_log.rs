@@ -8,26 +8,26 @@ use crate::tally::Sample;
 /// The row of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRow {
-    /// The account of its job, or of its part of a mix.
+    /// The account of the request's job, or of its part of a mix.
     pub account: AccountId,
-    /// Its number in the job, from 0.
+    /// Number of the request in its job, from 0.
     pub number: u64,
-    /// Its times, outcome and work.
+    /// Times, outcome and work of the request.
     pub sample: Sample,
-    /// Number of its statements that failed.
+    /// Number of statements of the request that failed.
     pub failed: u32,
 }
 
 /// A lane's sink for the rows of its requests. It is on the measured path: in real time it must not
 /// block or allocate.
 pub trait OpSink {
-    /// Sets time zero.
+    /// Sets the instant of time zero, before the first request.
     fn begin(&mut self, zero: Stamp);
 
-    /// Adds a request.
+    /// Adds the row of a request that has ended.
     fn push(&mut self, row: &OpRow);
 
-    /// Hands over the rows so far. Called once per interval.
+    /// Passes on the rows so far. Called once per interval.
     fn hand_over(&mut self);
 }
 
@@ -38,7 +38,7 @@ pub enum OpFormat {
     Csv,
     /// The format of dbbench's `--query-stats-file`: no header; the job, the intended start after
     /// time zero and the response time, both in whole µs, the rows, and the number of failed
-    /// statements. Requests that were rejected or unsent have no row, as no query was made for
+    /// statements. Requests that were rejected or unsent have no row, because no query was sent for
     /// them. An existing file is overwritten.
     DbbenchStats,
 }
@@ -47,7 +47,7 @@ impl OpFormat {
     /// All formats.
     pub const ALL: [OpFormat; 2] = [OpFormat::Csv, OpFormat::DbbenchStats];
 
-    /// Returns its name in records.
+    /// Returns the name of this format in records.
     pub fn name(self) -> &'static str {
         match self {
             OpFormat::Csv => "csv",
@@ -75,7 +75,7 @@ impl OpFormat {
 /// The result of writing an op-log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpLogReport {
-    /// Its format.
+    /// Format of the file.
     pub format: OpFormat,
     /// Number of rows in the file.
     pub rows: u64,
@@ -86,7 +86,7 @@ pub struct OpLogReport {
 }
 
 impl OpLogReport {
-    /// Describes the missing rows of the file in a sentence, if there are any.
+    /// Returns a sentence about the missing rows of the file; `None` if no rows are missing.
     pub fn loss(&self) -> Option<String> {
         let OpLogReport { format, rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {

@@ -1,4 +1,4 @@
-//! Kinds of samples, by the value that stands for several of them.
+//! Kinds of samples, by the value that represents several merged samples.
 
 use crate::component::{ComponentKind, ObservedComponent};
 use crate::facts::Series;
@@ -12,9 +12,9 @@ pub enum SampleKind {
     Gauge,
     /// A sum that only grows, unless it is reset.
     Counter,
-    /// A value that moves in both directions; only its changes matter.
+    /// A value that may rise and fall; only its changes matter.
     Drift,
-    /// The length of something that happened; the longest matters.
+    /// The length of an event; the longest matters.
     Longest,
     /// A number without a mean, such as an identifier.
     Label,
@@ -47,7 +47,7 @@ impl SampleKind {
     }
 }
 
-/// Returns true if a gauge is an instant or an age, whose mean says nothing.
+/// Returns true if a gauge is an instant or an age, whose mean has no meaning.
 fn is_instant(metric: &metric::ObservedMetric) -> bool {
     [metric::database::COUNTED_SINCE, metric::database::COUNTED_FOR].contains(metric)
 }

@@ -2,15 +2,16 @@
 //! each.
 //!
 //! Samplers record every number of a view under the view's name and the server's own name for the
-//! number. Judgements look up the ones here by constants, so a misspelt name does not compile, and
-//! samplers take the names of the views from here. `docs/record.md` lists [`VIEWS`].
+//! number. Judgements look up the statistics of this table by constants, so a misspelt name does
+//! not compile, and samplers take the names of the views from this table. `docs/record.md` lists
+//! [`VIEWS`].
 
 /// A statistic under the name that the server gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerStatistic {
-    /// Name in records: the view, a point, and the server's name.
+    /// Name in records: the view, a dot, and the server's name.
     pub name: &'static str,
-    /// The server's own name for it, in lower case.
+    /// The server's own name for the statistic, in lower case.
     pub own_name: &'static str,
     /// Unit of its values; empty for a number.
     pub unit: &'static str,
@@ -21,9 +22,9 @@ pub struct ServerStatistic {
 /// The judged statistics of one view.
 #[derive(Clone, Copy, Debug)]
 pub struct StatisticView {
-    /// Prefix of their names in records.
+    /// Prefix of the names of the view's statistics in records.
     pub name: &'static str,
-    /// The statistics.
+    /// The statistics of this view that are judged.
     pub statistics: &'static [ServerStatistic],
 }
 
@@ -81,7 +82,7 @@ statistics! {
         XACT_ROLLBACK "xact_rollback" "" "transactions rolled back in all databases";
     }
 
-    /// PostgreSQL: `pg_stat_bgwriter`, which has the checkpoints before 17.
+    /// PostgreSQL: `pg_stat_bgwriter`, which includes the checkpoints before version 17.
     pg_stat_bgwriter "pg_stat_bgwriter" {
         CHECKPOINTS_TIMED "checkpoints_timed" "" "checkpoints that were due (before 17)";
         CHECKPOINTS_REQ "checkpoints_req" "" "checkpoints that were requested (before 17)";

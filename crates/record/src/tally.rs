@@ -10,11 +10,11 @@ use crate::life::Life;
 /// A request that has ended, with everything that is recorded about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Its timestamps. If a request was never sent, only `intended` and `done` are meaningful.
+    /// Timestamps of the request. If it was never sent, only `intended` and `done` are meaningful.
     pub life: Life,
-    /// True if its first byte was sent.
+    /// True if the first byte of the request was sent.
     pub sent: bool,
-    /// Its outcome.
+    /// Outcome of the request.
     pub outcome: Outcome,
     /// Rows, bytes and retries of the request.
     pub work: RequestWork,
@@ -23,28 +23,28 @@ pub struct Sample {
 /// The work of a request, over all its attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestWork {
-    /// Rows returned or affected; at most [`MAX_ROWS`](crate::MAX_ROWS).
+    /// Number of rows returned or affected; at most [`MAX_ROWS`](crate::MAX_ROWS).
     pub rows: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub bytes_sent: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes_received: u64,
-    /// Attempts after the first.
+    /// Number of attempts after the first.
     pub retries: u32,
-    /// Number of times that a write waited for another's lock.
+    /// Number of times that a write waited for the lock of another connection.
     pub busy_waits: u32,
 }
 
 /// Counters, error codes and histograms of some requests of one job.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// Counters by intended start.
+    /// Counters by the intended start of the requests.
     pub counts: Counts,
-    /// Counters by end.
+    /// Counters by the end of the requests.
     pub ends: EndCounts,
-    /// Errors by intended start, class and code.
+    /// Errors by class and code, counted at the intended start of the requests.
     pub failures: Failures,
-    /// Histograms by intended start.
+    /// Histograms by the intended start of the requests.
     pub histograms: Histograms,
 }
 
@@ -90,7 +90,7 @@ impl Tally {
             && self.histograms.are_empty()
     }
 
-    /// Empties the tally and keeps its memory.
+    /// Empties the tally without freeing its memory.
     pub fn reset(&mut self) {
         let Tally { counts, ends, failures, histograms } = self;
         *counts = Counts::default();
@@ -101,7 +101,7 @@ impl Tally {
 }
 
 impl Counts {
-    /// Counts a request, without its times.
+    /// Counts a request by its intended start, without its times.
     pub fn record(&mut self, sample: &Sample) {
         let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.work;
         self.balance.settle(&sample.outcome);
@@ -135,12 +135,13 @@ impl EndCounts {
     }
 }
 
-/// Marker in place of the service time of a statement that failed and was followed by others.
+/// Marker in place of the service time of a statement that failed and was followed by further
+/// statements.
 pub const UNANSWERED: Nanos = Nanos::MAX;
 
 impl Histograms {
     /// Counts the times of a request in the histograms for its outcome. Returns the number of times
-    /// beyond the range.
+    /// beyond the range of the histograms.
     pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
         let life = &sample.life;
         let mut overflows = 0;
@@ -178,7 +179,7 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// The largest number of different codes; further ones are counted as `other`.
+    /// The largest number of different codes; errors with further codes are counted as `other`.
     pub const LIMIT: usize = 64;
 
     /// Counts a request that ended in an error.
@@ -188,14 +189,14 @@ impl Failures {
         }
     }
 
-    /// Counts `count` errors.
+    /// Adds `count` errors with this class and code.
     pub fn add(&mut self, class: Class, code: Code, count: u64) {
         if let Some(entry) = self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, code)) {
             entry.2 += count;
         } else if self.0.len() < Failures::LIMIT {
             self.0.push((class, code, count));
         } else {
-            // One entry per class may exceed the limit.
+            // These entries, one per class, may exceed the limit.
             let other = Code::new("other");
             match self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, other)) {
                 Some(entry) => entry.2 += count,

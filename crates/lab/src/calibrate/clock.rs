@@ -8,8 +8,8 @@ use super::figures::{ClockFigures, Lateness, Quantiles};
 use super::problem::Problem;
 use crate::sleeps::lateness;
 
-/// Readings timed together in a batch, and the number of batches; the median batch counts, which
-/// discards a few interruptions.
+/// Number of readings timed together as a batch, and number of batches. The result is that of the
+/// median batch, which discards a few interruptions.
 const READINGS: u32 = 10_000;
 const BATCHES: usize = 51;
 

@@ -1,9 +1,9 @@
-//! Durable flushes per second of a disk: the bound of every commit that waits for it.
+//! Durable flushes per second of a disk, which limit the commits that wait for a flush.
 //!
-//! A flush is a write of some bytes at the end of the last write, and an `fdatasync`. Databases
-//! write their logs in this way: most databases overwrite existing bytes of a file
-//! ([`WritePattern::Rewrite`]), some append to a growing file ([`WritePattern::Append`]), whose new
-//! length must be flushed as well.
+//! A flush is a write of some bytes after the last write, and an `fdatasync`. Databases write their
+//! logs in this way: most databases overwrite existing bytes of a file ([`WritePattern::Rewrite`]),
+//! some append to a growing file ([`WritePattern::Append`]), whose new length must be flushed as
+//! well.
 //!
 //! Invariant: the file has no name, so it disappears with this process, however the process ends.
 
@@ -19,32 +19,32 @@ use record::environment::host;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, fstatvfs, openat, unlinkat};
 use rustix::io::Errno;
 
-/// Time that each size is measured.
+/// Duration of the measurement of each size.
 const LASTS: Nanos = Nanos::from_millis(1_000);
 
 /// Divisor of [`LASTS`] in a quick calibration.
 const QUICK: u64 = 3;
 
-/// Most bytes that one measurement writes, and a quick one: a fast disk would write many gigabytes
-/// in the time, and hold up all other programs that use it.
+/// Maximum number of bytes that one measurement writes, usually and in a quick calibration: a fast
+/// disk would write many gigabytes in the time, and hold up all other programs that use it.
 const MOST_WRITTEN: u64 = 1 << 30;
 const MOST_WRITTEN_QUICKLY: u64 = 256 << 20;
 
-/// Bytes of a flush: a page of PostgreSQL and of InnoDB, and larger commits.
+/// Sizes of a flush, in bytes: a page of PostgreSQL, a page of InnoDB, and two larger commits.
 const SIZES: [usize; 4] = [8 << 10, 16 << 10, 128 << 10, 1 << 20];
 
 /// Length of the file that is rewritten, in bytes; the length of a log segment of PostgreSQL.
 const REWRITTEN: u64 = 16 << 20;
 
-/// Length at which an appended file has grown enough, in bytes.
+/// Length of an appended file at which the measurement ends, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// File systems that keep nothing on a disk, or not on the disk of a database.
+/// File systems that store nothing on a disk, or not on the disk that a database would use.
 const NOT_DURABLE: [&str; 3] = ["tmpfs", "ramfs", "overlay"];
 
 /// The parameters of a measurement.
 pub struct DiskOptions {
-    /// The folder; the file is created on its file system.
+    /// The folder to measure; the file is created on the file system of this folder.
     pub folder: PathBuf,
     /// True if each measurement lasts only a third of the usual time.
     pub is_quick: bool,
@@ -57,7 +57,7 @@ pub struct DiskOptions {
 pub struct DiskFigures {
     /// The absolute path of the folder.
     pub folder: PathBuf,
-    /// The type of its file system, or `unknown`.
+    /// The type of the folder's file system, or `unknown`.
     pub file_system: String,
     /// The device that holds the file system, or `unknown`.
     pub device: String,
@@ -68,14 +68,14 @@ pub struct DiskFigures {
 }
 
 impl DiskFigures {
-    /// Returns true if the file system keeps nothing on a disk, or not on the disk that a database
+    /// Returns true if the file system stores nothing on a disk, or not on the disk that a database
     /// would use.
     pub fn is_misleading(&self) -> bool {
         NOT_DURABLE.contains(&self.file_system.as_str())
     }
 }
 
-/// The place of a flush in its file.
+/// The position of a flush in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WritePattern {
     /// Over bytes that were written before; the length of the file does not change.
@@ -85,7 +85,7 @@ pub enum WritePattern {
 }
 
 impl WritePattern {
-    /// Both patterns.
+    /// Both patterns, in the order in which they are measured.
     pub const ALL: [WritePattern; 2] = [WritePattern::Rewrite, WritePattern::Append];
 
     /// Returns the name in the document.
@@ -100,9 +100,9 @@ impl WritePattern {
 /// The flushes of one pattern and size, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushFigures {
-    /// The pattern.
+    /// The place of the flushes in the file.
     pub pattern: WritePattern,
-    /// Bytes of each flush.
+    /// Number of bytes of each flush.
     pub bytes: u64,
     /// Number of flushes.
     pub count: u64,
@@ -185,7 +185,7 @@ pub fn calibrate_disk(
     })
 }
 
-/// The folder that is measured.
+/// The folder to measure, with the options.
 struct Disk<'a> {
     folder: &'a Path,
     options: &'a DiskOptions,
@@ -211,8 +211,8 @@ impl Disk<'_> {
         DiskProblem::Write(self.options.folder.clone(), error)
     }
 
-    /// Measures flushes of one pattern and size, until the time is over, enough is written, or the
-    /// file has grown enough.
+    /// Measures flushes of one pattern and size until the time is over, the maximum number of bytes
+    /// is written, or an appended file has its maximum length.
     fn flushes(&self, pattern: WritePattern, bytes: usize) -> Result<FlushFigures, DiskProblem> {
         let file = self.file()?;
         if pattern == WritePattern::Rewrite {
@@ -260,13 +260,14 @@ impl Disk<'_> {
     }
 }
 
-/// Creates a file without a name. Where the file system has none, one with a name is created and
-/// unlinked at once.
+/// Creates a file without a name. If the file system or the kernel does not support this, creates a
+/// file with a name and unlinks it at once.
 fn nameless_file(folder: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     match openat(CWD, folder, flags | OFlags::TMPFILE, mode) {
-        // As open(2) has it: the file system, or a kernel from before there were such files.
+        // By open(2), the file system (EOPNOTSUPP) or the kernel (EISDIR) does not support
+        // `O_TMPFILE`.
         Err(Errno::OPNOTSUPP | Errno::ISDIR) => {}
         opened => return Ok(File::from(opened?)),
     }
@@ -283,7 +284,7 @@ fn figures(
     lasted: Nanos,
 ) -> FlushFigures {
     times.sort_unstable();
-    // The nearest rank, which is a time that occurred.
+    // The nearest-rank quantile, which is always one of the measured times.
     let quantile = |q: f64| {
         let rank = (times.len() as f64 * q).ceil() as usize;
         times[rank.clamp(1, times.len()) - 1]

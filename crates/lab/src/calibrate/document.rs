@@ -1,8 +1,8 @@
-//! A calibration as a JSON document, as it is both printed and stored.
+//! The JSON document of a calibration, which is printed and stored.
 //!
 //! `schemas/calibration.schema.json` and `docs/calibrate.md` describe it. Units are in the names. A
 //! stored document is validated when it is read: a missing or implausible number makes the whole
-//! document unusable, because the checks would rely on it.
+//! document unusable, because the checks would rely on that number.
 
 use std::path::Path;
 

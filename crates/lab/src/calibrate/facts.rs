@@ -57,8 +57,8 @@ fn us(time: Nanos) -> String {
     format!("{:.3}", time.0 as f64 / 1e3)
 }
 
-/// Reads the calibration that a run refers to from the settings of its record; returns `None` if
-/// there was none.
+/// Reads the calibration to which a run refers from the settings of the run's record; returns
+/// `None` if there was no calibration.
 pub(crate) fn read(settings: &[(String, String)]) -> Option<analyze::Calibration> {
     known(settings, TAKEN)?;
     let number = |name: &str| {

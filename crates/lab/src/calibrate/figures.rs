@@ -8,7 +8,7 @@ use super::machine::Machine;
 /// The figures of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The version of the program that measured them.
+    /// The version of the program that measured the figures.
     pub assay: String,
     /// The time of the measurement, in RFC 3339 format.
     pub taken: String,
@@ -48,7 +48,7 @@ pub struct ClockFigures {
 /// The lateness of sleeps of 1 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
-    /// Number of sleeps.
+    /// Number of sleeps that were timed.
     pub count: u64,
     /// Quantiles of the lateness.
     pub quantiles: Quantiles,
@@ -59,17 +59,17 @@ pub struct Lateness {
 /// The figures of one route to a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteFigures {
-    /// The route.
+    /// The route that was measured.
     pub route: Route,
-    /// Times of a single client's requests: the least that a request takes.
+    /// Times of the requests of a single client, which are the shortest possible times.
     pub floor: Floor,
     /// Throughput of one thread, by number of clients.
     pub ceilings: Vec<Ceiling>,
 }
 
 impl Calibration {
-    /// Returns the most requests per second that one thread can make over any route; `None` if none
-    /// was measured.
+    /// Returns the highest number of requests per second of one thread over any route; `None` if
+    /// none was measured.
     pub fn ceiling_per_s(&self) -> Option<f64> {
         let all = self.routes.iter().flat_map(|route| &route.ceilings);
         all.map(|ceiling| ceiling.per_s).max_by(f64::total_cmp)
@@ -79,7 +79,7 @@ impl Calibration {
 /// The times of one client's requests, each a statement that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Floor {
-    /// Number of requests.
+    /// Number of requests that were timed.
     pub count: u64,
     /// Response time, from the intended start to the last byte of the answer.
     pub response: Quantiles,
@@ -92,18 +92,18 @@ pub struct Floor {
 pub struct Ceiling {
     /// Number of clients.
     pub connections: u64,
-    /// Requests per second.
+    /// Requests per second that were answered.
     pub per_s: f64,
 }
 
 /// Quantiles of a distribution of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
-    /// p50.
+    /// Median.
     pub p50: Nanos,
-    /// p99.
+    /// 99th percentile.
     pub p99: Nanos,
-    /// p99.9.
+    /// 99.9th percentile.
     pub p99_9: Nanos,
 }
 
@@ -114,8 +114,8 @@ pub struct HandOff {
     pub there_p50: Nanos,
     /// Time until the thread has the request, p99.
     pub there_p99: Nanos,
-    /// Mean time between the requests of a client that is not service time: both ways and the
-    /// client's own work.
+    /// Mean time from one request of a client to its next, minus the mean service time: the
+    /// hand-off in both directions and the client's own work.
     pub both_ways: Nanos,
 }
 

@@ -1,4 +1,4 @@
-//! The identity of a machine, by which a calibration is assigned to it.
+//! The identity of a machine, to which a calibration is assigned.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use base::text_hash;
 use observe::environment::{self, Root};
 use record::environment::{UNKNOWN, host, known};
 
-/// The facts that identify a machine. A reboot or a container may change some of them, and with
-/// them the time that a request takes.
+/// The facts that identify a machine. A reboot or a container may change some of them, and may then
+/// change the time of a request as well.
 const FACTS: [&str; 9] = [
     host::ARCHITECTURE,
     host::CLOCK_SOURCE,
@@ -20,12 +20,12 @@ const FACTS: [&str; 9] = [
     host::VIRTUALISATION_HYPERVISOR,
 ];
 
-/// A machine, identified by facts about it; host and user names are not among them.
+/// A machine, identified by facts that include neither host name nor user name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine(Vec<(String, String)>);
 
 impl Machine {
-    /// Returns this machine.
+    /// Returns the machine that this process runs on.
     pub fn here() -> Machine {
         Machine::below(&Root::system())
     }

@@ -28,7 +28,7 @@ const WARM_UP: Nanos = Nanos::from_millis(200);
 /// Window of the floor measurement; long enough for p99.9.
 const FLOOR: Nanos = Nanos::from_millis(1_000);
 
-/// Drain of each run; a statement that does nothing takes no longer.
+/// Drain of each run, longer than any statement that does nothing takes.
 const DRAIN: Nanos = Nanos::from_millis(2_000);
 
 /// Window of the ceiling measurement for each number of clients.
@@ -37,7 +37,7 @@ const CEILING: Nanos = Nanos::from_millis(500);
 /// Factor by which a quick calibration shortens warm-up and windows.
 const QUICK: u64 = 3;
 
-/// Maximum number of attempts at a run; one in which nothing was answered is repeated with twice
+/// Maximum number of attempts at a run. A run in which nothing was answered is repeated with twice
 /// the window, because the machine was stalled throughout.
 const TRIES: u32 = 4;
 
@@ -47,8 +47,8 @@ pub struct CalibrationOptions {
     pub target: Option<Target>,
     /// True if each measurement lasts only a third of the usual time.
     pub is_quick: bool,
-    /// The path of this program; called with [`SERVER`](super::SERVER) and the name of a protocol,
-    /// it must [`serve`](super::serve).
+    /// The path of this program. When it is called with [`SERVER`](super::SERVER) and the name of a
+    /// protocol, it must call [`serve`](super::serve).
     pub program: PathBuf,
     /// The version of this program.
     pub version: String,
@@ -66,7 +66,7 @@ pub(super) struct CalibrationRunner<'a> {
     stop: &'a Stop,
 }
 
-/// The figures of one client.
+/// The figures of a run with one client.
 pub(super) struct Measured {
     pub(super) floor: Floor,
     lag: Quantiles,
@@ -173,7 +173,7 @@ impl<'a> CalibrationRunner<'a> {
         let archive = Archive::open(&done.record).map_err(Problem::Record)?;
         let evidence = evidence(&archive).map_err(Problem::Record)?;
         let job = summarize(&evidence).jobs.into_iter().next().ok_or_else(nothing)?;
-        // Requests still unanswered at the end do not discredit the others.
+        // Requests that are unanswered at the end do not make the answered ones invalid.
         let given_up = evidence.jobs[0].failed_with(Code::DRAIN);
         let errors = job.counts.balance.errors().saturating_sub(given_up);
         if errors > 0 {
@@ -183,7 +183,7 @@ impl<'a> CalibrationRunner<'a> {
         let total = |count: fn(&Counts) -> u64| -> u64 {
             evidence.jobs[0].steps.iter().map(|step| count(&step.counts)).sum()
         };
-        // The drain has outlasted any stall.
+        // The drain is longer than any stall, so the server is to blame.
         if total(|it| it.balance.completed()) == 0 && total(|it| it.balance.scheduled()) > 0 {
             let reason = format!("`select 1` is not answered within {DRAIN}");
             return Err(Problem::Unreachable(reason));
@@ -204,7 +204,7 @@ impl<'a> CalibrationRunner<'a> {
             workload: "calibrate".to_owned(),
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),
-            // Each run has its own end.
+            // Ending one run must not end the others.
             stop: self.stop.child(),
             ..Order::new(
                 plan.unwrap_or_else(|| panic!("the workload is ours: {diagnostics:?}")),
@@ -227,7 +227,7 @@ impl NullFloor {
     /// Measures the mean time of a request of one client, in nanoseconds.
     ///
     /// # Errors
-    /// It was interrupted, or nothing was answered.
+    /// The measurement was interrupted, or nothing was answered.
     pub(crate) fn measure(self, version: &str, stop: &Stop) -> Result<f64, Problem> {
         let runner = CalibrationRunner {
             folder: folder().map_err(Problem::System)?,

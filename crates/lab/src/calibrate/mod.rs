@@ -58,7 +58,7 @@ pub fn calibrate(
     let workshop = CalibrationRunner::new(wanted)?;
     let mut target = None;
     if let Some(url) = &wanted.target {
-        // First, to report a wrong URL at once.
+        // The target is measured first, to report a wrong URL at once.
         on_step("the target");
         target = Some(workshop.floor(url)?.floor);
     }

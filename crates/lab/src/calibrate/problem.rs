@@ -18,7 +18,7 @@ pub enum Problem {
     Run(Error),
     /// The record of a run cannot be read.
     Record(RecordError),
-    /// Statements that do nothing failed; the text says why if that is known.
+    /// Statements that do nothing failed; the text is the reason, if known.
     Failed(String),
     /// The given target cannot be reached.
     Unreachable(String),

@@ -1,4 +1,4 @@
-//! Storage of the false alarms of a machine: experiments that compare an arm with itself.
+//! Storage of a machine's false alarms: the results of experiments that compare an arm with itself.
 //!
 //! They are stored next to the calibration of the machine, by the same rules.
 
@@ -14,13 +14,13 @@ use super::store::{Store, UnusableFile};
 /// The name and version of the document.
 const SCHEMA: &str = "assay.false-positives/1";
 
-/// Maximum number of experiments that are kept; the oldest are dropped.
+/// Maximum number of experiments that are stored; the oldest are dropped.
 const MOST_EXPERIMENTS: usize = 200;
 
 /// The result of an experiment that compares an arm with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AaResult {
-    /// UTC time of its end, as in RFC 3339.
+    /// UTC time of the experiment's end, as in RFC 3339.
     pub taken: String,
     /// Name of the workload file.
     pub workload: String,
@@ -30,25 +30,25 @@ pub struct AaResult {
     pub metric: String,
     /// Standard deviation of the changes of pairs, as a fraction.
     pub spread: f64,
-    /// Comparisons and false alarms.
+    /// Numbers of comparisons and of false alarms.
     pub counted: FalsePositives,
 }
 
 /// The false alarms of a machine, with targets of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineRate {
-    /// Number of experiments.
+    /// Number of experiments that compared an arm with itself.
     pub experiments: u32,
-    /// UTC time of the latest one, as in RFC 3339.
+    /// UTC time of the end of the latest experiment, as in RFC 3339.
     pub latest: String,
     /// Kind of the targets.
     pub target: String,
-    /// Comparisons and false alarms of all of them.
+    /// Numbers of comparisons and of false alarms of all experiments.
     pub counted: FalsePositives,
 }
 
 impl MachineRate {
-    /// Adds up the results with targets of a kind; `None` if there is none.
+    /// Adds up the results with targets of a kind; `None` if there are no such results.
     pub fn of(results: &[AaResult], target: &str) -> Option<MachineRate> {
         let results: Vec<&AaResult> = results.iter().filter(|it| it.target == target).collect();
         let latest = results.iter().map(|result| result.taken.as_str()).max()?;
@@ -104,8 +104,8 @@ impl Store {
         results.filter(|_| is_known).ok_or_else(|| odd(damaged))
     }
 
-    /// Adds a result to a machine's and returns the path of the file. A file that cannot be used is
-    /// replaced.
+    /// Adds a result to the stored results of a machine and returns the path of the file. A file
+    /// that cannot be used is replaced.
     ///
     /// # Errors
     /// The file cannot be written; the previous one is then still in place.

@@ -1,6 +1,7 @@
-//! The simulated server at the end of a route, in a process of its own.
+//! The simulated server at the end of a route, in a separate process.
 //!
-//! In this process, its thread would be counted, and paused, together with the load generator.
+//! In the process of the load generator, the thread of the server would be counted and paused
+//! together with the load generator.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,11 +12,11 @@ use std::process::{Child, Command, Stdio};
 use testbed::Kind;
 use testbed::wire_server::{Simulation, host};
 
-/// The subcommand with which the program starts itself as that server.
+/// The subcommand with which the program starts itself as the simulated server.
 pub const SERVER: &str = "wire-server";
 
 /// Serves a simulated database that answers at once, in the given protocol (`postgres`, `mariadb`),
-/// until standard input ends; prints its address as the first line of the output.
+/// until standard input ends. Prints the address of the server as the first line of the output.
 ///
 /// # Errors
 /// The protocol is unknown, or no port is available.

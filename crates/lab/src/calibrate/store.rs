@@ -17,10 +17,10 @@ use super::figures::Calibration;
 use super::machine::Machine;
 use crate::user_folder::UserFolder;
 
-/// The maximum number of bytes that are read of a file, many times the size of a calibration.
+/// Maximum number of bytes that are read from a file, many times the size of a calibration.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// The folder in which calibrations of machines are kept.
+/// The folder in which calibrations of machines are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     folder: PathBuf,
@@ -31,7 +31,7 @@ pub struct Store {
 pub struct UnusableFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The reason why it cannot be used.
+    /// The reason why the file cannot be used.
     pub reason: String,
 }
 
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(store.keep(&kept).unwrap(), store.file(&machine));
             assert_eq!(store.read(&machine), Ok(Some(kept)));
         }
-        // Nothing else is left there.
+        // No temporary file is left in the folder.
         assert_eq!(fs::read_dir(planted.0.join("state/assay")).unwrap().count(), 1);
         assert_eq!(store.read(&Machine::of(&[])), Ok(None));
     }

@@ -1,4 +1,4 @@
-//! Conditions of a run by which it is comparable with others.
+//! The conditions of a run that decide whether it is comparable with others.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub(super) fn of(
     })
 }
 
-/// Prefix of the names of lines with the number of rows of a table.
+/// Prefix of the names of the lines that hold the number of rows of a table.
 pub(super) const ROWS: &str = "rows of table ";
 
 /// Returns the lines of a printed plan that determine the work of a run: their names and values.
@@ -65,7 +65,7 @@ pub(super) fn plan_lines(plan: &str) -> Vec<(String, String)> {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = name;
         } else if line.starts_with(' ') {
-            // A value that continues on the next line.
+            // The line continues the value of the line before it.
             let last = lines.last_mut().map(|(_, value)| value);
             last.into_iter().for_each(|value| value.extend(["\n", line]));
         } else if let Some((key, value)) = line.split_once(" = ")
@@ -97,13 +97,13 @@ pub(super) fn line_name(section: &str, key: &str) -> String {
     }
 }
 
-/// Keys of files that requests are made from.
+/// Prefixes of the names of plan lines that name the input files of requests.
 const INPUTS: [&str; 2] = ["query-args-file of ", "query-log-file of "];
 
 /// Number of digits of a SHA-256 that are compared and printed.
 const DIGITS: usize = 16;
 
-/// Returns the contents of the files that the plan names, by their SHA-256. The workload files
+/// Returns the SHA-256 of the content of each file that the plan names. The workload files
 /// themselves are in the plan.
 fn contents(plan: &[(String, String)], files: &[InputFile]) -> Vec<(String, String)> {
     let named = files.iter().filter(|file| plan.iter().any(|line| has_name(line, file)));
@@ -114,7 +114,8 @@ fn contents(plan: &[(String, String)], files: &[InputFile]) -> Vec<(String, Stri
     named.map(content).collect()
 }
 
-/// Returns true if a line of the plan names a file: as an input, or as a text of an expression.
+/// Returns true if a line of the plan names a file: as an input file, or as a string in an
+/// expression.
 fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
     let name = |path| Path::new(path).file_name().and_then(OsStr::to_str);
     let Some(own) = name(&file.path) else { return false };
@@ -125,14 +126,14 @@ fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
     }
 }
 
-/// Returns the facts that are known and have a name of this kind.
+/// Returns the facts whose name is chosen and whose value is known.
 fn chosen(facts: &[(String, String)], is_chosen: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let is_known = |(name, value): &&(String, String)| is_chosen(name) && value != UNKNOWN;
     facts.iter().filter(is_known).cloned().collect()
 }
 
-/// Returns the settings that decide whether commits survive. A server that reports the settings
-/// that it was given has the defaults of all others.
+/// Returns the settings that decide whether commits survive. If a server reports only the settings
+/// that were changed, the others have their defaults.
 fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = chosen(facts, decides_durability);
     let targets = facts.iter().filter_map(|(name, _)| name.strip_suffix(database::SETTINGS));

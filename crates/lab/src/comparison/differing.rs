@@ -6,8 +6,8 @@ use super::ComparedRun;
 use crate::experiment::{UndeclaredDifference, between_groups};
 
 /// Returns the facts about program, target, machine, network and servers that differ between all
-/// runs of a group and all runs of its baseline. Facts that are themselves a reason to refuse the
-/// comparison are left out. `arm` is the group.
+/// runs of a group and all runs of its baseline, except facts because of which the comparison is
+/// refused anyway. `arm` is the group.
 pub fn differing_facts(
     arm: ArmId,
     baseline: &[&ComparedRun],
@@ -22,7 +22,7 @@ pub fn differing_facts(
     found
 }
 
-/// Returns true for a fact that is itself a reason to refuse a comparison.
+/// Returns true for a fact because of which a comparison is refused if it differs.
 fn is_refused(run: &ComparedRun, name: &str) -> bool {
     let conditions = &run.conditions;
     let mut facts = conditions.durability.iter().chain(&conditions.environment);

@@ -1,9 +1,9 @@
-//! Runs of records, as comparisons see them.
+//! Runs read from records, for comparisons.
 //!
-//! [`ComparedRun`] has the figures of a run and the conditions by which it is comparable with
-//! others. [`differing_facts`] finds the other differences between two groups of runs, and records
-//! with the same [`SeriesKey`] are one series of a history. [`differing_work`] compares the plans
-//! of an experiment and its repetition.
+//! [`ComparedRun`] has the figures of a run and the conditions that decide whether it is comparable
+//! with others. [`differing_facts`] finds the other differences between two groups of runs, and
+//! records with the same [`SeriesKey`] are one series of a history. [`differing_work`] compares the
+//! plans of an experiment and its repetition.
 
 mod conditions;
 mod differing;
@@ -22,16 +22,16 @@ use crate::experiment::figures;
 /// A run of a record.
 #[derive(Clone, Debug)]
 pub struct ComparedRun {
-    /// Conditions of the run.
+    /// Conditions that decide whether the run is comparable with others.
     pub conditions: RunConditions,
-    /// Its figures.
+    /// Figures that are compared.
     pub figures: RunFigures,
     /// Facts about the program and the target.
     pub made_by: Vec<(String, String)>,
 }
 
 impl ComparedRun {
-    /// Reads a run; `name` is its name in messages.
+    /// Reads a run; `name` is the name of the run in messages.
     ///
     /// # Errors
     /// The record is damaged.

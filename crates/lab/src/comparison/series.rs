@@ -1,4 +1,4 @@
-//! The series of records that a run belongs to.
+//! The identity of the series of records to which a run belongs.
 
 use archive::Archive;
 use workload::question::VariedLoad;
@@ -19,17 +19,17 @@ const CAPACITY: &str = "capacity";
 /// Name of the section of a search for saturation.
 const SATURATE: &str = "saturate";
 
-/// Key that a capacity search sets for each trial, besides the load.
+/// Key that a capacity search sets for each trial, in addition to the load.
 const DURATION: &str = "duration";
 
-/// The work of a run and its servers: records with equal ones are one series.
+/// The work of a run and its servers. Records with equal keys are one series.
 ///
-/// The machine, its network and the settings of the servers are not a part of it, because their
-/// changes are to be found.
+/// The machine, its network and the settings of the servers are not a part of the key, because a
+/// history is meant to show the effect of their changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesKey {
     /// URLs of the main target and of the named targets, without passwords. The options of a
-    /// simulated server are its settings, and left out.
+    /// simulated server are left out, because they are its settings.
     pub servers: Vec<String>,
     /// Lines of the plan, contents of its files and options of the load generator: names and
     /// values.
@@ -54,15 +54,15 @@ impl SeriesKey {
     }
 
     /// Returns the key of a capacity search; `trial` is the key of a trial, `load` the varied load
-    /// and `question` the printed experiment. Load and length differ from trial to
-    /// trial, so the lines of the question take their place.
+    /// and `question` the printed experiment. Load and length differ from trial to trial, so the
+    /// lines of the question replace them.
     pub fn of_search(trial: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         trial.with_lines_of(CAPACITY, question, &[DURATION.to_owned(), line_of(load)])
     }
 
     /// Returns the key of runs at a load that an experiment finds; `run` is the key of a run,
     /// `load` the varied load and `question` the printed experiment. The load differs from
-    /// experiment to experiment, so the lines of its search take its place.
+    /// experiment to experiment, so the lines of the experiment's search replace it.
     pub fn of_saturated(run: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         run.with_lines_of(SATURATE, question, &[line_of(load)])
     }
@@ -76,8 +76,8 @@ impl SeriesKey {
         SeriesKey { work, ..self }
     }
 
-    /// Returns the first difference of the work: its name, and both values; `None` for a value that
-    /// does not exist.
+    /// Returns the name of the first difference of the work, and both values; `None` for a value
+    /// that does not exist.
     pub fn difference<'k>(
         &'k self,
         other: &'k SeriesKey,
@@ -86,7 +86,7 @@ impl SeriesKey {
     }
 }
 
-/// Returns the name of the line of a plan that has a load.
+/// Returns the name of the plan line that holds the load.
 fn line_of(load: &VariedLoad) -> String {
     line_name(load.job(), load.key())
 }

@@ -5,8 +5,9 @@ use super::conditions::plan_lines;
 /// Returns the first line that determines the work and differs between the printed plans of two
 /// experiments, as `think of [read] = 1ms`; `None` for a line that one of them does not have.
 ///
-/// The plans of an experiment follow each other, with an empty line before each. If all that both
-/// have are equal, their numbers may differ, as `plans = 2`.
+/// The plans of an experiment follow each other, with an empty line before each. If one experiment
+/// has more plans and no line differs in the plans that both have, the result is the numbers of
+/// plans, as `plans = 2`.
 pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> {
     let both = [first, second].map(plans);
     let mut pairs = both[0].iter().zip(&both[1]);
@@ -76,7 +77,7 @@ mod tests {
         let longer = PLAN.replace("query =", "think = 5ms\nquery =");
         check(PLAN, &longer, Some([None, Some("think of [read] = 5ms")]));
         check(&longer, PLAN, Some([Some("think of [read] = 5ms"), None]));
-        // Lines before the one that differs do not move it.
+        // Further lines before the line that differs do not hide the difference.
         let other = longer.replace("concurrency = 4", "concurrency = 8");
         let clients = ["concurrency of [read] = 4", "concurrency of [read] = 8"];
         check(&longer, &other, Some(clients.map(Some)));

@@ -1,7 +1,7 @@
-//! Settings that the statements before a run set, as the server reports them.
+//! Reads back the settings that the statements before a run set, as the server reports them.
 //!
 //! The spelling of a value does not matter: PostgreSQL reports a number in the unit of its setting.
-//! A value that is not understood here, such as a list of names, is neither confirmed nor
+//! A value that this module cannot interpret, such as a list of names, is neither confirmed nor
 //! contradicted.
 
 use base::{Class, Clock, Dialect, Monotonic, Nanos};
@@ -14,8 +14,8 @@ use super::settings;
 use crate::pause::wait_while;
 use crate::stage::Stage;
 
-/// Number of times that a setting is read before its value is final. PostgreSQL takes over a
-/// changed configuration in the background.
+/// Maximum number of readings of a setting; the value of the last one is final. PostgreSQL applies
+/// a changed configuration in the background.
 const READINGS: u32 = 20;
 
 /// Time between two readings of a setting.
@@ -29,33 +29,33 @@ pub(super) struct InspectedServer<'a> {
     pub(super) stop: &'a Stop,
 }
 
-/// The value of a setting on a server, compared with the one that a statement gave it.
+/// The value of a setting on a server, compared with the value that a statement gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Reading {
     Equal,
-    /// The values cannot be compared, or the server shows none.
+    /// The values cannot be compared, or the server shows no value.
     Unknown,
     Other {
         effective: String,
-        /// The origin of the value; `None` if the server does not say.
+        /// The origin of the value; `None` if the server does not report it.
         origin: Option<String>,
     },
 }
 
-/// Reads back the settings that the statements before a run of an arm have set. Returns true if
-/// the statements changed nothing else and every setting is in effect; false if that is not known.
+/// Reads back the settings that the statements before a run of an arm have set. Returns true if the
+/// statements changed nothing else and every setting is in effect; false if this is not known.
 ///
 /// # Errors
 /// A different value is in effect, or the server does not answer.
 pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, Problem> {
     let set = arm.server_settings();
-    // Without a setting, they may only reload a configuration that a program has changed.
+    // Statements that set nothing may only reload a configuration that a program has changed.
     let mut is_confirmed = set.is_complete && !set.settings.is_empty();
     for setting in &set.settings {
         match last_reading(arm, server, setting)? {
             Reading::Equal => {}
             Reading::Unknown => is_confirmed = false,
-            // The setting may be of the user or the database of a named target.
+            // The setting may belong to the user or the database of a named target.
             Reading::Other { .. } if !arm.plan.targets.is_empty() => is_confirmed = false,
             Reading::Other { effective, origin } => {
                 let key = StatementKey::Before.name().to_owned();
@@ -70,8 +70,8 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
 }
 
 /// Returns the statement for the first setting of an arm if a server has all settings of the arm
-/// before its statements are executed: an earlier run has left them, or they change nothing. `None`
-/// for an arm whose statements change something else, too.
+/// before the arm's statements are executed: either an earlier run has left them, or the statements
+/// change nothing. `None` for an arm whose statements change something else, too.
 ///
 /// # Errors
 /// The server does not answer.
@@ -93,8 +93,8 @@ pub(super) fn left_over(arm: &Arm, server: InspectedServer<'_>) -> Result<Option
     Ok(Some(first.statement.clone()))
 }
 
-/// Reads a setting until it is no longer contradicted, at most [`READINGS`] times. Returns the last
-/// reading.
+/// Reads a setting until it does not contradict the declared value, at most [`READINGS`] times.
+/// Returns the last reading.
 fn last_reading(
     arm: &Arm,
     server: InspectedServer<'_>,
@@ -172,7 +172,7 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
             numbers.and_then(|numbers| is_same_number(&setting.name, numbers, rounding))
         }
         "enum" if words.split(',').any(is_same) => Some(false),
-        // A word for a synonym, such as `1` for `on`.
+        // A synonym, such as `1` for `on`.
         _ => flag(declared).zip(flag(stored)).filter(|(one, other)| one == other).map(|_| true),
     };
     reading(equal, shown, Some(source))
@@ -235,7 +235,7 @@ fn compare_in_mysql(setting: &ServerSetting, row: &[String]) -> Reading {
     let equal = match (number(declared), number(effective)) {
         _ if declared.eq_ignore_ascii_case(effective) => Some(true),
         (Some(one), Some(other)) => Some((one - other).abs() <= 1e-9 * other.abs()),
-        // A list of words, or the number of a word.
+        // A list of words, or a word that the server reports as a number.
         _ => None,
     };
     reading(equal, effective, None)
@@ -253,12 +253,12 @@ fn compare_in_sqlite(setting: &ServerSetting, row: &[String]) -> Reading {
     };
     let equal = match number(declared).zip(number(effective)) {
         _ if declared.eq_ignore_ascii_case(effective) => Some(true),
-        // The file keeps its size without its sign.
+        // The database file stores the size without its sign.
         Some((declared, effective)) if setting.name == "default_cache_size" => {
             Some(declared.unsigned_abs() == effective.unsigned_abs())
         }
         Some((declared, effective)) => Some(declared == effective),
-        // SQLite keeps the mode that it has instead of an unknown one.
+        // SQLite ignores an unknown journal mode and keeps the current one.
         None => (setting.name == "journal_mode").then_some(false),
     };
     reading(equal, effective, None)
@@ -290,7 +290,8 @@ mod tests {
         ServerSetting { name: name.to_owned(), value, statement: String::new() }
     }
 
-    /// Compares a value with a row of `pg_settings`: stored and shown value, type, unit, words.
+    /// Compares a value with a row of `pg_settings`: stored and shown value, type, unit,
+    /// enumeration values.
     #[track_caller]
     fn check_postgres(declared: &str, row: [&str; 5], expected: Option<bool>) {
         let [stored, shown, kind, unit, words] = row;

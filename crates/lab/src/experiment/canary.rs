@@ -1,7 +1,8 @@
 //! The canary: the speed of the machine just before a run.
 //!
 //! One client of the null server measures the floor of the generator, as `assay calibrate` does. If
-//! it changes with the figures of the runs, the machine has changed and not the database.
+//! the canary changes together with the figures of the runs, the machine has changed, and not the
+//! database.
 
 use base::Nanos;
 use record::environment::generator::CANARY;
@@ -21,7 +22,7 @@ const WARM_UP: Nanos = Nanos::from_millis(200);
 /// Divisor of a run's length that gives the maximum length of its canary's window.
 const SHARE: u64 = 10;
 
-/// Returns the time that the canary of a run takes, given the length of the run if it has one.
+/// Returns the duration of a run's canary, given the length of the run if it has one.
 pub fn canary_length(run: Option<Nanos>) -> Nanos {
     let NullFloor { warm_up, window } = floor(run);
     warm_up + window
@@ -32,8 +33,8 @@ fn floor(run: Option<Nanos>) -> NullFloor {
     NullFloor { warm_up: WARM_UP.min(window), window }
 }
 
-/// Measures the canary of a run in real time, and adds it to the facts of its record. An
-/// interrupted run needs none.
+/// Measures the canary of a run in real time, and adds it to the facts of the run's record. Does
+/// nothing for an interrupted run.
 ///
 /// # Errors
 /// The measurement failed.

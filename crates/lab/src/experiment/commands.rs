@@ -1,6 +1,6 @@
 //! Programs before and after the runs of an arm.
 //!
-//! A program gets the [access](crate::access) to the database of its arm, for as long as it runs.
+//! While a program runs, it has [access](crate::access) to the database of its arm.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ pub(super) const LONGEST: Nanos = Nanos::from_secs(600);
 pub(super) enum HookPoint {
     /// Before the run; an interrupt ends the command.
     Before,
-    /// After the run, however that ended; only a second interrupt ends the command.
+    /// After the run, however the run ended; only a second interrupt ends the command.
     After,
 }
 
 impl HookPoint {
-    /// Returns the key of the file.
+    /// Returns the key of the experiment file.
     pub(super) fn key(self) -> &'static str {
         match self {
             HookPoint::Before => "before-command",
@@ -35,12 +35,12 @@ impl HookPoint {
     }
 }
 
-/// The end of statements or programs around a run.
+/// The outcome of statements or programs around a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HookEnd {
     /// All statements or programs ran.
     AllRan,
-    /// The user ended the experiment before or while they ran.
+    /// The user ended the experiment before or while the statements or programs ran.
     Interrupted,
 }
 
@@ -60,7 +60,7 @@ impl Commands {
     /// Checks every command without running it.
     ///
     /// # Errors
-    /// The shell rejects a command, or finds no such program; with the arm.
+    /// The shell rejects a command, or finds no such program; the error names the arm.
     pub(super) fn check(&self, experiment: &Experiment) -> Result<(), ExperimentError> {
         for arm in &experiment.arms {
             for hook in [HookPoint::Before, HookPoint::After] {
@@ -77,7 +77,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Runs the commands of an arm. Does nothing more once the experiment is interrupted.
+    /// Runs the commands of an arm; none, once the experiment is interrupted.
     ///
     /// # Errors
     /// A command fails or takes too long, or its password file cannot be written.
@@ -227,7 +227,7 @@ mod tests {
         let said = std::fs::read_to_string(said).unwrap();
         let (group, password) = said.trim().split_once(' ').unwrap();
         let group = Pid::from_raw(group.parse().unwrap()).unwrap();
-        // A killed process may wait for the machine's first process to take its exit status.
+        // A killed process remains a zombie until the machine's first process reaps it.
         let until = Monotonic.now() + Nanos::from_secs(60);
         while test_kill_process_group(group).is_ok() {
             assert!(Monotonic.now() < until, "the group of the command is there");

@@ -1,5 +1,5 @@
-//! Consistency of an experiment's record: content that no experiment writes is damage, and gives no
-//! answer.
+//! Consistency of an experiment's record: a record with content that no experiment writes is
+//! damaged, and gives no answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn check(
         }
         let is_of_row =
             |arm_point: &ArmPointOutline| arm_point.arm == row.arm && arm_point.point == row.point;
-        // The trials of a search are at points of its own.
+        // A search chooses the points of its trials itself.
         if row.phase.has_rounds() && !arm_points.iter().any(is_of_row) {
             return damaged(format!("run {} is at an unknown point", row.run));
         }
@@ -62,7 +62,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns the phases that the runs of an experiment have.
+/// Returns the phases that runs of this experiment can have.
 fn phases(outline: &Outline) -> &'static [Phase] {
     if outline.capacity.is_some() {
         &[Phase::Capacity]
@@ -75,8 +75,8 @@ fn phases(outline: &Outline) -> &'static [Phase] {
     }
 }
 
-/// The plans of arms at points: all runs of an arm, at a point if there is a sweep, have one but
-/// for their seed.
+/// The plan of each arm, or in a sweep of each arm at each point. All runs of one have the same
+/// plan, except for the seed.
 #[derive(Default)]
 pub(super) struct ArmPointPlans(BTreeMap<usize, String>);
 
@@ -84,7 +84,7 @@ impl ArmPointPlans {
     /// Checks the plan of a run of an arm at a point.
     ///
     /// # Errors
-    /// The runs before it had a different one.
+    /// The plan differs from that of earlier runs of the arm at this point.
     pub(super) fn check(
         &mut self,
         path: &Path,

@@ -9,7 +9,7 @@ pub fn counted<'f>(row: &RunRow, arm: ArmId, figures: &'f RunFigures) -> Option<
     counts(row).then_some(CountedRun { round, arm, position, figures })
 }
 
-/// Returns true if a run belongs to a round that counts.
+/// Returns true if a run belongs to a round and counts.
 pub(super) fn counts(row: &RunRow) -> bool {
     row.phase.has_rounds() && row.state == RunState::Counts
 }
@@ -26,8 +26,8 @@ pub(super) fn complete_rounds<'r>(
 }
 
 /// Returns the number of leading rounds with which an interrupted experiment continues, from the
-/// runs and the looks in its record. The last complete round is judged again, because the process
-/// may have ended before it was, unless a look has used it.
+/// runs and the looks in its record. The last complete round is judged again unless a look has used
+/// it, because the process may have ended before it judged that round.
 pub fn rounds_to_continue_from<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     arm_points: usize,

@@ -85,7 +85,7 @@ fn counted_runs<'a>(runs: &[&'a RecordedRun]) -> Vec<CountedRun<'a>> {
     runs.iter().map(counted).collect()
 }
 
-/// Returns the thing that a sweep varies, by its text.
+/// Returns the quantity that a sweep varies, from the text of its key.
 fn varied(sweep: &SweepOutline) -> Varied {
     let Some((key, job)) = sweep.pacing_key() else { return Varied::Other };
     let job = job.to_owned();

@@ -3,7 +3,8 @@
 //! Each run has the facts of its surroundings and the settings that its server reported. A fact
 //! must be the same in all runs of an arm ([`Between::Rounds`]), and in all runs of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
-//! A declared difference is not named. A difference that may follow from one is named with its key.
+//! A declared difference is not reported. A difference that may follow from a declared one is
+//! reported with the key of the declared one.
 
 use analyze::compare::ArmId;
 use base::Target;
@@ -21,17 +22,17 @@ use super::settings::{of_option, plain, product};
 /// A difference that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndeclaredDifference {
-    /// The kind of thing that differs.
+    /// The kind of fact or setting that differs.
     pub kind: DifferenceKind,
-    /// Its name.
+    /// Name of the fact or setting that differs.
     pub name: String,
-    /// The arm.
+    /// The arm that has the difference.
     pub arm: ArmId,
-    /// The runs between which it differs.
+    /// The runs between which the values differ.
     pub between: Between,
     /// The values, in the order of `between`.
     pub values: [String; 2],
-    /// The key of a declared difference from which it may follow.
+    /// The key of a declared difference that may be the cause.
     pub cause: Option<String>,
 }
 
@@ -51,14 +52,14 @@ pub enum DifferenceKind {
 /// The runs between which something differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// All runs of the baseline, and all of the arm.
+    /// All runs of the baseline, and all runs of the arm.
     Arms,
-    /// All runs of the baseline, and all of an arm with another target, whose data may be meant to
-    /// differ.
+    /// All runs of the baseline, and all runs of an arm with another target, whose data may be
+    /// meant to differ.
     Targets,
-    /// Two rounds of the arm, from 0.
+    /// Two rounds of the arm, by their indexes from 0.
     Rounds([u32; 2]),
-    /// The runs of the baseline and of the arm in a round, from 0.
+    /// The runs of the baseline and of the arm in one round, given by its index from 0.
     Pair(u32),
 }
 
@@ -75,9 +76,8 @@ impl DifferenceKind {
 }
 
 impl UndeclaredDifference {
-    /// Returns true if the difference makes the answer SUSPECT. If it may follow from a declared
-    /// difference, it does so only if it concerns durability and the declared difference is not
-    /// another URL.
+    /// Returns true if the difference makes the answer SUSPECT. A difference that may follow from a
+    /// declared one does so only if it concerns durability and the declared one is not another URL.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
@@ -86,8 +86,8 @@ impl UndeclaredDifference {
         }
     }
 
-    /// Returns true if two arms with this difference cannot be compared by a quantity: commits that
-    /// need not survive are faster, and different data are different work.
+    /// Returns true if two arms with this difference cannot be compared by this quantity: commits
+    /// that need not survive are faster, and different data are different work.
     pub(super) fn decides(&self, quantity: Quantity, writes: bool) -> bool {
         if self.cause.is_some() {
             return false;
@@ -112,12 +112,12 @@ impl UndeclaredDifference {
     }
 }
 
-/// A run that counts.
+/// The facts of a run that counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunFacts<'a> {
-    /// Its arm.
+    /// Arm of the run.
     pub(super) arm: ArmId,
-    /// Its round, from 0.
+    /// Round of the run, from 0.
     pub(super) round: u32,
     /// Facts of the surroundings and settings of the server.
     pub(super) facts: &'a [(String, String)],
@@ -141,7 +141,8 @@ pub(crate) const DURABILITY: [&str; 14] = [
     "wal_sync_method",
 ];
 
-/// A part of every path in the folder of a private server, which has a different name each time.
+/// A part of every path in the folder of a private server; the folder has a different name each
+/// time.
 const FOLDER_OF_SERVER: &str = "/assay-";
 
 /// Settings that follow from the option `tls`.
@@ -157,8 +158,9 @@ const MOST_SUMMARISED: usize = 6;
 /// Prefix of the keys of settings that statements before the runs set.
 const SET_BEFORE: &str = "before.";
 
-/// Returns the keys of declared differences. The options of a URL in which two arms differ are
-/// declared by it, and the settings that a statement before the runs sets are declared by that.
+/// Returns the keys of declared differences. A declared URL also declares the options in which the
+/// URLs of two arms differ; a declared statement before the runs also declares the settings that it
+/// sets.
 pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
     let of_urls = differences.iter().filter(|(key, _)| key == URL_KEY);
     let targets: Vec<Target> = of_urls.filter_map(|(_, url)| Target::parse(url).ok()).collect();
@@ -175,8 +177,8 @@ pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
     keys.chain(options).chain(settings).collect()
 }
 
-/// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
-/// are the [keys](declared_keys) of the differences that both declare.
+/// Returns the undeclared differences of an arm: those between its rounds, and those from a
+/// baseline. `keys` are the [keys](declared_keys) of the differences that arm and baseline declare.
 pub(super) fn of_arm(
     baseline: ArmId,
     arm: ArmId,
@@ -196,8 +198,8 @@ pub(super) fn of_arm(
     found
 }
 
-/// Returns the first pair whose runs were made on two starts of the server; `None` if there is
-/// none. Arms that never share a start have servers of their own, or restart the server before
+/// Returns the first pair between whose runs the server was restarted; `None` if there is none.
+/// Arms that never share a start of a server have separate servers, or restart the server before
 /// every run.
 fn restart_within_a_pair(
     arm: ArmId,
@@ -223,9 +225,9 @@ fn restart_within_a_pair(
     })
 }
 
-/// Attributes differences to the other target of an arm. Its address and its version are the
-/// declared difference. Settings always differ between two versions, and are summarised; two
-/// products share neither the settings nor the pages of their data.
+/// Attributes differences to the other target of an arm. The address and the version of that target
+/// are the declared difference. Settings always differ between two versions, and are summarised.
+/// Two products have neither settings nor data pages in common.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
@@ -237,7 +239,7 @@ fn between_targets(
     let is_other_maker = !is_same_maker && here.is_some() && there.is_some();
     let is_other_version = servers[0].is_some() && servers[1].is_some() && servers[0] != servers[1];
     let by_target = |one| UndeclaredDifference { cause: Some(URL_KEY.to_owned()), ..one };
-    // Such a setting is the default on a server that does not even have it.
+    // A setting that one product lacks would appear as a default there, not as missing.
     found.retain(|one| !is_other_maker || of_database(&one.name).is_none());
     let (mut named, mut settings) = (Vec::new(), Vec::new());
     for one in without_summaries(&found) {
@@ -278,7 +280,7 @@ fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
     known(run.facts, SERVER)
 }
 
-/// Returns the differences that hold in all runs of a group and of a baseline, given by their
+/// Returns the differences between all runs of a group and all runs of a baseline, given by their
 /// facts. `arm` is the group.
 pub(crate) fn between_groups(
     arm: ArmId,
@@ -293,8 +295,9 @@ pub(crate) fn between_groups(
     without_summaries(&from_baseline(arm, &before, &after, &[]))
 }
 
-/// Returns the differences between the first run of an arm and a later one. Numbers that a rule
-/// allows to vary may leave their range in one of many runs, and data may grow.
+/// Returns the differences between the first run of an arm and a later one. Ignores data, which may
+/// grow, and numbers that a rule allows to vary, because one of many runs may be out of range by
+/// chance.
 fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifference> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let mut found: Vec<UndeclaredDifference> = Vec::new();
@@ -311,9 +314,8 @@ fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     found
 }
 
-/// Returns the differences between an arm and the baseline that hold in all of their runs. Sizes
-/// are taken at the start of a run; if data grow, the sizes of the first runs decide, where
-/// possible.
+/// Returns the differences between all runs of an arm and all runs of the baseline. Sizes are read
+/// at the start of a run; if data grow, the sizes at the first runs are compared, where possible.
 fn from_baseline(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],
@@ -368,7 +370,7 @@ fn size_of(name: &str, run: &RunFacts<'_>) -> Option<f64> {
 }
 
 /// Returns the identity of the server that a fact of these runs is about; `None` if it is not known
-/// or they had several. One that is restarted before each run counts as several.
+/// or the runs had several servers. A server that is restarted before each run counts as several.
 fn only_server_of<'a>(name: &str, runs: &[&RunFacts<'a>]) -> Option<&'a str> {
     let target = name.strip_suffix(of_database(name)?)?.strip_suffix(DATABASE)?;
     let identity = format!("{target}{}", database::SERVER_ID);
@@ -378,7 +380,8 @@ fn only_server_of<'a>(name: &str, runs: &[&RunFacts<'a>]) -> Option<&'a str> {
 }
 
 /// Returns true if a size is larger in one arm than in the other in all rounds. Data that grow from
-/// run to run differ between any two runs, but the arms take turns in being first.
+/// run to run differ between any two runs, but not always in the same direction, because the arms
+/// take turns in being first.
 fn is_one_sided(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
     let mut orders = own.iter().flat_map(|run| {
         let of_round = baseline.iter().filter(|other| other.round == run.round);
@@ -406,7 +409,7 @@ fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
         Some(DifferingFact { kind, name: one.name, values })
     });
     let mut found: Vec<DifferingFact> = of_environment.collect();
-    // The other settings that every server reports have no rule.
+    // Other settings that both servers report; no rule covers them.
     for (name, value) in a.facts.iter().filter(|(_, value)| value != UNKNOWN) {
         let Some(kind) = kind_of(name).filter(|_| Rule::of(name) == Rule::Exact) else { continue };
         let Some(other) = known(b.facts, name).filter(|other| *other != value) else { continue };
@@ -455,7 +458,7 @@ fn bare(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns true if a difference is declared, possibly by a different notation.
+/// Returns true if a difference is declared, possibly in a different notation.
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
     let name = bare(&one.name);
@@ -465,7 +468,7 @@ fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
         (None, Some(setting)) => plain(setting) == name,
         (None, None) => false,
     };
-    // It sums up the settings that decide.
+    // `durability` is the summary of the settings that decide durability.
     let is_summary = name == "durability";
     let is_durable = |key: &str| is_summary && DURABILITY.contains(&plain(bare(key)).as_str());
     let is_tls = declared(&|key| key == "option.tls") && OF_TLS.contains(&one.name.as_str());
@@ -478,8 +481,8 @@ fn setting_of(key: &str) -> Option<&str> {
 }
 
 /// Returns the key of a declared difference that may have caused an undeclared one. Statements and
-/// programs around the run can change data and settings; a server with another setting derives
-/// others from it and fills its pages differently.
+/// programs around the run can change data and settings. A server with a changed setting derives
+/// other settings from it and fills its pages differently.
 fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     let starts_server = |key: &str| key.starts_with(SERVER_KEY);
     let may_cause = |key: &&String| match one.kind {
@@ -490,7 +493,8 @@ fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     keys.iter().find(may_cause).cloned()
 }
 
-/// Returns true for the keys of programs around the runs: no statement restarts a server.
+/// Returns true for the keys of programs around the runs; unlike statements, a program can restart
+/// a server.
 fn may_restart(key: &str) -> bool {
     surrounds_runs(key) && key.ends_with("-command")
 }
@@ -500,8 +504,8 @@ fn surrounds_runs(key: &str) -> bool {
     key.starts_with("before") || key.starts_with("after")
 }
 
-/// Leaves out repeated differences: the summary of durability, the list of settings that were set,
-/// and sizes in a second unit.
+/// Removes repeated differences: the summary of durability, the list of settings that were set, and
+/// sizes in a second unit.
 fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
     let is_repeated = |one: &UndeclaredDifference| {
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {
@@ -786,8 +790,8 @@ mod tests {
         assert_eq!(found[0].between, Between::Rounds([0, 3]));
     }
 
-    /// Returns the restart that is found in rounds whose runs, of the baseline and of the arm, were
-    /// made on servers with these identities.
+    /// Returns the restart that is found in rounds; the two runs of a round were executed on
+    /// servers with these identities.
     fn restart(rounds: &[[&str; 2]], keys: &[&str]) -> Option<UndeclaredDifference> {
         let ids = rounds.iter().flatten();
         let all: Vec<_> = ids.map(|id| facts(&[("database.server_id", id)])).collect();
@@ -812,21 +816,21 @@ mod tests {
         );
         assert_eq!(found.between, Between::Pair(1));
         assert!(found.is_suspect() && !found.decides(Quantity::Throughput, true));
-        // A program around the runs may be meant to restart it.
+        // A program around the runs may be meant to restart the server.
         let found = restart(&rounds, &["before-command"]).unwrap();
         assert!(found.cause.as_deref() == Some("before-command") && !found.is_suspect());
-        // A statement does not.
+        // A statement cannot restart it.
         assert!(restart(&rounds, &["before", "after"]).unwrap().is_suspect());
     }
 
     #[test]
     fn starts_of_the_server_that_no_pair_spans_are_not_a_difference() {
         for rounds in [
-            // It was restarted between two rounds, as by a resumed experiment.
+            // The server was restarted between two rounds, as by a resumed experiment.
             [["a", "a"], ["b", "b"], ["b", "b"]],
             // Each arm has its own server.
             [["a", "x"], ["a", "x"], ["b", "x"]],
-            // It is restarted before every run.
+            // The server is restarted before every run.
             [["a", "b"], ["c", "d"], ["f", "e"]],
             [["a", "a"], ["a", "unknown"], ["a", "a"]],
         ] {
@@ -834,7 +838,8 @@ mod tests {
         }
     }
 
-    /// Each run inserts rows into the same table, so no two runs begin with as many.
+    /// Each run inserts rows into the same table, so no two runs begin with the same number of
+    /// rows.
     #[test]
     fn data_that_grow_from_run_to_run_are_not_a_difference() {
         let sized = |bytes: &str| facts(&[("database.size_bytes", bytes)]);
@@ -871,7 +876,7 @@ mod tests {
         };
         let none = Vec::<String>::new();
         let first = ["data database.size_bytes: 1000, 1300"];
-        // A run adds as many bytes as the arms differ by, or more in one of them.
+        // Each run adds as many bytes as the arms differ by, or more in one arm.
         let grown = ["1000", "1300", "1600"];
         assert_eq!(found(grown, ["1300", "1600", "1900"], ["x", "y"]), first);
         assert_eq!(found(["1000", "2000", "3000"], ["1300", "1400", "1500"], ["x", "y"]), first);

@@ -1,10 +1,10 @@
 //! Verification that the difference of an arm is in effect.
 //!
 //! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run.
-//! TLS is judged by the client's own connection: a server may not report it, and behind a pooler
-//! that ends TLS it reports about another connection. Settings of a private server are [read
-//! back](super::settings) from it, and so are [settings](super::before_settings) that the
-//! statements before a run set. Changes by other statements and by programs stay unknown.
+//! TLS is judged by the client's own connection: a server may not report TLS, and behind a pooler
+//! that ends TLS the server reports about another connection. Settings of a private server are
+//! [read back](super::settings) from it, and so are [settings](super::before_settings) that the
+//! statements before a run set. Changes by other statements and by programs are not verified.
 
 use std::collections::BTreeSet;
 
@@ -32,26 +32,26 @@ const SERVER_PLAIN: [&str; 2] = ["empty", "''"];
 /// The beginning of the fact [`SERVER`] of SQLite.
 const SQLITE: &str = "SQLite ";
 
-/// Facts about the differences of an arm, other than whether they are in effect.
+/// Facts about the differences of an arm that are not errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArmEffect {
     /// The keys of differences that neither a server nor the client's connection confirms.
     pub not_read_back: Vec<String>,
-    /// TLS that ends before the server.
+    /// TLS that does not reach the server, because a pooler or proxy ends it.
     pub ended_tls: Option<TerminatedTls>,
-    /// True if its target differs from the baseline's but reached the same database of the same
-    /// server.
+    /// True if the arm's target differs from the baseline's but reached the same database of the
+    /// same server.
     pub shares_server: bool,
 }
 
-/// TLS that something between client and server ends, such as a pooler.
+/// TLS that is ended between client and server, for example by a pooler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerminatedTls {
     /// The version of TLS on the client's connection.
     pub client: String,
     /// The name of the fact with the server's view of its connection.
     pub fact: &'static str,
-    /// Its value.
+    /// Value of that fact.
     pub server: String,
 }
 
@@ -115,8 +115,8 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
     Err(NotInEffect::of(difference, found))
 }
 
-/// Returns the evidence that an arm is in effect: of its differences with these keys, those that
-/// the facts of its run do not confirm, and TLS that ends before the server.
+/// Returns the effect of an arm: the given keys of differences that the facts of its run do not
+/// confirm, and TLS that ends before the server.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let mut not_read_back: Vec<String> = Vec::new();
     for key in keys {
@@ -137,8 +137,8 @@ fn is_unread(key: &str, facts: &[(String, String)]) -> bool {
     }
 }
 
-/// Returns true if a run says which server it has reached. A simulated server is a part of this
-/// program, and SQLite a file.
+/// Returns true if the facts of a run identify the server that the run has reached. A simulated
+/// server is a part of this program, and SQLite a file.
 fn is_known_server(facts: &[(String, String)]) -> bool {
     let is_here = |server: &str| server == SIMULATED_SERVER || server.starts_with(SQLITE);
     known(facts, SERVER).is_some_and(is_here) || server_id(facts).is_some()
@@ -149,8 +149,8 @@ pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
     known(facts, database::SERVER_ID)
 }
 
-/// Returns the number of servers, or starts of a server, on which runs with these facts were made;
-/// `None` if no run knows its server.
+/// Returns the number of servers, or starts of a server, on which runs with these facts were
+/// executed; `None` if the server of every run is unknown.
 pub(super) fn server_starts<'f>(runs: impl Iterator<Item = &'f [(String, String)]>) -> Option<u32> {
     let ids: BTreeSet<&str> = runs.filter_map(server_id).collect();
     (!ids.is_empty()).then_some(ids.len() as u32)

@@ -13,14 +13,15 @@ use crate::calibrate;
 use crate::error::Error;
 use crate::stage::OpenError;
 
-/// A reason why an experiment ended without its answer.
+/// The error that ended an experiment without an answer.
 #[derive(Debug)]
 pub struct ExperimentError {
-    /// The heading of the arm, at its point, whose run failed; `None` if it was none.
+    /// The heading of the arm whose run failed, with its point in a sweep; `None` if the failure
+    /// was not that of a run.
     pub arm: Option<String>,
-    /// The index of the round in which it happened, from 0; `None` outside of the rounds.
+    /// The index of the round in which the error occurred, from 0; `None` outside of the rounds.
     pub round: Option<u32>,
-    /// The problem.
+    /// The cause.
     pub problem: Box<Problem>,
 }
 
@@ -34,16 +35,16 @@ pub enum Problem {
     /// The database rejected a statement of `before`, `after` or `restore`, or did not answer it in
     /// time.
     Statement {
-        /// The key.
+        /// The key of the statement in the experiment file.
         key: StatementKey,
         /// The number of the statement under this key, from 1.
         number: usize,
-        /// The database's error.
+        /// The database's error, or the timeout.
         error: driver::Error,
     },
     /// A statement that lets the database settle was not answered in time.
     Unsettled {
-        /// The statement.
+        /// The text of the statement.
         statement: String,
         /// The step after which the server was to settle.
         after: DataStep,
@@ -56,22 +57,22 @@ pub enum Problem {
     WrongRows {
         /// The step after which the rows were counted.
         after: DataStep,
-        /// The table with its rows and the expected ones.
+        /// The table, with its number of rows and the expected number.
         found: String,
     },
     /// The target stopped answering during a run and did not answer again.
     Lost {
-        /// The target, without its password; `None` if the jobs of the run have several.
+        /// The target, without its password; `None` if the jobs of the run have several targets.
         target: Option<String>,
     },
     /// The server differs from the server of the earlier runs.
     OtherServer {
-        /// Maker and version of the server of the earlier runs, and of this one.
+        /// Maker and version of the server of the earlier runs, and of the current server.
         versions: [String; 2],
     },
     /// The difference of the arm is not in effect: the arm is INVALID.
     NotInEffect(NotInEffect),
-    /// A private server does not start with settings.
+    /// A private server does not start with the settings of an arm.
     Settings {
         /// The settings that the arm changes: `server.fsync = off`.
         settings: String,
@@ -84,9 +85,9 @@ pub enum Problem {
     ReadBack(driver::Error),
     /// A program before or after a run failed.
     Command {
-        /// The key of the file.
+        /// The key of the program in the experiment file.
         key: &'static str,
-        /// The reason.
+        /// The reason why the program failed.
         reason: String,
     },
     /// The speed of the machine cannot be measured before a run.
@@ -99,21 +100,21 @@ pub enum Problem {
     Complete,
     /// The experiment to continue ended because the load generator or the machine failed too often.
     InstrumentFailed,
-    /// The search for saturation of the experiment to continue could not observe the quantity of
-    /// its condition.
+    /// The search for saturation could not observe the quantity of its condition, so the experiment
+    /// cannot be continued.
     NotObserved,
-    /// A part of the experiment differs from its record, which it should continue.
+    /// The experiment differs from the record that it is to continue.
     Changed {
         /// The fact that differs.
         key: &'static str,
-        /// Its values: in the record, and now.
+        /// The value of the fact in the record, and its current value.
         values: [String; 2],
     },
     /// A file has changed since the start of the experiment that is to be continued.
     FileChanged(String),
     /// The experiment to be continued did not read this file.
     FileAdded(String),
-    /// The experiment to be continued read this file, which is no longer read.
+    /// The experiment to be continued read this file, which is no longer needed.
     FileMissing(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,
@@ -129,7 +130,8 @@ pub enum DataStep {
 }
 
 impl DataStep {
-    /// Returns what a table needs to have the rows of the load after this step.
+    /// Returns the condition under which a table has the rows of the load after this step, for a
+    /// message.
     fn requirement(self) -> &'static str {
         match self {
             DataStep::Load => "the table must be empty before the load, and take all of its rows",
@@ -154,9 +156,9 @@ impl fmt::Display for DataStep {
 pub struct NotInEffect {
     /// The key of the difference in the file.
     pub key: String,
-    /// The declared value.
+    /// The value that the arm declares.
     pub value: String,
-    /// The state of the run that contradicts it.
+    /// The state of the run that contradicts the difference.
     pub found: ContradictingState,
 }
 
@@ -170,7 +172,7 @@ pub enum ContradictingState {
         /// The target of the arm.
         declared: String,
     },
-    /// The plan of the run has other lines.
+    /// The plan of the run differs from the plan of the arm.
     OtherPlan {
         /// The first line of the run that the arm lacks, if there is one.
         used: Option<String>,
@@ -181,9 +183,9 @@ pub enum ContradictingState {
     UnknownEncryption,
     /// The client's connection is encrypted.
     Encrypted {
-        /// The version of TLS.
+        /// The version of TLS on the connection.
         version: String,
-        /// The cipher.
+        /// The cipher of the connection.
         cipher: String,
     },
     /// The client's connection is not encrypted.
@@ -194,7 +196,7 @@ pub enum ContradictingState {
     OtherSetting {
         /// The product of the server, as the server reports it.
         server: String,
-        /// The value in effect.
+        /// The value that the server uses.
         effective: String,
         /// The origin of the value; `None` for the command line of the server.
         origin: Option<String>,
@@ -301,7 +303,7 @@ impl ExperimentError {
         }
     }
 
-    /// Names the key of the file whose statements ran in place of `[setup]`.
+    /// Returns the error with the key whose statements ran in place of `[setup]`.
     pub(super) fn of_statement(self, key: StatementKey) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Run(Error::Failed(Failed::Statement { place, error })) => {
@@ -326,7 +328,7 @@ impl ExperimentError {
         }
     }
 
-    /// Returns the error of a count of rows that was made after a step.
+    /// Returns the error of counting the rows of a table after a step.
     pub(super) fn of_rows(self, after: DataStep) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Run(Error::Failed(Failed::Unsupported { reason, .. })) => {
@@ -339,7 +341,7 @@ impl ExperimentError {
 }
 
 impl Problem {
-    /// Returns true if a target that answered before does not answer any longer.
+    /// Returns true if the target answered earlier, and no longer does.
     fn is_loss(&self) -> bool {
         matches!(self, Problem::Unreachable(_) | Problem::Lost { .. })
     }
@@ -451,7 +453,7 @@ impl std::error::Error for ExperimentError {
             | Problem::OtherServer { .. }
             | Problem::NotInEffect(_)
             | Problem::WrongRows { .. }
-            // Their text has the whole reason.
+            // Their text contains the whole reason.
             | Problem::Settings { .. }
             | Problem::ReadBack(_)
             | Problem::UnknownSetting(_)
@@ -469,12 +471,12 @@ impl std::error::Error for ExperimentError {
     }
 }
 
-/// Returns words for a setting that the server does not have.
+/// Returns the message about a setting that the server does not have.
 fn unknown_setting(name: &str) -> String {
     format!("`server.{name}` cannot be read back: the server has no such setting; correct its name")
 }
 
-/// Returns words for a server that does not start with the settings of an arm.
+/// Returns the message about a server that does not start with the settings of an arm.
 fn not_started(settings: &str, problem: &testbed::Problem) -> String {
     match settings.is_empty() {
         true => format!("the server does not start again: {problem}"),
@@ -482,7 +484,7 @@ fn not_started(settings: &str, problem: &testbed::Problem) -> String {
     }
 }
 
-/// Returns words for a fact that differs.
+/// Returns the message about a fact that differs.
 fn changed(key: &str) -> String {
     match key {
         "assay" => "another version of assay made its runs".to_owned(),
@@ -496,8 +498,8 @@ fn changed(key: &str) -> String {
 /// Maximum number of characters of a line that differs.
 const LONGEST_LINE: usize = 100;
 
-/// Returns words for the first line of each text that the other does not have; empty if there is
-/// none, or if the record does not have the text.
+/// Returns the end of a message: the first line of each text that the other text lacks; empty if
+/// there is none, or if the record lacks the text.
 fn difference([before, now]: &[String; 2]) -> String {
     if before.is_empty() {
         return String::new();
@@ -510,7 +512,7 @@ fn difference([before, now]: &[String; 2]) -> String {
     }
 }
 
-/// Returns the first line of a text that another text does not have, shortened, except comments.
+/// Returns the first line of a text, shortened, that another text lacks; comments are ignored.
 pub(super) fn first_line_without(text: &str, other: &str) -> Option<String> {
     let is_missing = |line: &&str| !line.starts_with(';') && !other.lines().any(|it| it == *line);
     let line = text.lines().find(is_missing)?;

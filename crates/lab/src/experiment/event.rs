@@ -24,57 +24,57 @@ pub enum ExperimentEvent<'a> {
     ServersStarting,
     /// The server of an arm is restarted with the arm's settings, to see whether it starts.
     TryingSettings {
-        /// The arm.
+        /// The name of the arm.
         arm: &'a str,
     },
     /// The tables of an arm's server are filled.
     Preparing {
-        /// The arm.
+        /// The name of the arm.
         arm: &'a str,
     },
     /// A run begins.
     RunStarted {
-        /// Its number, from 1.
+        /// Number of the run, from 1.
         number: u32,
         /// The largest number of runs.
         most: u32,
-        /// Its round, from 0.
+        /// Round of the run, from 0.
         round: u32,
-        /// Its arm.
+        /// The name of its arm.
         arm: &'a str,
     },
     /// A step of a search for saturation begins: a run of the baseline.
     StepStarted {
-        /// Number of its run, from 1.
+        /// Number of the step's run, from 1.
         number: u32,
         /// Number of the step, from 0.
         step: u32,
         /// The largest number of steps.
         most: u32,
-        /// Number of earlier attempts at it.
+        /// Number of earlier attempts at this step.
         attempt: u32,
         /// The load that is varied.
         vary: &'a VariedLoad,
         /// The value of the load.
         value: f64,
     },
-    /// The load at which all arms run was found.
+    /// The load for the runs of all arms was found.
     LoadFound {
         /// The load that was varied.
         vary: &'a VariedLoad,
-        /// Its value.
+        /// Value of the load that was found.
         value: f64,
     },
-    /// A run was made and recorded.
+    /// A run has ended and was recorded.
     RunFinished {
-        /// Its number.
+        /// Number of the run.
         number: u32,
-        /// Its figures.
+        /// Figures of the run.
         figures: &'a RunFigures,
     },
     /// A trial of a capacity search begins.
     TrialStarted {
-        /// Its number, from 1.
+        /// Number of the trial, from 1.
         number: u32,
         /// The load that is varied.
         vary: &'a VariedLoad,
@@ -82,34 +82,34 @@ pub enum ExperimentEvent<'a> {
         value: f64,
         /// The phase of the search.
         phase: Phase,
-        /// Length of its window.
+        /// Length of the trial's window.
         window: Nanos,
-        /// Time that is left of the budget, to which a hold does not count.
+        /// Remaining time of the budget; the time of a hold is not charged to it.
         left: Nanos,
     },
-    /// A trial was made and recorded.
+    /// A trial has ended and was recorded.
     TrialFinished {
-        /// Its number, from 1.
+        /// Number of the trial, from 1.
         number: u32,
-        /// Its outcome.
+        /// Outcome of the trial.
         outcome: &'a TrialOutcome,
     },
-    /// Something failed that does not end the experiment.
+    /// A failure that does not end the experiment.
     Warning {
-        /// A sentence about it, without secrets.
+        /// A sentence about the failure, without secrets.
         sentence: &'a str,
     },
     /// A round is repeated, because the load generator or its machine failed.
     RoundRepeated {
-        /// The round.
+        /// Index of the round, from 0.
         round: u32,
-        /// In a sweep over the number of servers, the run that lost a server, with the event, if
-        /// that was the reason.
+        /// In a sweep over the number of servers: the run that lost a server, and the event that
+        /// shows it, if the loss was the reason.
         lost_server: Option<&'a str>,
     },
     /// A look was taken.
     LookTaken {
-        /// Number of pairs.
+        /// Number of pairs that were evaluated.
         pairs: u32,
         /// True if every bet is decided.
         is_decided: bool,

@@ -19,8 +19,8 @@ use super::schedule::PlannedRun;
 use super::search::ANSWER;
 use super::warm_up::figures_of_round;
 
-/// Minimum number of rounds from which the number of rounds that a sweep may repeat is computed: a
-/// short sweep may repeat one, too.
+/// Smallest number of rounds that is assumed to compute how many rounds a sweep may repeat; it lets
+/// a short sweep repeat one, too.
 const FEWEST_OF_SWEEP: u32 = 4;
 
 /// Runs an experiment, or continues an interrupted one, and records it.
@@ -109,7 +109,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Judges the first pairs; a sweep is over after its repeats, whatever they show.
+    /// Judges the given number of pairs, from the first one. A sweep ends after its planned rounds,
+    /// regardless of their results.
     fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
         let is_sweep = self.experiment().sweep.is_some();
         let look = Look { pairs, is_decided: is_sweep || self.is_decided(pairs) };
@@ -161,8 +162,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Marks the runs of a round as repeated. A lost server is noted for the answer, which does not
-    /// show these runs.
+    /// Marks the runs of a round as repeated. The answer does not show these runs, so a lost server
+    /// is noted for the answer.
     fn repeat(&mut self, round: u32) -> Result<(), ExperimentError> {
         let lost = self.runs.lost_server(round);
         let runs = self.runs.repeat(round);
@@ -176,8 +177,8 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Computes the figures of a round again, after the latest end of a warm-up in it, unless the
-    /// warm-up was given.
+    /// Computes the figures of a round again with the latest end of a warm-up in the round, unless
+    /// the warm-up was given.
     fn share_warm_up(&mut self, round: u32) -> Result<(), ExperimentError> {
         if self.experiment().arms.iter().all(|arm| arm.plan.warmup != Warmup::Auto) {
             return Ok(());
@@ -197,7 +198,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Makes a run of a round, with the statements around it.
+    /// Executes a run of a round with the statements before and after it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
         let id = arm_point_of(self.experiment(), planned);
         self.run_with_hooks(id, |execution| execution.make(round, planned))

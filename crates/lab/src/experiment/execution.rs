@@ -1,5 +1,5 @@
-//! An experiment that is being executed: its servers, record and runs, and the parts of a run that
-//! rounds, steps and trials have in common.
+//! An experiment that is being executed: its servers, record and runs, and the actions that the
+//! runs of rounds, steps and trials have in common.
 
 use analyze::compare::{Design, Look, RunFigures};
 use archive::{ExperimentContent, ExperimentWriter, Figure, RecordError, RunRow, RunState};
@@ -27,9 +27,9 @@ use crate::run::RunResult;
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentEnd {
-    /// The runs of all planned looks were made.
+    /// The runs of all planned looks were executed.
     Complete,
-    /// The user interrupted it; it can be resumed.
+    /// The user interrupted the experiment; it can be resumed.
     Interrupted,
     /// The load generator or the machine failed too often.
     InstrumentFailed,
@@ -47,19 +47,20 @@ pub(super) struct Execution<'a> {
     pub(super) secrets: Secrets,
     pub(super) schedule: Schedule,
     pub(super) design: Design,
-    /// The runs of a round.
+    /// The arms at their points, each with one run per round.
     pub(super) arm_points: Vec<ArmPointOutline>,
     pub(super) looks: Vec<Look>,
     pub(super) runs: FinishedRuns,
-    /// The capacity search with the trials that were recorded before, if it is one.
+    /// The capacity search with the trials recorded earlier; `None` for other experiments.
     pub(super) search: Option<RecordedSearch>,
     /// The answer of a capacity search that has ended, as text.
     pub(super) answer: Option<String>,
     /// The number of leading rounds that are complete and not to be repeated.
     pub(super) judged: u32,
-    /// True if the process that made the record did not write its end.
+    /// True if the process that wrote the record did not record its end.
     pub(super) was_killed: bool,
-    /// The resumption of the experiment, until it has added something to the record.
+    /// The resumption of the experiment; `None` once the experiment has added something to the
+    /// record.
     resumption: Option<Resumption>,
     /// True if the steps before the latest run were not undone.
     has_leftovers: bool,
@@ -68,15 +69,15 @@ pub(super) struct Execution<'a> {
 /// The resumption of an experiment that has added nothing to the record yet.
 struct Resumption {
     at: WallTime,
-    /// Number of runs before it.
+    /// Number of runs before the resumption.
     runs: usize,
     /// The runs of incomplete rounds, which do not count from now on.
     abandoned: Vec<u32>,
-    /// The facts about the end before it.
+    /// The facts about the end of the experiment before the resumption.
     facts: Vec<(&'static str, String)>,
 }
 
-/// The end of a run, with the statements around it.
+/// The end of a run and of the statements around it.
 pub(super) enum RunEnd {
     Done,
     Interrupted,
@@ -136,7 +137,8 @@ impl<'a> Execution<'a> {
         self.record.remove_fact(INVALID_ARM)
     }
 
-    /// Records that the experiment was resumed, before it adds something to the record.
+    /// Records that the experiment was resumed, before the experiment adds anything else to the
+    /// record.
     pub(super) fn record_resumption(&mut self) -> Result<(), RecordError> {
         let Some(Resumption { at, runs, abandoned, .. }) = self.resumption.take() else {
             return Ok(());
@@ -147,14 +149,14 @@ impl<'a> Execution<'a> {
 
     /// Records that an error ended this process. A resumption that has added nothing leaves the
     /// record as it was. If steps are still to be undone, the state remains that of a killed
-    /// process, because the next one undoes them.
+    /// process, so that the next process undoes them.
     pub(super) fn record_failure(&mut self) {
         let facts = match (self.has_leftovers, self.resumption.take()) {
             (true, _) => return,
             (false, Some(resumption)) => resumption.facts,
             (false, None) => vec![(STATE, INTERRUPTED.to_owned())],
         };
-        // The record may be what has failed.
+        // The failure may be that of the record itself.
         let _ = self.record.set_facts(&facts);
     }
 
@@ -188,7 +190,8 @@ impl<'a> Execution<'a> {
 
     /// Takes over the runs of an interrupted experiment. Returns the runs of an incomplete round,
     /// which are abandoned, because the other half of their pairs would be measured on other
-    /// servers; simulated servers are the same in every process.
+    /// servers. If all servers are simulated, no run is abandoned, because these are the same in
+    /// every process.
     fn take_over(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
         for own in [self.servers.own_path(), self.servers.auxiliary_path()]
             .into_iter()
@@ -227,7 +230,7 @@ impl<'a> Execution<'a> {
         Ok(abandoned)
     }
 
-    /// Makes a run of an arm at a point, with the statements around it.
+    /// Executes a run of an arm at a point with the statements before and after it.
     pub(super) fn run_with_hooks(
         &mut self,
         id: ArmPointId,
@@ -242,7 +245,8 @@ impl<'a> Execution<'a> {
         }
         self.has_leftovers = true;
         let made = self.servers.before(id).and_then(|()| make(self));
-        // It undoes the steps before the run, however the run ended, also after an interrupt.
+        // The statements after a run undo the steps before it, however the run ended, also after an
+        // interrupt.
         let after = self.servers.after(id);
         self.has_leftovers = after.result.is_err();
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
@@ -256,7 +260,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Returns a run, unless the user ended it: its record is then removed.
+    /// Returns a run if the user has not ended it; otherwise removes its record.
     pub(super) fn unless_interrupted(
         &self,
         done: RunResult,
@@ -269,7 +273,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Moves a run of an arm into the record. If its server was lost, or the difference of its arm
-    /// was not in effect, the run is kept and does not count.
+    /// was not in effect, the run is recorded but does not count.
     pub(super) fn keep(
         &mut self,
         arm: &Arm,
@@ -282,11 +286,11 @@ impl<'a> Execution<'a> {
             return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
         }
         // The server is a part of the machine: without it there is no pair. A simulated server that
-        // is lost is lost in every process, which is the result of its arm.
+        // is lost is lost in every repetition, so the loss is the result of its arm.
         let is_lost = done.end == EndKind::TargetLost && !arm.is_simulated();
         let with_causes = effect::check_reported(arm, &figures.facts);
         if is_lost || with_causes.is_err() {
-            // Its round begins again if the experiment is resumed.
+            // The round of this run begins again if the experiment is resumed.
             row.state = RunState::Abandoned;
         }
         self.record_resumption()?;

@@ -1,5 +1,5 @@
-//! The servers of an experiment, and everything that is done on them: settings, data, statements
-//! and programs around the runs, and the runs themselves. It knows nothing of rounds and records.
+//! The servers of an experiment, and all actions on them: settings, data, statements and programs
+//! around the runs, and the runs themselves. Rounds and records are handled elsewhere.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -39,18 +39,19 @@ pub(super) struct ExperimentServers<'a> {
     commands: Commands,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
-    /// Excerpts of the tables on each stage, until the first run there takes them into its record.
+    /// Excerpts of the tables on each stage, until the first run on that stage takes them into its
+    /// record.
     excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
     /// Results of the examples of the first run on each stage.
     results: BTreeMap<StageId, Vec<ExampleResult>>,
-    /// The load of every run, in place of the load of the workload; `None` while it is not found.
+    /// The load of every run, in place of the load of the workload; `None` until it is found.
     pub(super) load: Option<FixedLoad>,
-    /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
-    /// whose connections it was made.
+    /// The data that `[setup]` has created and `[teardown]` has not removed, each with the arm
+    /// whose connections created it.
     set_up: BTreeMap<StageId, ArmPointId>,
 }
 
-/// A load at which all arms run.
+/// A load that applies to the runs of all arms.
 pub(super) struct FixedLoad {
     pub(super) vary: VariedLoad,
     pub(super) value: f64,
@@ -64,9 +65,9 @@ struct AuxiliaryResult {
     failures: Vec<TeardownFailure>,
 }
 
-/// The end of the statements and programs after a run.
+/// The result of the statements and programs after a run.
 pub(super) struct AfterRun {
-    /// The first failure.
+    /// Success, or the first failure.
     pub(super) result: Result<(), ExperimentError>,
     /// A sentence for each key whose statements or programs the user ended.
     pub(super) interrupted: Vec<String>,
@@ -116,8 +117,8 @@ impl<'a> ExperimentServers<'a> {
         &self.order.experiment.arm_points()[id.index()]
     }
 
-    /// Restarts the private servers once with the settings of every arm that changes some, before
-    /// anything is measured, and leaves them with the settings of their first arm.
+    /// Restarts the private servers with the settings of each arm that changes some, before
+    /// anything is measured, and finally with the settings of their first arm.
     fn try_settings(&mut self) -> Result<(), ExperimentError> {
         for (index, arm) in self.order.experiment.arm_points().iter().enumerate() {
             let id = ArmPointId(index);
@@ -152,8 +153,8 @@ impl<'a> ExperimentServers<'a> {
         read_back.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Connects to every host of every arm. Filling the tables of one server before another is
-    /// found unreachable would be in vain.
+    /// Connects to every host of every arm, because filling the tables of one server is wasted time
+    /// if another server then proves unreachable.
     fn reach_hosts(&self) -> Result<(), ExperimentError> {
         for id in self.servers.arms_with_own_hosts() {
             if self.is_interrupted() {
@@ -168,8 +169,8 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    /// Tries the settings of every arm, reaches every server, fills its tables, and lets it settle.
-    /// The first run will have the seed `first`.
+    /// Tries the settings of every arm, connects to every server, fills its tables, and lets it
+    /// settle. `first` is the seed of the first run.
     pub(super) fn prepare(&mut self, first: Seed) -> Result<(), ExperimentError> {
         self.try_settings()?;
         self.reach_hosts()?;
@@ -180,7 +181,7 @@ impl<'a> ExperimentServers<'a> {
             let arm = self.arm_point(id);
             self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.to_string() });
             if self.order.is_resumed {
-                // The leftovers of a killed experiment; there may be none.
+                // Remove the data that a killed experiment may have left.
                 let _ = self.run_auxiliary(id, |order| order.plan.setup.clear());
             }
             let shown = order_of(self.order, arm, first)?.plan;
@@ -193,8 +194,8 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    /// Runs setup and loads of an arm. With a plan, it reads excerpts of the tables and executes
-    /// the examples of that plan.
+    /// Runs setup and loads of an arm. If a plan is given, also reads excerpts of the tables and
+    /// executes the examples of that plan.
     fn load(
         &mut self,
         id: ArmPointId,
@@ -225,7 +226,8 @@ impl<'a> ExperimentServers<'a> {
         for statement in settle::statements(plan) {
             let text = statement.text.clone();
             let ran = self.run_auxiliary(id, |order| keep_statements(order, &[statement]));
-            // A user without the right to it has a server that settles later.
+            // Other errors, such as a missing privilege, are ignored: the server then settles
+            // later.
             if let Some(error) = ran.err().and_then(|error| error.of_settling(text, after)) {
                 return Err(error);
             }
@@ -233,7 +235,7 @@ impl<'a> ExperimentServers<'a> {
         self.verify_rows(id, after)
     }
 
-    /// Counts the rows of the tables, which must be as many as the load made.
+    /// Checks that each table has as many rows as the load inserted.
     fn verify_rows(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         if arm.is_simulated() || arm.plan.loads.is_empty() {
@@ -276,8 +278,7 @@ impl<'a> ExperimentServers<'a> {
         ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
-    /// Runs the statements of `after` as a run does its teardown: all of them, each within
-    /// `stall-timeout`.
+    /// Runs the statements of `after` like a teardown: all of them, each within `stall-timeout`.
     fn undo(&self, id: ArmPointId) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(id);
         if arm.after.is_empty() {
@@ -296,8 +297,8 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Returns the stop of a teardown. An interrupt ends it; if the experiment was interrupted
-    /// before, only a further interrupt does.
+    /// Returns the stop request of a teardown. An interrupt ends the teardown; if the experiment
+    /// was interrupted before, only a further interrupt does.
     fn stop_of_teardown(&self) -> Stop {
         match self.is_interrupted() {
             true => self.order.stop.child_for_teardown(),
@@ -305,7 +306,7 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Returns the stop of something that ends with the experiment.
+    /// Returns the stop request of an action that ends with the experiment.
     fn own_stop(&self) -> Stop {
         self.order.stop.child()
     }
@@ -315,7 +316,7 @@ impl<'a> ExperimentServers<'a> {
         self.order.stop.is_requested()
     }
 
-    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
+    /// Runs the fixed parts of an arm's plan that remain after `change`, without jobs and record.
     fn run_auxiliary(
         &self,
         id: ArmPointId,
@@ -325,7 +326,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Runs the fixed parts of an arm's plan, as [`ExperimentServers::run_auxiliary`] does, and
-    /// reports events to `events`, also on failure.
+    /// reports events to `events`, even if a part fails.
     fn run_auxiliary_with_events(
         &self,
         id: ArmPointId,
@@ -336,7 +337,7 @@ impl<'a> ExperimentServers<'a> {
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
         order.options.prepare = Prepare::Keep;
-        // Reading them before a measured run takes time, and fills the cache.
+        // Reading the tables before a measured run takes time, and fills the cache.
         order.options.shows_tables = false;
         order.options.teardown = true;
         order.stop = self.own_stop();
@@ -390,8 +391,8 @@ impl<'a> ExperimentServers<'a> {
         AfterRun { result: statements.and(programs).map(drop), interrupted }
     }
 
-    /// Undoes the steps before a run of a process that was killed in it. Steps that were undone, or
-    /// never made, have nothing to undo and may fail.
+    /// Undoes the steps before the run in which an earlier process was killed. This may fail for
+    /// steps that were already undone or never executed.
     pub(super) fn undo_leftovers(&self) {
         let all = self.order.experiment.arm_points();
         for (index, arm) in all.iter().enumerate() {
@@ -419,7 +420,7 @@ impl<'a> ExperimentServers<'a> {
         self.measure_order(id, planned, order, |_| {})
     }
 
-    /// Builds the request for a run of an arm, at a fixed load if given.
+    /// Builds the parameters of a run of an arm, at a fixed load if given.
     ///
     /// # Errors
     /// A file has changed, or the run would not have the difference of the arm.
@@ -494,12 +495,12 @@ impl<'a> ExperimentServers<'a> {
         read.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Ends the experiment before a run of a baseline without differences on whose server the
-    /// settings of another arm are in effect: both arms would be the same.
+    /// Returns an error before a run of a baseline without differences if the settings of another
+    /// arm are in effect on its server: both arms would be the same.
     fn refuse_leftovers(&self, id: ArmPointId) -> Result<(), ExperimentError> {
         let experiment = &self.order.experiment;
         let baseline = self.arm_point(id);
-        // Without the difference of the point, which all arms have.
+        // The arm of the file, without the difference of the point, which all arms have.
         let of_file = |arm: &Arm| experiment.arms.iter().find(|one| one.name == arm.name);
         let is_plain = of_file(baseline).is_some_and(|arm| arm.differences.is_empty());
         if baseline.is_simulated() || !is_plain {
@@ -527,8 +528,8 @@ impl<'a> ExperimentServers<'a> {
         InspectedServer { stage: self.servers.stage(id), stop: &self.order.stop }
     }
 
-    /// Brings the data back to its state after the load, and returns a sentence for each failure of
-    /// a teardown on the way.
+    /// Brings the data back to its state after the load. Returns a sentence for each failure of a
+    /// teardown in between.
     pub(super) fn restore(&mut self, id: ArmPointId) -> Result<Vec<String>, ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
@@ -553,7 +554,7 @@ impl<'a> ExperimentServers<'a> {
         with_suffix(self.order.record, "-run")
     }
 
-    /// Returns the path of the record of statements outside of the runs, which is not kept.
+    /// Returns the path of the temporary record of statements outside of the runs.
     pub(super) fn auxiliary_path(&self) -> PathBuf {
         with_suffix(self.order.record, "-aside")
     }
@@ -581,7 +582,7 @@ pub(super) fn with_causes(error: &ExperimentError) -> String {
     }
 }
 
-/// Reduces an order to statements.
+/// Reduces an order to the given statements.
 fn keep_statements(order: &mut Order, statements: &[FixedStatement]) {
     order.plan.setup = statements.to_vec();
     order.plan.loads.clear();

@@ -1,4 +1,4 @@
-//! The runs of an experiment that were made so far.
+//! The finished runs of an experiment.
 
 use analyze::Finding;
 use analyze::compare::{ArmId, CountedRun, RunFigures};
@@ -8,11 +8,12 @@ use record::environment::{SERVER, known};
 
 use super::counting::{self, counts};
 
-/// A run with its figures, if it may count.
+/// A run, with its figures if it may count.
 struct FinishedRun {
     row: RunRow,
     figures: Option<RunFigures>,
-    /// Maker and version of its server, if the server reported them and the run counted once.
+    /// Maker and version of its server, if the server reported them and the run counts or has
+    /// counted.
     server: Option<String>,
 }
 
@@ -24,7 +25,7 @@ impl FinishedRun {
     }
 }
 
-/// All runs so far, in the order in which they were made.
+/// All finished runs, in the order in which they were executed.
 #[derive(Default)]
 pub(super) struct FinishedRuns(Vec<FinishedRun>);
 
@@ -33,8 +34,8 @@ impl FinishedRuns {
         self.0.push(FinishedRun::new(row, figures));
     }
 
-    /// Adds a run of a repeated round, with the settings that it recorded: the rounds after it must
-    /// be measured on the same server.
+    /// Adds a run of a repeated round, with the settings in its record: the later rounds must be
+    /// measured on the same server.
     pub(super) fn push_repeated(&mut self, row: RunRow, settings: &[(String, String)]) {
         let server = known(settings, SERVER).map(str::to_owned);
         self.0.push(FinishedRun { row, figures: None, server });
@@ -50,7 +51,7 @@ impl FinishedRuns {
         self.0.iter().map(|run| (&run.row, run.figures.as_ref()))
     }
 
-    /// Returns the number of runs that count in a round.
+    /// Returns the number of runs that belong to rounds and count.
     pub(super) fn counting(&self) -> usize {
         self.0.iter().filter(|run| counts(&run.row)).count()
     }
@@ -78,7 +79,7 @@ impl FinishedRuns {
         })
     }
 
-    /// Returns the rows of the runs of a round that count.
+    /// Returns the rows of the counting runs of a round.
     pub(super) fn rows_of_round(&self, round: u32) -> Vec<RunRow> {
         self.of_round(round).map(|run| run.row.clone()).collect()
     }
@@ -111,7 +112,7 @@ impl FinishedRuns {
         of_round.map(|row| row.attempt + 1).max().unwrap_or_default()
     }
 
-    /// Returns the number of other rounds that were repeated.
+    /// Returns the number of repeated rounds other than this one.
     pub(super) fn repeated_rounds_beside(&self, round: u32) -> u32 {
         let mut rounds: Vec<u32> =
             self.repeated().map(|row| row.round).filter(|other| *other != round).collect();
@@ -120,7 +121,8 @@ impl FinishedRuns {
         rounds.len() as u32
     }
 
-    /// Returns the versions of the server of an arm's first run and of a new run, if they differ.
+    /// Returns the versions of the server in the first run of an arm and in a new run of it, if
+    /// they differ.
     pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
         let mut of_arm = self.0.iter().filter(|run| run.row.arm == arm);
         match (of_arm.find_map(|run| run.server.as_deref()), known(&new.facts, SERVER)) {

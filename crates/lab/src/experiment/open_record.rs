@@ -1,4 +1,4 @@
-//! The file of an experiment's record: created, continued, or removed while it has no run.
+//! The file of an experiment's record: created, continued, or removed if it has no run.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) fn open_record(
     Ok((record, content))
 }
 
-/// Checks that the experiment is the one of an interrupted record.
+/// Checks that the experiment is the one that the interrupted record belongs to.
 fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(), ExperimentError> {
     match content.fact(STATE) {
         Some("complete") => return Err(Problem::Complete.into()),
@@ -49,8 +49,8 @@ fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(),
     Ok(())
 }
 
-/// Returns the first file that has changed, was added, or is read no longer. A record without files
-/// was made before records kept them.
+/// Returns the first file that has changed, was added, or is no longer read. A record without files
+/// comes from a version that did not record them.
 fn changed_file(before: &[InputFile], now: &[InputFile]) -> Option<Problem> {
     if before.is_empty() {
         return None;
@@ -72,7 +72,7 @@ pub fn has_no_run(record: &Path) -> bool {
 }
 
 /// Removes the record of an experiment that failed before its first run, because it holds nothing.
-/// If it is to be kept, it gets the end and the reason.
+/// If the record is to be kept, the end and the reason are added to it.
 pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     if !has_no_run(order.record) {
         return;
@@ -80,7 +80,7 @@ pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentE
     if order.keeps_unreached && error.is_unreachable() {
         explain(order, error);
     } else {
-        // A record that stays repeats the error.
+        // If the record cannot be removed, the next attempt reports the same error.
         let _ = std::fs::remove_file(order.record);
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         let added = [("a.csv", "1f"), ("b.csv", "1f"), ("e.ini", "2c")];
         check(&before, &added, "`b.csv` was not read when the experiment began");
         check(&before, &before[1..], "`a.csv` was read when the experiment began, and is not now");
-        // A record of an earlier version has none.
+        // The record of an earlier version has no files.
         check(&[], &before, "");
     }
 }

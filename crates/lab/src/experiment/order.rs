@@ -12,22 +12,22 @@ use crate::run::Order;
 
 /// The parameters of an experiment.
 pub struct ExperimentOrder<'a> {
-    /// The experiment.
+    /// The experiment to run.
     pub experiment: &'a Experiment,
-    /// Source of the parameters of its runs.
+    /// Source of the parameters of the experiment's runs.
     pub runs: &'a dyn RunMaker,
-    /// The path of its record.
+    /// The path of the experiment's record.
     pub record: &'a Path,
-    /// Facts for the record: of a resumed experiment, those that must not have changed.
+    /// Facts for the record; they must be unchanged when an experiment is resumed.
     pub facts: &'a [(&'static str, String)],
-    /// The files that were read, for the record; a resumed experiment must have the same.
+    /// The files that were read, for the record; a resumed experiment must have the same files.
     pub files: &'a [InputFile],
-    /// Further facts, which a resumed experiment leaves as they were at its beginning.
+    /// Further facts for the record; a resumed experiment does not change them.
     pub origin: &'a [(&'static str, String)],
     /// True to continue the record of an interrupted experiment.
     pub is_resumed: bool,
-    /// True to keep the record of an experiment that made no run because a server was unreachable;
-    /// a note gives the reason.
+    /// True to keep the record of an experiment without a run if a server was unreachable; a note
+    /// gives the reason.
     pub keeps_unreached: bool,
     /// A request to end the experiment early.
     pub stop: Stop,
@@ -35,8 +35,8 @@ pub struct ExperimentOrder<'a> {
 
 /// A source of the parameters of runs.
 ///
-/// The plan of the parameters has the seed of schedule and values; their `record` and `stop` are
-/// replaced.
+/// The plan of the parameters has the seed of schedule and values. The experiment replaces `record`
+/// and `stop`.
 pub trait RunMaker {
     /// Returns the parameters of a run of an arm, with this seed of schedule and values; `None` if
     /// the files of the workload have changed and no longer give a plan.

@@ -25,27 +25,28 @@ pub struct ExperimentResults {
     /// The looks that were taken.
     pub looks: Vec<Look>,
     /// The steps of a search for saturation with their figures, in the order in which they were
-    /// made. They belong to no arm.
+    /// executed. They belong to no arm.
     pub steps: Vec<RecordedRun>,
-    /// The other runs with their figures, in the order in which they were made.
+    /// The other runs with their figures, in the order in which they were executed.
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
     /// Changes of the machine during the experiment.
     pub machine: Vec<MachineChange>,
-    /// The validity of each arm.
+    /// The validity of each arm, from the verdicts on its runs.
     pub validity: Vec<ArmValidity>,
-    /// The SLOs of each arm.
+    /// The SLOs of each arm with their results.
     pub slos: Vec<Vec<ArmSlo>>,
-    /// The plan of the first run of the baseline that counts, or of its first run if none does;
-    /// `None` before it. The steps of a search for saturation have other loads.
+    /// The plan of the first run of the baseline that counts, or of its first run if no run counts;
+    /// `None` before the first run. The steps of a search for saturation are ignored, because they
+    /// have other loads.
     pub plan: Option<RunPlan>,
 }
 
 /// The plan of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunPlan {
-    /// Number of the run.
+    /// Number of the run in the record.
     pub run: u32,
     /// The plan as text.
     pub text: String,
@@ -54,11 +55,11 @@ pub struct RunPlan {
 /// A run of an experiment with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedRun {
-    /// Its row in the record.
+    /// The run's row in the record.
     pub row: RunRow,
-    /// Its arm.
+    /// The run's arm.
     pub arm: ArmId,
-    /// Its figures.
+    /// The run's figures.
     pub figures: RunFigures,
 }
 
@@ -157,14 +158,14 @@ impl ExperimentResults {
     }
 
     /// Returns the number of servers, or starts of a server, on which the steps of a search for
-    /// saturation ran; `None` if no step knows its server. A search that is resumed on a private
-    /// server has several.
+    /// saturation ran; `None` if the server of every step is unknown. A search that is resumed on a
+    /// private server has several.
     pub fn server_starts_of_steps(&self) -> Option<u32> {
         let counts = self.steps.iter().filter(|step| step.row.state == RunState::Counts);
         effect::server_starts(counts.map(|step| step.figures.facts.as_slice()))
     }
 
-    /// Returns the evidence of an arm's runs for its differences, given by their keys.
+    /// Returns the effect of an arm's differences, given by their keys, from the facts of its runs.
     pub fn effect(&self, arm: ArmId, keys: &[String]) -> ArmEffect {
         let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
         let first = counts.find(|run| run.arm == arm);
@@ -188,7 +189,8 @@ impl ExperimentResults {
         compared: &ArmComparison,
         name: ArmId,
     ) -> Option<MachineChange> {
-        // Canaries are compared with those of the first arm: the baseline takes its place.
+        // Canaries are compared with those of the first arm, so the baseline is swapped with that
+        // arm.
         let swapped = |arm: ArmId| match arm {
             ArmId::BASELINE => compared.baseline,
             arm if arm == compared.baseline => ArmId::BASELINE,
@@ -212,9 +214,9 @@ impl ExperimentResults {
     }
 }
 
-/// Refuses to compare the metrics that an undeclared difference between two arms decides.
-/// The arms of `undeclared` are those of the comparison. `writes` is true if the workload
-/// writes.
+/// Marks metrics as not comparable if an undeclared difference between two arms makes the
+/// comparison meaningless. The arms of `undeclared` are those of the comparison. `writes` is true
+/// if the workload writes.
 pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], writes: bool) {
     for arm in &mut comparison.arms {
         for one in undeclared.iter().filter(|one| one.arm == arm.arm) {
@@ -228,8 +230,9 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
     }
 }
 
-/// Refuses to compare the declared metrics of an arm if runs of it or of its baseline are INVALID:
-/// an arm that does not do the work may look fast. Its exploratory metrics are still compared.
+/// Marks the declared metrics of an arm as not comparable if runs of the arm or of its baseline are
+/// INVALID: an arm that does not do the work may appear fast. Exploratory metrics are still
+/// compared.
 pub(super) fn refuse_invalid(comparison: &mut Comparison, runs: &[&RecordedRun]) {
     let is_invalid = |arm: ArmId| {
         let mut of_arm = runs.iter().filter(|run| run.arm == arm);

@@ -24,7 +24,7 @@ const VIA: &str = "via";
 /// Returns the recorded steps in their order; `runs` has figures for the steps that count.
 ///
 /// # Errors
-/// A run is not a step of this search; the record at `path` is damaged.
+/// A run is not a step of this search: the record at `path` is damaged.
 pub(super) fn steps_of<'r>(
     path: &Path,
     question: &SaturateQuestion,
@@ -59,8 +59,8 @@ pub(super) fn point(value: f64) -> String {
     value.to_string()
 }
 
-/// Returns the next step after the recorded steps of a search for saturation, or the load if the
-/// search found one.
+/// Returns the next step of a search for saturation after the recorded steps, or the load if the
+/// search has found one.
 ///
 /// # Errors
 /// The record at `path` is damaged.
@@ -89,7 +89,7 @@ pub enum UnobservedCpu {
     Simulated,
     /// The server runs on another machine, which is not observed.
     Elsewhere,
-    /// There is no proxy.
+    /// No proxy is in front of the server.
     NoProxy,
 }
 

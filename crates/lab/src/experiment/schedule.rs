@@ -18,7 +18,7 @@ pub struct Schedule {
 /// A run of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedRun {
-    /// Index of its arm and point among [`Outline::arm_points`].
+    /// Index of the run's arm and point among [`Outline::arm_points`].
     ///
     /// [`Outline::arm_points`]: workload::question::Outline::arm_points
     pub arm_point: usize,
@@ -38,10 +38,10 @@ const MOST_RUNS: u64 = 1 << 16;
 const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
 
 impl Schedule {
-    /// Returns the runs of an attempt at a round in their order, the same for all attempts.
+    /// Returns the runs of an attempt at a round. Their order is the same for all attempts.
     ///
-    /// Each attempt draws different values, because the keys that an earlier one has inserted are
-    /// in the table.
+    /// Each attempt draws different values, because the keys that an earlier attempt has inserted
+    /// are in the table.
     pub fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
         let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
         let seed = self.draw("round", earlier + u64::from(round));
@@ -58,7 +58,8 @@ impl Schedule {
         (0..).zip(self.order(round)).map(of).collect()
     }
 
-    /// Returns an attempt at a step of a search for saturation; each draws different values.
+    /// Returns the run of an attempt at a step of a search for saturation; each attempt draws
+    /// different values.
     pub(super) fn step(&self, step: u32, attempt: u32) -> PlannedRun {
         let number = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT + u64::from(step);
         PlannedRun {
@@ -69,7 +70,7 @@ impl Schedule {
         }
     }
 
-    /// Returns a trial of a capacity search; each draws different values.
+    /// Returns the run of a trial of a capacity search; each trial draws different values.
     pub(super) fn trial(&self, number: u32) -> PlannedRun {
         PlannedRun {
             arm_point: 0,

@@ -1,8 +1,8 @@
 //! Capacity searches: their orders, and their recorded trials.
 //!
 //! A search is a pure function of its order and its trials, and both are in the record. So a
-//! resumed search continues where it ended, and every reader finds the same answer. A reader with
-//! another version of the search shows the answer that was stored at its end.
+//! resumed search continues from its last trial, and every reader finds the same answer. A reader
+//! with another version of the search shows the answer that was stored at the end of the search.
 
 use std::path::Path;
 
@@ -50,16 +50,17 @@ const SAME: f64 = 1e-12;
 /// Shortest warm-up of a trial.
 const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Time between trials that the canary does not take: for the end of a run, and the start of the
-/// next one.
+/// Time between trials in addition to the canary: for the end of a run and the start of the next
+/// one.
 const BETWEEN: Nanos = Nanos::from_secs(1);
 
-/// Minimum time between trials, in which a server that was overloaded becomes idle. In virtual time
-/// it is the actual time; the published errors of the search were measured with it.
+/// Minimum time between trials, in which a server that was overloaded becomes idle. In virtual
+/// time, the time between trials is exactly this one; the published errors of the search were
+/// measured with it.
 pub(super) const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Returns the order of an experiment's search; `None` if it is not a search. `ceiling_per_s` is
-/// the calibrated ceiling of the generator.
+/// Returns the order of a capacity search; `None` if the experiment is not a search.
+/// `ceiling_per_s` is the calibrated ceiling of the generator.
 pub fn search_order(
     experiment: &Experiment,
     is_virtual: bool,
@@ -72,12 +73,12 @@ pub fn search_order(
         true => LEAST_DRAIN,
         false => LEAST_DRAIN.max(canary_length(Some(warmup + question.trial)) + BETWEEN),
     };
-    // A number of clients has no ceiling.
+    // The ceiling is a rate and does not limit a number of clients.
     let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());
     Some(of_question(question, SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s }))
 }
 
-/// Returns the facts from which the order of a search is read again.
+/// Returns the facts from which `recorded_order` restores the order of a search.
 pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (SEED, order.seed.0.to_string()),
@@ -89,7 +90,7 @@ pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The parts of a search that its question does not have.
+/// The parameters of a search that its question does not contain.
 struct SearchParameters {
     seed: Seed,
     warmup: Nanos,
@@ -135,7 +136,7 @@ pub(super) fn recorded_order<'f>(
 /// A search that was read from its record.
 #[derive(Clone, Debug)]
 pub struct RecordedSearch {
-    /// The order.
+    /// The parameters of the search.
     pub order: CapacityOrder,
     /// The trials that count, in the order in which they ran.
     pub trials: Vec<RecordedTrial>,
@@ -149,25 +150,26 @@ pub struct RecordedSearch {
 /// A trial of a search.
 #[derive(Clone, Debug)]
 pub struct RecordedTrial {
-    /// Number of its run.
+    /// Number of the trial's run in the record.
     pub run: u32,
     /// The trial.
     pub trial: Trial,
     /// The outcome of this trial alone.
     pub outcome: TrialOutcome,
-    /// The figures of its run.
+    /// The figures of the trial's run.
     pub figures: RunFigures,
 }
 
 impl RecordedSearch {
-    /// Returns the number of servers, or starts of a server, on which the trials ran; `None` if no
-    /// trial knows its server. A search that is resumed on a private server has several.
+    /// Returns the number of servers, or starts of a server, on which the trials ran; `None` if the
+    /// server of every trial is unknown. A search that is resumed on a private server has several.
     pub fn server_starts(&self) -> Option<u32> {
         effect::server_starts(self.trials.iter().map(|one| one.figures.facts.as_slice()))
     }
 }
 
-/// Reads the trials of a search, and its result: the stored one if another version made them.
+/// Reads the trials of a search, and its result: the stored one if another version of the search
+/// made the trials.
 ///
 /// # Errors
 /// The record is damaged, or another version of the search made its trials and stored no answer.
@@ -257,7 +259,8 @@ fn stored(
         let trial = recorded(&order, &request, row.run, &content.open_run(row.run)?)?;
         trials.push(RecordedTrial { outcome: judged.outcome.clone(), ..trial });
     }
-    // The trials at these values are found by them.
+    // These values must equal the values of their trials exactly, because the trials are looked up
+    // by value.
     for value in [&mut capacity.sustained, &mut capacity.fails].into_iter().flatten() {
         let mut values = trials.iter().map(|trial| trial.trial.value);
         *value = values.find(|known| is_same(*known, *value)).unwrap_or(*value);
@@ -274,14 +277,14 @@ fn method_and_answer(content: &ExperimentContent) -> Option<(u32, &str)> {
     Some((content.fact(METHOD)?.parse().ok()?, content.fact(ANSWER)?))
 }
 
-/// Returns true for the trials of another version of the search without a stored answer: this
-/// program has no answer for them.
+/// Returns true if the trials were made by another version of the search, which stored no answer:
+/// this program cannot compute the answer.
 pub fn lacks_answer(content: &ExperimentContent) -> bool {
     is_of_another_search(content) && method_and_answer(content).is_none()
 }
 
-/// Returns true for the trials of another version of the search, which this program cannot continue
-/// or judge. A search that has not begun has no facts yet.
+/// Returns true if the trials were made by another version of the search: this program can neither
+/// continue nor judge them. A search that has not begun has no facts yet.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)

@@ -55,7 +55,7 @@ impl Id for PrivateId {
     }
 }
 
-/// A stage with the data that its server holds.
+/// A stage, and the data on its server.
 struct OpenStage {
     stage: Stage,
     target: Target,
@@ -80,7 +80,8 @@ impl Servers {
     /// on the stage uses it.
     ///
     /// # Errors
-    /// A server cannot be started, or a target cannot be opened; with the number of the arm.
+    /// A server cannot be started, or a target cannot be opened; the error has the number of the
+    /// arm.
     pub(super) fn open(
         arms: &[Arm],
         orders: &[Order],
@@ -136,14 +137,14 @@ impl Servers {
         &self.stages[self.of_arms[arm]]
     }
 
-    /// Returns the arms through which the data of all servers are prepared: one for each server.
+    /// Returns one arm for each server; the data of the server are prepared through this arm.
     pub(super) fn arms_with_own_data(&self) -> Vec<ArmPointId> {
         let with_own = self.stages.iter().filter(|(stage, opened)| opened.data == *stage);
         let first = |(stage, _)| self.of_arms.iter().find(|(_, of)| **of == stage);
         with_own.filter_map(first).map(|(arm, _)| arm).collect()
     }
 
-    /// Returns an arm for each list of hosts that arms use, in their order.
+    /// Returns one arm for each list of hosts that arms use, in the order of the arms.
     pub(super) fn arms_with_own_hosts(&self) -> Vec<ArmPointId> {
         let hosts = |arm: ArmPointId| {
             let target = &self.opened(arm).target;
@@ -158,16 +159,16 @@ impl Servers {
         arms
     }
 
-    /// Returns the first stage that uses the data of an arm; arms on the same server have the same.
+    /// Returns the first stage that uses the data of an arm; it is the same for arms on one server.
     pub(super) fn data_of(&self, arm: ArmPointId) -> StageId {
         self.opened(arm).data
     }
 
-    /// Restarts the private server of an arm with the arm's settings, if arms change settings:
-    /// then the server of every arm begins each run alike.
+    /// Restarts the private server of an arm with the arm's settings, if arms change settings. The
+    /// server of every arm then begins each run in the same state.
     ///
     /// # Errors
-    /// It does not start with them.
+    /// The server does not start with these settings.
     pub(super) fn restart(&mut self, arm: ArmPointId) -> Result<(), testbed::Problem> {
         let opened = &self.stages[self.of_arms[arm]];
         let Some(private) = opened.private.filter(|_| !self.varied.is_empty()) else {
@@ -233,7 +234,7 @@ fn without_varied(target: &Target, varied: &[String]) -> Target {
     target
 }
 
-/// Returns the URL of a server that offers TLS, with the mode that an arm requests.
+/// Returns the URL of a server that offers TLS, with the TLS mode that an arm requests.
 fn with_mode(url: Target, mode: Option<&str>) -> Target {
     match mode.unwrap_or("off") {
         "verify" => url,
@@ -241,7 +242,7 @@ fn with_mode(url: Target, mode: Option<&str>) -> Target {
     }
 }
 
-/// Returns true if two different targets are one server with the same data.
+/// Returns true if two different targets reach one server with the same data.
 fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     match one.endpoint {
         Endpoint::Network { .. } => one.kind == other.kind && is_first_of(one, other),
@@ -253,8 +254,8 @@ fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     }
 }
 
-/// Returns true if two network targets begin with the same host and database. The points of a sweep
-/// of nodes do: each uses the first hosts of one list.
+/// Returns true if two network targets begin with the same host and have the same database, like
+/// the points of a sweep over nodes: each uses the first hosts of one list.
 fn is_first_of(one: &Target, other: &Target) -> bool {
     let first = |target: &Target| {
         let mut endpoint = target.endpoint.clone();

@@ -1,7 +1,7 @@
 //! Settings of private servers that arms change.
 //!
-//! The server reports the value that a setting got and its source: no spelling of a value (`64MB`,
-//! `65536kB`) has to be understood here.
+//! The server itself reports the value and the source of a setting, so this module need not
+//! interpret the spelling of a value (`64MB`, `65536kB`).
 
 use record::environment::{SERVER, known};
 use testbed::Kind;
@@ -49,12 +49,12 @@ pub(super) fn of_option(name: &str) -> String {
 /// Reads the settings of an arm back from its server.
 ///
 /// # Errors
-/// The server has no such setting, another value is in effect, or it does not answer.
+/// The server has no such setting, uses a different value, or does not answer.
 pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Problem> {
     for (name, value) in settings_of(arm) {
         let query = query(kind, &plain(name));
         let table = stage.rows(&arm.plan, &query).map_err(Problem::ReadBack)?;
-        // A server that no job uses has nothing to do with the runs.
+        // No job uses this server, so its settings do not affect the runs.
         let Some(table) = table else { continue };
         let row = table.rows.into_iter().next().unwrap_or_default();
         let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -75,7 +75,7 @@ pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Prob
 /// Returns the product of an arm's server, as the server reports it to a new session.
 ///
 /// # Errors
-/// It cannot be reached.
+/// The server cannot be reached.
 pub(super) fn product_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
     let settings = stage.settings(&arm.plan).map_err(Problem::ReadBack)?;
     let server = settings.as_deref().and_then(|settings| known(settings, SERVER));
@@ -87,7 +87,7 @@ pub(super) fn product(server: &str) -> &str {
     server.split(' ').next().unwrap_or(server)
 }
 
-/// Returns the query for the value of a setting and the place where it was set.
+/// Returns the query for the value of a setting and its origin.
 fn query(kind: Kind, name: &str) -> String {
     match kind {
         Kind::Postgres => format!(
@@ -106,12 +106,12 @@ fn query(kind: Kind, name: &str) -> String {
 }
 
 /// Origins of a value that comes from the command line of the server. `override` and `AUTO` mark a
-/// value that the server computes because the command line requests it.
+/// value that the server derives from the command line.
 const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 
 /// Returns true if a declared value is in effect. MariaDB and MySQL replace a number that they do
-/// not accept by a different one; PostgreSQL does not start with it.
+/// not accept by a different one; PostgreSQL does not start with such a number.
 fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bool {
     let is_same_number = match (number(declared), number(effective)) {
         (Some(declared), Some(effective)) if kind != Kind::Postgres => declared == effective,
@@ -120,7 +120,7 @@ fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bo
     COMMAND_LINE.contains(&origin) && is_same_number
 }
 
-/// Returns a number of the command line: with a suffix for powers of 1024.
+/// Parses a number of the command line, which may have a suffix for a power of 1024.
 fn number(text: &str) -> Option<f64> {
     const SUFFIXES: &str = "KMGTPE";
     let power = text.chars().next_back().and_then(|last| SUFFIXES.find(last.to_ascii_uppercase()));

@@ -3,9 +3,9 @@
 use base::{Dialect, Span};
 use workload::{FixedStatement, JobTarget, Plan};
 
-/// Returns the statements that let a server settle after its tables were filled or restored:
-/// statistics for its planner, and dirty pages written, because the next run would otherwise pay
-/// for them. Each one needs a session of its own.
+/// Returns the statements that let a server settle after its tables were filled or restored. They
+/// update the statistics for the planner and write dirty pages, which would otherwise slow down the
+/// next run. Each statement needs a session of its own.
 ///
 /// MariaDB and MySQL have no checkpoint for users: `flush tables … for export` writes the dirty
 /// pages of its table before it returns, and its locks end with the session. Deleted rows are

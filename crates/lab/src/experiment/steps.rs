@@ -12,7 +12,7 @@ use super::experiment_servers::FixedLoad;
 use super::recorded::figures;
 use super::saturation;
 
-/// The baseline.
+/// The baseline, which is the first arm.
 const BASELINE: ArmPointId = ArmPointId(0);
 
 /// A run of the baseline at one value of the load.
@@ -20,14 +20,14 @@ const BASELINE: ArmPointId = ArmPointId(0);
 struct StepRun {
     /// Number of the step, from 0.
     step: usize,
-    /// Number of earlier attempts at it.
+    /// Number of earlier attempts at this step.
     attempt: usize,
     value: f64,
 }
 
 impl Execution<'_> {
-    /// Finds the load at which all arms run, if the experiment requests it. Returns the end of the
-    /// experiment if there is no load.
+    /// Finds the load for the runs of all arms, if the experiment requests it. Returns the end of
+    /// the experiment if there is no such load.
     pub(super) fn saturate(&mut self) -> Result<Option<ExperimentEnd>, ExperimentError> {
         let Some(question) = &self.servers.order.experiment.saturate else { return Ok(None) };
         loop {
@@ -99,8 +99,8 @@ impl Execution<'_> {
     }
 }
 
-/// Returns the state of a step: one that the load generator or the machine spoiled is repeated, as
-/// long as it may be.
+/// Returns the state of a step: `Repeated` if the load generator or the machine failed and another
+/// attempt at the step follows.
 fn state_of(
     question: &SaturateQuestion,
     earlier: &[SaturationStep],

@@ -1,8 +1,8 @@
 //! The answer of a capacity search as JSON, as the record of the search holds it.
 //!
-//! Another version of the search makes other trials, so it cannot compute the answer from the
-//! recorded ones, and shows the stored one. `docs/record.md` describes the document. Every later
-//! version reads it: fields and names are added, and never renamed or removed.
+//! Another version of the search would choose other trials, so it cannot compute the answer from
+//! the recorded ones; it shows the stored answer. `docs/record.md` describes the document. Every
+//! later version reads it: fields and names are added, and never renamed or removed.
 
 use analyze::capacity::{
     Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, JudgedTrial,
@@ -11,15 +11,15 @@ use analyze::capacity::{
 use base::Nanos;
 use serde_json::{Value, json};
 
-/// Longest time that is read: sums of these times do not overflow.
+/// Longest time that is read; sums of such times do not overflow.
 const LONGEST: u64 = u64::MAX / 1_000_000;
 
 /// The stored answer of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredAnswer {
-    /// The result.
+    /// The result of the search.
     pub(super) capacity: Capacity,
-    /// Lengths of the windows of its trials.
+    /// Lengths of the windows of the search's trials.
     pub(super) windows: Vec<Nanos>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn write(capacity: &Capacity, trials: &[Trial]) -> String {
     document.to_string()
 }
 
-/// Returns a number that may be infinite, which JSON does not have, as a number or a text.
+/// Returns a number in JSON; an infinite one as text, because JSON has no such number.
 fn write_number(number: f64) -> Value {
     match number.is_finite() {
         true => json!(number),
@@ -174,7 +174,7 @@ pub(super) fn read(text: &str) -> Option<StoredAnswer> {
     Some(StoredAnswer { windows: windows.collect::<Option<_>>()?, capacity })
 }
 
-/// The fields of an object. A field that is missing or of another type is damage.
+/// The fields of an object. An answer with a field that is missing or of another type is damaged.
 struct Fields<'v>(&'v Value);
 
 impl<'v> Fields<'v> {
@@ -358,7 +358,8 @@ mod tests {
         Irregular::Metastable(found)
     }
 
-    /// Returns all irregularities; their writer does not compile without a new one.
+    /// Returns irregularities of all kinds. A kind that is added to `Irregular` must also be added
+    /// here; the function that writes them does not compile without it.
     fn irregular() -> Vec<Irregular> {
         vec![
             Irregular::GeneratorLimited { value: 700.0 },
@@ -469,14 +470,14 @@ mod tests {
         }
     }
 
-    /// Without a field, or with another type or name in its place.
+    /// A damaged answer lacks a field, or has a different type or name in its place.
     #[test]
     fn damaged_answer_is_not_read() {
         let trials: Vec<Trial> = capacity().trials.iter().map(trial).collect();
         let text = write(&capacity(), &trials);
         let whole: Value = serde_json::from_str(&text).unwrap();
         for (key, value) in whole.as_object().unwrap() {
-            // The fact of the record has the method as well.
+            // The method is also in a fact of the record.
             if key == "method" {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! The end of `[setup]`, after which `[teardown]` may run, and the failures of the latter, which do
-//! not end an experiment.
+//! Detection of the end of `[setup]`, after which `[teardown]` may run, and the failures of
+//! `[teardown]`, which do not end an experiment.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,17 +13,17 @@ use super::error::Problem;
 
 /// A failure of a teardown.
 pub(super) struct TeardownFailure {
-    /// A sentence about it.
+    /// A sentence about the failure.
     pub(super) sentence: String,
-    /// The cause.
+    /// The cause of the failure.
     cause: Cause,
 }
 
 /// The cause of a failure of a teardown.
 enum Cause {
-    /// A statement failed or was not answered; its number, from 1.
+    /// A statement, given by its number from 1, failed or was not answered.
     Statement(usize, driver::Error),
-    /// The target could not be reached, for this reason, or did not answer earlier statements.
+    /// The target could not be reached for this reason, or did not answer earlier statements.
     Unreachable(String),
 }
 
@@ -59,8 +59,8 @@ pub(super) struct SetupEvents {
 }
 
 impl SetupEvents {
-    /// Returns true if `[setup]` has ended. Tables that it did not make may belong to another user,
-    /// and are not torn down.
+    /// Returns true if `[setup]` has ended. Tables that it did not create may belong to another
+    /// user, and are not torn down.
     pub(super) fn is_set_up(&self) -> bool {
         self.is_set_up.load(Ordering::Acquire)
     }

@@ -25,13 +25,13 @@ const ONLY: ArmPointId = ArmPointId(0);
 struct LastTrial {
     /// Instant from which the server is idle.
     ended: Stamp,
-    /// Instant up to which time counts against the budget: the end of its schedule. Requests that
-    /// are still open then may take as long as `drain`.
+    /// Instant up to which time counts against the budget: the end of the trial's schedule.
+    /// Requests that are open at that instant may take up to `drain` longer.
     charged: Stamp,
 }
 
 impl LastTrial {
-    /// Returns the end, at `now`, of a trial that is charged with the time `took`.
+    /// Returns the end, at `now`, of a trial whose time `took` counts against the budget.
     fn next(self, took: Nanos, now: Stamp) -> LastTrial {
         LastTrial { ended: now, charged: self.charged + took }
     }
@@ -105,7 +105,7 @@ impl Execution<'_> {
             if order.options.is_virtual {
                 return;
             }
-            // A timer that is refused stops the run itself.
+            // If the system refuses a timer, the run fails as well.
             let _ = wait_while(&order.stop, |now| now < last.ended + search::LEAST_DRAIN);
             let time = last.uncharged(Monotonic.now()).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
@@ -122,7 +122,7 @@ impl Execution<'_> {
         Ok(Some(tried.trial))
     }
 
-    /// Moves a trial into the record. One whose server was lost is kept and does not count.
+    /// Moves a trial into the record. A trial whose server was lost is recorded but does not count.
     fn keep_trial(
         &mut self,
         arm: &Arm,
@@ -162,7 +162,7 @@ fn row(run: u32, request: &TrialRequest, planned: PlannedRun, arm: &Arm) -> RunR
     }
 }
 
-/// Rounds a time up to whole milliseconds, which are short to write.
+/// Rounds a time up to whole milliseconds, which have a short text form.
 fn whole_millis(time: Nanos) -> Nanos {
     Nanos::from_millis(time.0.div_ceil(1_000_000))
 }

@@ -1,9 +1,9 @@
 //! The warm-up of a round.
 //!
-//! With `warmup = auto` each run has an end of its warm-up. If each run were cut at its own, a slow
-//! start would be left out of one arm and counted in another. So the latest cut of a round holds
-//! for all of its runs. It follows from the records of these runs alone, so every reader finds the
-//! same one.
+//! With `warmup = auto`, an end of the warm-up is detected in each run. If each run were cut at its
+//! own, a slow start would be left out of one arm and counted in another. So the latest end in a
+//! round applies to all of its runs. It follows from the records of these runs alone, so every
+//! reader finds the same end.
 
 use std::path::Path;
 
@@ -16,15 +16,16 @@ use workload::Warmup;
 use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
-/// Returns true if two runs belong to one round and attempt: they share a warm-up. The steps and
-/// trials of a search are numbered as rounds are, and have a warm-up of their own.
+/// Returns true if two runs belong to one round and attempt, and therefore share a warm-up. The
+/// steps and trials of a search are numbered like rounds, but each has its own warm-up.
 pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
     let is_abandoned = |row: &RunRow| row.state == RunState::Abandoned;
     let round = |row: &RunRow| (row.phase.name(), row.round, row.attempt, is_abandoned(row));
     round(one) == round(other)
 }
 
-/// Returns the figures of the runs of one round, in their order, which `open` opens.
+/// Returns the figures of the runs of one round, in the given order. `open` opens the record of a
+/// run.
 ///
 /// # Errors
 /// The record of a run is damaged.
@@ -36,8 +37,8 @@ pub(super) fn figures_of_round(
     Ok(read.into_iter().map(|(figures, _)| figures).collect())
 }
 
-/// Returns the figures of the runs of one round with their plans as text, in the order of the runs,
-/// which `open` opens.
+/// Returns the figures of the runs of one round with their plans as text, in the given order.
+/// `open` opens the record of a run.
 ///
 /// # Errors
 /// The record of a run is damaged.
@@ -86,8 +87,8 @@ pub fn evidence_of_run(archive: &Archive, run: u32) -> Result<Evidence, RecordEr
     evidence_after(archive, None, shared_warm_up(cuts))
 }
 
-/// Returns the time from time zero to the start of a run's window, if its plan leaves the end of
-/// the warm-up to be found.
+/// Returns the time from time zero to the start of a run's window, if the end of the warm-up was
+/// detected; `None` if the plan gives it.
 ///
 /// # Errors
 /// There is no such run, or the record is damaged.
@@ -96,7 +97,7 @@ pub fn found_warm_up(record: &Path, run: u32) -> Result<Option<Nanos>, RecordErr
     Ok((evidence.plan.warmup == Warmup::Auto).then(|| evidence.steps.warmup()))
 }
 
-/// Returns the warm-up of all runs of a round, the longest that was found in any of them.
+/// Returns the warm-up of all runs of a round: the longest of the warm-ups that were detected.
 pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
     of_runs.into_iter().max().unwrap_or_default()
 }

@@ -10,18 +10,18 @@ use workload::{JobTarget, Plan};
 
 use crate::error::Error;
 
-/// A run that left a record.
+/// The result of a run that left a record.
 #[derive(Debug)]
 pub struct RunResult {
-    /// The reason why it ended.
+    /// The reason why the run ended.
     pub end: EndKind,
-    /// The target without which nothing was measured, if so.
+    /// The target whose failure prevented every measurement, if there was one.
     pub missing_target: Option<MissingTarget>,
     /// The path of the record.
     pub record: PathBuf,
     /// The error that cut the record short, if there was one.
     pub record_error: Option<RecordError>,
-    /// A sentence that says which rows the op-log lacks, if any.
+    /// A sentence about the rows that the op-log lacks; `None` if it is complete.
     pub op_log_loss: Option<String>,
     /// The message of the panic that ended the run, if one did.
     pub panic: Option<String>,
@@ -32,14 +32,14 @@ pub struct RunResult {
 pub struct MissingTarget {
     /// Name of the target; `None` for the main target.
     pub name: Option<String>,
-    /// True if it was reached and then lost; otherwise the record holds nothing but the reason.
+    /// True if the target was reached and then lost; otherwise the record contains only the reason.
     pub was_reached: bool,
     /// Reason, with the name of a named target, without secrets.
     pub reason: String,
 }
 
 impl RunResult {
-    /// Removes the record, for callers that have no use for an empty one.
+    /// Removes the record, for callers that do not need an empty one.
     ///
     /// # Errors
     /// The file cannot be removed.

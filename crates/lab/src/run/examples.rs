@@ -21,8 +21,8 @@ pub(super) struct Examples {
 }
 
 impl Examples {
-    /// Returns an example of each statement of each job and part. Of jobs that are not the run's
-    /// own, only those that may have results are there.
+    /// Returns an example of each statement of each job and part. For a plan other than the run's
+    /// own, returns only the examples that may have results.
     pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
         let plan = order.examples_of.as_ref().unwrap_or(&order.plan).shown();
         let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
@@ -65,8 +65,8 @@ struct Row {
 }
 
 /// Returns the statements with their examples; `None` if there are no statements, or if their
-/// values come from a file whose first record cannot be read here. A pipe is not read, because a
-/// request of the run would lose the record.
+/// values come from a file whose first record cannot be read here. A pipe is not read, because the
+/// record would then be missing for a request of the run.
 fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>> {
     if requests.statements.is_empty() {
         return None;
@@ -95,7 +95,7 @@ fn first_records(order: &Order, feed: &Feed) -> Option<Records> {
     let mut reader = Reader::new(files.open(&feed.file).ok()?, feed.format, per_group);
     let mut block = Records::default();
     block.reset(per_group);
-    // A file that cannot be read ends the run elsewhere.
+    // If a file cannot be read, the run ends with an error elsewhere.
     reader.fill(std::slice::from_mut(&mut block), |_| 0, |block| !block.is_empty()).ok()?;
     (!block.is_empty()).then_some(block)
 }

@@ -23,7 +23,7 @@ struct RunObservers {
     /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::Begin>,
     machines: Option<MachineObservers>,
-    /// The observer of the database. It ends with the measured phase: its own queries then fall
+    /// The observer of the database. It ends with the measured phase, so its own queries fall
     /// between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
 }
@@ -51,8 +51,9 @@ pub(super) struct RecordingListener {
 }
 
 impl RecordingListener {
-    /// Creates the listener of a run that passes its events on to `next`. Samples go to
-    /// `observations`: of the processes in `scope`, and of the database if `database` begins one.
+    /// Creates the listener of a run that passes its events on to `next`. `observations` receives
+    /// the samples of the processes in `scope`, and of the database if `database` starts an
+    /// observer.
     pub(super) fn new(
         order: &Order,
         notes: RecordFacts,
@@ -94,10 +95,11 @@ impl RecordingListener {
                 Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
             watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
         };
-        // The threads of the observers inherit the processors of the thread that starts them, and
-        // this one may be a lane that is bound to its own.
+        // The threads of the observers inherit the processors of the thread that starts them. The
+        // current thread may be a lane that is bound to its own processor.
         std::thread::scope(|threads| {
-            // If this thread cannot be started, those of the observers could not be either.
+            // If this thread cannot be started, the threads of the observers could not be started
+            // either.
             let _ = std::thread::Builder::new().spawn_scoped(threads, begin);
         });
     }
@@ -107,7 +109,8 @@ impl RecordingListener {
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
-    /// Ends all observers, the slowest last; those that end first no longer sample idle components.
+    /// Ends all observers, the slowest last, so that the others do not sample idle components in
+    /// the meantime.
     pub(super) fn end_watches(&self) {
         let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
         machines.iter_mut().for_each(MachineObservers::end_local);
@@ -141,7 +144,7 @@ impl Listener for RecordingListener {
     fn on_event(&self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Settings { target, settings } => {
-                // Settings are the first thing that is read from a target.
+                // Settings are the first data that are read from a target.
                 self.was_reached.store(true, Ordering::Relaxed);
                 for (name, value) in settings {
                     match target {

@@ -1,7 +1,7 @@
 //! A single run and its record.
 //!
-//! [`run`] opens a [stage](Stage) for one run; [`run_on`] runs on an open one. An [`Order`] holds
-//! the parameters, and [`RunResult`] says how the run ended.
+//! [`run`] opens a [stage](Stage) for one run; [`run_on`] runs on an open stage. An [`Order`] holds
+//! the parameters, and [`RunResult`] has the reason for the end of the run.
 
 mod done;
 mod examples;
@@ -88,7 +88,7 @@ pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<RunResult, 
     run(order, listener, |_| {})
 }
 
-/// Ends a plan without jobs at time zero, because nothing in it takes time.
+/// Ends a plan without jobs at time zero, because nothing in such a plan takes time.
 fn measure_nothing_without_jobs(plan: &mut Plan) {
     if plan.jobs.is_empty() {
         plan.warmup = Warmup::default();

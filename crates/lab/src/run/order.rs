@@ -12,7 +12,7 @@ use crate::target::SimulatedRun;
 
 /// The parameters of a run: plan, target, options and output files.
 pub struct Order {
-    /// The plan.
+    /// The plan to execute.
     pub plan: Plan,
     /// The main target. It is neither opened nor recorded if no job uses it.
     pub target: Target,
@@ -20,7 +20,7 @@ pub struct Order {
     pub options: Options,
     /// The path of the record.
     pub record: RecordPlace,
-    /// The op-log, a file with one row per request, if one is wanted.
+    /// The op-log, a file with one row per request, if it is requested.
     pub op_log: Option<OpLogPlan>,
     /// The calibration of this machine, if there is one; a run in virtual time ignores it.
     pub calibration: Option<Calibration>,
@@ -28,12 +28,12 @@ pub struct Order {
     pub workload: String,
     /// The files that were read before the run, for its record.
     pub inputs: Vec<InputFile>,
-    /// Loads that were made for this run before it began, for its record.
+    /// Loads that were executed for this run before it began, for its record.
     pub loads: Vec<Load>,
     /// Excerpts of tables that were loaded for this run before it began, for its record.
     pub excerpts: Vec<Excerpt>,
-    /// Examples that were executed when the tables were loaded, with their results. A result goes
-    /// into the record if the run has the same example.
+    /// Examples that were executed when the tables were loaded, with their results. A result is
+    /// recorded if the run has the same example.
     pub results: Vec<ExampleResult>,
     /// A plan whose examples are executed after the load, in place of the examples of the run's own
     /// jobs.
@@ -58,15 +58,15 @@ pub struct Order {
 /// The examples of a job with their results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleResult {
-    /// The examples, as a record has them.
+    /// The examples, in the form in which a record holds them.
     pub examples: Excerpt,
-    /// Their results.
+    /// The results of these examples.
     pub results: Excerpt,
 }
 
 impl Order {
-    /// Returns the parameters of a run without an op-log, before which nothing was measured, read
-    /// or loaded. The names of its workload, command and version are empty.
+    /// Returns the parameters of a run without an op-log and without loads, facts or files from
+    /// before the run. The names of its workload, command and version are empty.
     pub fn new(plan: Plan, target: Target, options: Options, record: RecordPlace) -> Order {
         Order {
             plan,

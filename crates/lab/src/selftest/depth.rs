@@ -3,8 +3,8 @@
 /// The length of the oracles that depend on chance. A quarter of the time doubles the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// A twentieth of a thorough run, for a first look; quantiles of one request in a thousand are
-    /// not judged.
+    /// A twentieth of a thorough run, for a first impression; quantiles of one request in a
+    /// thousand are not judged.
     Quick,
     /// Half of a thorough run.
     Standard,
@@ -29,7 +29,7 @@ impl Depth {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name of this depth.
     pub fn name(self) -> &'static str {
         match self {
             Depth::Quick => "quick",

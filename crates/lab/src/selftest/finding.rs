@@ -1,15 +1,15 @@
 //! The judgement of a measured number against its expected value: pure functions, after decision
 //! 14.
 //!
-//! A random number is measured in independent replications. It is accepted if their mean is within
-//! four of their own standard errors of the exact value, and if their standard deviation is half to
-//! twice the standard deviation of a recursion of the same queue. Without the second rule, a test
-//! whose estimates scatter wildly would accept anything, and one whose replications are not
-//! independent would be overconfident.
+//! A random number is measured in independent replications. It is accepted if the mean of the
+//! replications is within four of its standard errors of the exact value, and if their standard
+//! deviation is half to twice the standard deviation of a recursion of the same queue. Without the
+//! second rule, a test whose estimates scatter wildly would accept any value, and a test whose
+//! replications are not independent would be overconfident.
 
 use super::quantity::Quantity;
 
-/// Largest accepted distance of the mean from the exact value, in its standard errors.
+/// Largest accepted distance of the mean from the exact value, in standard errors of the mean.
 const STANDARD_ERRORS: f64 = 4.0;
 
 /// Largest accepted factor between the measured and the expected standard deviation.
@@ -26,7 +26,7 @@ pub struct Finding {
     pub expected: f64,
     /// The measured value, in the same unit.
     pub measured: f64,
-    /// The tolerance.
+    /// The accepted distance from the expected value.
     pub allowed: Allowed,
     /// The standard error of the measured value, if it is random.
     pub standard_error: Option<f64>,
@@ -47,7 +47,7 @@ impl Allowed {
     /// No tolerance, for exact counts.
     pub(super) const NOTHING: Allowed = Allowed { below: 0.0, above: 0.0 };
 
-    /// Returns the same tolerance on both sides.
+    /// Returns a tolerance of `distance` on both sides.
     pub(super) fn around(distance: f64) -> Allowed {
         Allowed { below: distance, above: distance }
     }
@@ -104,8 +104,8 @@ impl Finding {
         }
     }
 
-    /// Compares one run with an exact value, by the theoretical standard deviation of such runs;
-    /// `machine` is added to the tolerance above.
+    /// Compares the result of one run with an exact value, by the theoretical standard deviation of
+    /// such runs; `machine` is added to the tolerance above the value.
     pub(super) fn child(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
@@ -150,13 +150,14 @@ impl Finding {
         self.measured - self.expected
     }
 
-    /// Returns the deviation in percent of the expected value; `None` if that is zero.
+    /// Returns the deviation in percent of the expected value; `None` if the expected value is
+    /// zero.
     pub fn deviation_percent(&self) -> Option<f64> {
         self.percent(self.deviation())
     }
 
-    /// Returns the tolerance below and above, in percent of the expected value; `None` if it is
-    /// infinite or the expected value is zero.
+    /// Returns the tolerance below and above, in percent of the expected value; `None` if the
+    /// tolerance is infinite or the expected value is zero.
     pub fn allowed_percent(&self) -> [Option<f64>; 2] {
         [-self.allowed.below, self.allowed.above].map(|distance| self.percent(distance))
     }
@@ -166,7 +167,7 @@ impl Finding {
         percent.is_finite().then_some(percent)
     }
 
-    /// Returns the deviation in standard errors, if it has a standard error.
+    /// Returns the deviation in standard errors; `None` without a standard error.
     pub fn deviation_in_standard_errors(&self) -> Option<f64> {
         let errors = self.deviation() / self.standard_error?;
         errors.is_finite().then_some(errors)

@@ -1,4 +1,4 @@
-//! The merging of a run's intervals into its window: correctly as histograms, or wrongly.
+//! The merging of a run's intervals into its window: correctly, as histograms, or with a fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ pub(super) enum Merging {
     Averages,
 }
 
-/// Measures an honest run of the stall with intervals merged by the given method.
+/// Measures a stall without a fault in the engine, and merges its intervals by the given method.
 pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
     let intervals = IntervalOutlet::default();
     stall.measure_into(Rules::STANDARD, || Box::new(intervals.clone()) as LaneOutlet);

@@ -7,8 +7,9 @@
 //!   passes without it.
 //! * [`Finding`]: a measured number and its expected value, judged by pure functions.
 //!
-//! Invariant: every number comes from the engine that measures databases, and every expected value
-//! from a formula or a recursion that shares only the source of random numbers with it.
+//! Invariant: every number comes from the engine that measures databases. Every expected value
+//! comes from a formula, or from a recursion that shares only the source of random numbers with the
+//! engine.
 
 mod depth;
 mod finding;
@@ -66,7 +67,7 @@ pub fn over_the_wire(
     wire::findings(depth, on_step)
 }
 
-/// Plants every fault; calls `on_step` with the name of each before that.
+/// Plants every fault; calls `on_step` with the name of each before it is planted.
 pub fn mutations(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Mutation> {
     let plant = |fault: &mutations::Fault| {
         on_step(fault.name);

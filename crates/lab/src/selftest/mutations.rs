@@ -1,7 +1,7 @@
 //! Faults that are planted on purpose.
 //!
-//! An oracle that passes whatever the generator does would prove nothing: each fault must fail an
-//! oracle that passes without it.
+//! An oracle that always passes, whatever the generator does, would prove nothing: each fault must
+//! fail an oracle that passes without it.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Fault {
 /// Lag after which a generator restarts its schedule, in milliseconds.
 const BEHIND_MS: u64 = 15;
 
-/// All faults.
+/// All faults that are planted.
 pub(super) const FAULTS: [Fault; 10] = [
     Fault {
         name: "recording from the actual send",
@@ -116,7 +116,7 @@ pub(super) const FAULTS: [Fault; 10] = [
     },
 ];
 
-/// Returns the same arrivals, each delayed to the next tick of a timer of 1 ms.
+/// Returns the plan with each arrival delayed to the next tick of a timer of 1 ms.
 fn at_ticks(mut plan: Plan) -> Plan {
     const TICK: u64 = 1_000_000;
     let length_s = plan.duration.expect("an oracle ends").as_secs_f64();
@@ -137,7 +137,7 @@ fn at_ticks(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the same plan at 98 % of its rate.
+/// Returns the plan at 98 % of its rate.
 fn slower(mut plan: Plan) -> Plan {
     let (schedule, _) = schedule(&mut plan);
     let per_s = schedule.highest_per_s() * 0.98;

@@ -1,10 +1,11 @@
 //! The oracles: simulated servers whose response times are known in closed form, each measured in
 //! twenty independent replications.
 //!
-//! Twenty and not ten (decision 14): the standard deviation estimated from ten is below half of the
-//! true one once in 75 cases, that from twenty once in 2,000. Four standard errors are exceeded
-//! once in 1,300 cases. The seeds are the same everywhere, and in virtual time one seed has one
-//! result: an oracle that passes once passes until the program changes.
+//! Twenty and not ten (decision 14): the standard deviation estimated from ten replications is
+//! below half of the true one once in 75 cases, the one estimated from twenty once in 2,000. Four
+//! standard errors are exceeded once in 1,300 cases. The seeds are the same everywhere, and in
+//! virtual time one seed has one result: an oracle that passes once passes until the program
+//! changes.
 
 use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};
@@ -22,25 +23,27 @@ use crate::at_once;
 const REPLICATIONS: u64 = 20;
 
 /// Length of a thorough window, in seconds: the time of 330,000 requests at 700 per second. At a
-/// utilisation of 0.7, this number shows p99 to within 5 %, at two standard errors. Twenty such
-/// windows show p99.9 to within 5 % at four standard errors. This takes 32,171 independent requests
-/// at two standard errors, times 46 because response times are correlated, times four.
+/// utilisation of 0.7, this number of requests shows p99 to within 5 %, at two standard errors.
+/// Twenty such windows show p99.9 to within 5 % at four standard errors, which takes 32,171
+/// independent requests at two standard errors, times 46 because response times are correlated,
+/// times four.
 const WINDOW_S: f64 = 470.0;
 
 /// A simulated server, its load, and the exact values that must be measured.
 pub(super) struct Oracle {
-    /// Its name in Kendall's notation, after its number in the project's literature.
+    /// Its name in Kendall's notation, preceded by its number in the project's literature, if it
+    /// has one.
     pub(super) name: &'static str,
     /// The workload file, without its times and its seed.
     pub(super) workload: &'static str,
-    /// The simulated server.
+    /// The URL of the simulated server.
     pub(super) server: &'static str,
-    /// The warm-up, after which the empty start of the server no longer matters, and the window of
-    /// a thorough test.
+    /// The lengths of the warm-up, after which the initially empty queue no longer matters, and of
+    /// the window of a thorough test.
     pub(super) span: Span,
     /// Mean think time of closed clients, in seconds.
     pub(super) think_s: f64,
-    /// The exact values.
+    /// The quantities that are judged, with their exact values.
     pub(super) exact: fn() -> Vec<(Quantity, f64)>,
 }
 
@@ -76,7 +79,7 @@ pub(super) const FOUR_WORKERS: Oracle = Oracle {
 };
 
 /// M/M/1 with a timeout that one request in forty reaches, far from every judged quantile. The
-/// server also serves requests that timed out, which leaves the others unaffected.
+/// server also serves requests that timed out, so the other requests are unaffected.
 pub(super) const TIMEOUTS: Oracle = Oracle {
     name: "M/M/1 timeout",
     workload: "[read]\nquery = select 1\nrate = 700\ntimeout = 12ms\n",
@@ -89,7 +92,7 @@ pub(super) const TIMEOUTS: Oracle = Oracle {
     ..ONE_SERVER
 };
 
-/// All oracles.
+/// The oracles that are measured in independent replications.
 pub(super) const ORACLES: [Oracle; 13] = [
     ONE_SERVER,
     Oracle {
@@ -105,7 +108,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O3 M/D/2",
         workload: "[read]\nquery = select 1\nrate = 1400\n",
         server: "sim:mdc?service=1ms&servers=2",
-        // As many requests suffice here, and twice the rate sends them in half the time.
+        // The same number of requests suffices here; twice the rate sends them in half the time.
         span: Span { warmup_s: 10.0, window_s: WINDOW_S / 2.0 },
         exact: || with_arrivals(&MDc::new(2, 1e-3, 1_400.0), 1_400.0),
         ..ONE_SERVER
@@ -113,7 +116,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
     Oracle {
         name: "O4 M/H2/1",
         server: "sim:bimodal?fast=500us&slow=5500us&slow-share=0.1",
-        // Its scatter is twice the scatter of a single service time, so it needs a longer window.
+        // The estimates scatter twice as much as with a single service time, so the window is
+        // longer.
         span: Span { warmup_s: 10.0, window_s: 2.0 * WINDOW_S },
         exact: || {
             let (fast_s, slow_s) = (0.5e-3, 5.5e-3);
@@ -162,8 +166,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O8 M/M/1/10",
         workload: "[read]\nquery = select 1\nrate = 900\n",
         server: "sim:mm1?service=1ms&capacity=10",
-        // Every request is a sample of a fraction, unlike a rare quantile, for which one in a
-        // thousand counts.
+        // Every request is a sample for a fraction; for a rare quantile, only one in a thousand is.
         span: Span { warmup_s: 2.0, window_s: 60.0 },
         exact: || vec![(Quantity::Loss, loss(10, 0.9))],
         ..ONE_SERVER

@@ -72,7 +72,8 @@ pub enum Quantity {
     Unaccounted,
     /// Number of seconds of the schedule whose arrivals differ from the twin's.
     OtherSeconds,
-    /// Number of requests whose fate differs from the twin's: carried, rejected, unsent.
+    /// Number of requests whose outcome differs from the twin's: completed or error, rejected, or
+    /// unsent.
     OtherFates,
 }
 
@@ -82,7 +83,7 @@ impl Quantity {
         Quantity::Time(Kind::Response, estimate)
     }
 
-    /// Returns the name.
+    /// Returns the name for display.
     pub fn name(self) -> String {
         match self {
             Quantity::Time(kind, estimate) => format!("{} {}", kind.name(), estimate.name()),

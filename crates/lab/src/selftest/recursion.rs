@@ -1,12 +1,12 @@
 //! The expected scatter of independent replications of a queue.
 //!
 //! The responses of a queue are correlated: an estimate from n of them scatters as if there were
-//! n/I, with an inflation I of 30 to 80 at the loads of the oracles. It has a closed form for few
-//! queues and estimates. The recursions of Lindley (1952) and of Kiefer and Wolfowitz (1955) give
-//! it for all of them: an arrival is served by the server that is free first, and nothing else is
-//! needed to go from one response to the next. They share no code with engine or simulated server
-//! and draw random numbers of their own. Their mean of an estimate is not used, because closed
-//! forms give it exactly.
+//! n/I, with an inflation I of 30 to 80 at the loads of the oracles. The inflation has a closed
+//! form for few queues and estimates. The recursions of Lindley (1952) and of Kiefer and Wolfowitz
+//! (1955) give it for all of them: an arrival is served by the server that is free first, and
+//! nothing else is needed to go from one response to the next. The recursions share no code with
+//! engine or simulated server and draw random numbers of their own. The means of their estimates
+//! are not used, because closed forms give these exactly.
 
 use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};
@@ -197,9 +197,9 @@ mod tests {
 
     /// Returns the relative standard deviation of the mean of n response times of M/M/1 at a
     /// utilisation ρ, times √n. The deviation for waiting times is Blomqvist's ("The covariance
-    /// function of the M/G/1 queuing system", 1967); a response is a wait and a service, whose
-    /// covariances with all later waits add up to the derivative of the mean wait by the mean
-    /// service.
+    /// function of the M/G/1 queuing system", 1967). A response time is a wait plus a service time;
+    /// the covariances of the service time with all later waits add up to the derivative of the
+    /// mean wait with respect to the mean service time.
     fn deviation_of_the_mean(load: f64) -> f64 {
         let spare = 1.0 - load;
         let waits = load * (2.0 + load * (5.0 + load * (load - 4.0))) / spare.powi(4);
@@ -208,8 +208,8 @@ mod tests {
     }
 
     /// Returns the relative standard deviation of a quantile, times √n, given the inflation of its
-    /// variance. The response time is exponential, so for independent ones it is √(q/(1 − q)) /
-    /// −ln(1 − q).
+    /// variance. The response time is exponential, so the value for independent response times is
+    /// √(q/(1 − q)) / −ln(1 − q).
     fn deviation_of_a_quantile(q: f64, inflation: f64) -> f64 {
         (q / (1.0 - q) * inflation).sqrt() / -(1.0 - q).ln()
     }

@@ -12,7 +12,7 @@ use super::quantity::Quantity;
 pub(super) struct Replication {
     /// Response times, in nanoseconds.
     pub(super) responses: Histogram<u32>,
-    /// Number of requests that came due.
+    /// Number of requests that came due in the window.
     pub(super) arrivals: u64,
     /// Number of requests with an outcome.
     pub(super) scheduled: u64,

@@ -4,7 +4,7 @@ use base::{Nanos, Stamp};
 use engine::Rules;
 use record::{Dispatch, Request};
 
-/// Counts from the actual send, which omits waits caused by a slow server.
+/// Measures response times from the actual send, which omits waits caused by a slow server.
 pub(super) const FROM_THE_ACTUAL_SEND: Rules =
     Rules { recorded: Some(from_the_actual_send), ..Rules::STANDARD };
 
@@ -12,7 +12,7 @@ pub(super) const FROM_THE_ACTUAL_SEND: Rules =
 pub(super) const SKIPPING_MISSED_TICKS: Rules =
     Rules { makes_up_missed_arrivals: false, ..Rules::STANDARD };
 
-/// Gives requests that timed out no response time.
+/// Counts no response time for requests that timed out.
 pub(super) const DROPPING_TIMEOUTS: Rules =
     Rules { timeouts_have_latencies: false, ..Rules::STANDARD };
 
@@ -24,8 +24,8 @@ pub(super) const EMPTYING_THE_QUEUE: Rules =
 pub(super) const BY_A_COARSE_CLOCK: Rules =
     Rules { recorded: Some(by_a_coarse_clock), ..Rules::STANDARD };
 
-/// Restarts the schedule when further behind than some milliseconds, as if the requests had been
-/// due later.
+/// Restarts the schedule when it is more than `MILLIS` milliseconds behind, as if the requests had
+/// been due later.
 pub(super) const fn restarting_the_schedule<const MILLIS: u64>() -> Rules {
     Rules { recorded: Some(restarted::<MILLIS>), ..Rules::STANDARD }
 }

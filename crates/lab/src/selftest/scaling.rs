@@ -23,7 +23,7 @@ const CLIENTS: [u32; 5] = [1, 8, 32, 70, 140];
 /// Relative tolerance: the resolution of a histogram, and the requests at the ends of the window.
 const EXACTNESS: f64 = 0.001;
 
-/// Compares runs with each number of clients with the law.
+/// Compares the results of runs, one for each number of clients, with the law.
 pub(super) fn findings(rules: Rules) -> Vec<Finding> {
     CLIENTS.into_iter().flat_map(|clients| of(rules, clients)).collect()
 }

@@ -11,7 +11,7 @@ use super::finding::{Allowed, Finding};
 use super::oracle_run::{JOB, Span, plan, server, simulate, simulate_into};
 use super::quantity::{Estimate, Quantity};
 
-/// Even arrivals for one worker, whose service time is all that a closed loop would report.
+/// Even arrivals for one worker. A closed loop would report nothing but the worker's service time.
 const ONE_WORKER: &str =
     "[read]\nquery = select 1\nrate = 1000\narrival = uniform\nconcurrency = 1\n";
 
@@ -36,7 +36,7 @@ pub(super) struct Stalled {
 pub(super) const STALLS: [Stalled; 2] =
     [Stalled { name: "stall, 0.1 ms", service_us: 100 }, HALF_BUSY];
 
-/// The server is busy for half of the time.
+/// A stall of a server that is busy for half of the time.
 pub(super) const HALF_BUSY: Stalled = Stalled { name: "stall, 0.5 ms", service_us: 500 };
 
 impl Stalled {

@@ -1,12 +1,13 @@
 //! Comparison of runs in real time with their twins in virtual time (decision 14).
 //!
-//! With one seed the two have the same schedule and draw the same sequence of service times. The
-//! twin is exact, as the oracles show, so no statistics are needed here. A machine can only add
-//! lateness, and lateness has a direction: in a queue whose requests arrive later, none leaves
-//! earlier, and none leaves later by more than the worst lateness of all (Lindley's recursion is
-//! monotone, and does not stretch). A response time below its twin is therefore a fault of the
-//! engine, however busy the machine is. The upper limit is wide and includes the lateness that the
-//! run itself has recorded: it judges the recording, and not the speed of the machine.
+//! A run and its twin have the same seed, and therefore the same schedule and the same sequence of
+//! service times. The twin is exact, as the oracles show, so no statistics are needed here. A
+//! machine can only add lateness, and lateness has a direction: if requests arrive later at a
+//! queue, none of them leaves earlier, and none leaves later by more than the greatest lateness
+//! (Lindley's recursion is monotone, and does not stretch). A response time below its twin is
+//! therefore a fault of the engine, however busy the machine is. The upper limit is wide and
+//! includes the lateness that the run itself has recorded: it judges the recording, and not the
+//! speed of the machine.
 
 use record::{Histograms, Kind, Totals};
 
@@ -15,14 +16,14 @@ use super::oracle_run::JOB;
 use super::quantity::{Estimate, Quantity};
 
 /// Fraction by which an estimate may be below its twin. Requests of two threads may reach the
-/// server in a different order from the intended one, and then have each other's service times.
+/// server in an order other than the intended one, and then swap their service times.
 const LESS: f64 = 0.1;
 
 /// Fraction by which an estimate may exceed its twin.
 const MORE: f64 = 0.3;
 
-/// Seconds that the machine may add to any response time besides recorded lateness: the late
-/// arrival of an answer is not recorded separately.
+/// Time in seconds that the machine may add to any response time beyond the recorded lateness: the
+/// late arrival of an answer is not recorded separately.
 const GRACE_S: f64 = 0.020;
 
 /// The results of several runs together.
@@ -71,8 +72,8 @@ fn arrivals(totals: &Totals) -> Vec<u64> {
     arrivals
 }
 
-/// Numbers of requests of a run that were carried to an answer or a timeout, rejected, or left
-/// unsent. Answer and timeout count together, because the machine decides which of the two a
+/// Numbers of requests of a run that ended with an answer or a timeout, were rejected, or were left
+/// unsent. Answers and timeouts count together, because the machine decides which of the two a
 /// borderline request gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct OutcomeCounts {
@@ -96,8 +97,8 @@ impl OutcomeCounts {
 }
 
 /// Compares runs in real time with their twins. `never_shorter` are the kinds of time that lateness
-/// cannot shorten; service time is one of them if the server has neither queue nor stall, where a
-/// late request would wait less.
+/// cannot shorten. The service time is one of them if the server has neither queue nor stall;
+/// otherwise a late request would wait less there.
 pub(super) fn compare(
     name: &str,
     never_shorter: &[Kind],

@@ -30,12 +30,12 @@ struct Real {
     /// The workload; its connections are all open from the start.
     workload: &'static str,
     server: &'static str,
-    /// Warm-up and window.
+    /// The lengths of warm-up and window.
     span: Span,
     /// Mean think time of closed clients, in seconds.
     think_s: f64,
     exact: fn(Estimate) -> f64,
-    /// True if its twin in virtual time has the same service times, because they are not random.
+    /// True if the twin in virtual time has the same service times, because they are not random.
     has_twin: bool,
 }
 
@@ -92,8 +92,8 @@ const REAL: [Real; 6] = [
         has_twin: false,
         ..CONSTANT_SERVER
     },
-    // The server stalls for the first second of four. With one connection, closed loops see only
-    // its service time.
+    // The server stalls for the first second of every four. With one connection, a closed loop
+    // would see only its service time.
     Real {
         name: "stall",
         workload: "connections = 1\nmax-connections = 1\n[read]\nquery = select 1\nrate = 100\n\
@@ -145,7 +145,7 @@ impl fmt::Display for WireProblem {
 
 impl std::error::Error for WireProblem {}
 
-/// Measures the oracles in both protocols, one at a time to keep them from disturbing each other.
+/// Measures the oracles in both protocols, one at a time so that they do not disturb each other.
 ///
 /// # Errors
 /// An oracle could not be run.
@@ -194,7 +194,7 @@ impl Real {
         run.map_err(WireProblem::Run)
     }
 
-    /// Compares a run with the closed form and, if it has one, with its twin.
+    /// Compares a run with the closed form and, if there is one, with its twin.
     fn judge(&self, name: &str, plan: &Plan, real: &Totals) -> Vec<Finding> {
         let config = server(self.server);
         let pool = PooledRuns::of(std::slice::from_ref(real));

@@ -1,4 +1,4 @@
-//! Tests of damaged records: no number in them may determine memory use or running time.
+//! Tests of damaged records: memory use and running time must not depend on any number in them.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use record::EndKind;
 
 use crate::support::{self, Place, Run, ended};
 
-/// Returns the error for a record of two seconds that this statement has changed; `readable` if
-/// none.
+/// Returns the error of reading a record of two seconds that this SQL statement has changed;
+/// `readable` if there is none.
 fn changed(statement: &str) -> String {
     let place = Place::new();
     written(&place, statement);
@@ -19,7 +19,7 @@ fn changed(statement: &str) -> String {
     lab::evidence(&archive).map_or_else(|error| error.to_string(), |_| "readable".to_owned())
 }
 
-/// Writes that record.
+/// Writes a record of two seconds and changes it by this SQL statement.
 fn written(place: &Place, statement: &str) {
     let mut run = Run::begin(&place.record());
     for second in 0..2 {

@@ -61,7 +61,7 @@ fn experiment_on(workload: &str, text: &str) -> Experiment {
 struct Runs<'a> {
     experiment: &'a Experiment,
     stop: Stop,
-    /// Number of orders until then.
+    /// Number of orders until the interruption.
     left: Cell<u32>,
 }
 
@@ -90,7 +90,7 @@ impl ExperimentListener for Quiet {
     fn on_event(&self, _: &ExperimentEvent<'_>) {}
 }
 
-/// Runs an experiment; it is interrupted when `left` orders were made.
+/// Runs an experiment, which is interrupted after `left` orders.
 fn run(
     experiment: &Experiment,
     record: &Path,
@@ -290,7 +290,7 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
         }
     }
     assert!(moved > 0, "every round had one cut, and nothing was tested");
-    // The same record is made if a part of it is made later.
+    // An experiment that is interrupted and resumed produces the same record.
     let cut = record.with_file_name("cut.assay");
     assert_eq!(run(&experiment, &cut, false, 8).unwrap(), ExperimentEnd::Interrupted);
     // The process ended before it judged its last complete round.
@@ -331,7 +331,7 @@ fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentEr
     on_sqlite_with(place, INSERTING, restore, |_| Box::new(Quiet))
 }
 
-/// Runs such an experiment with another workload and listener.
+/// Runs an experiment as [`on_sqlite`] does, with another workload and listener.
 fn on_sqlite_with(
     place: &Place,
     workload: &str,
@@ -423,7 +423,7 @@ fn data_is_restored_before_every_run() {
             let settings = archive.settings().unwrap();
             let canary = settings.iter().find(|(name, _)| name == "generator.canary_ns");
             assert!(canary.unwrap().1.parse::<f64>().unwrap() > 0.0, "{canary:?}");
-            // Each run has its own load, if there was one.
+            // The record of each run has the load of that run, if there was one.
             let loads = archive.loads().unwrap();
             let rows: Vec<u64> = loads.iter().map(|report| report.load.rows).collect();
             let expected: &[u64] = if restore == "reload" { &[10] } else { &[] };

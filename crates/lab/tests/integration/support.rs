@@ -1,5 +1,5 @@
-//! Records made without an engine: requests at known instants, on two lanes; and runs in virtual
-//! time.
+//! Records written without an engine, from requests at known instants on two lanes; and runs in
+//! virtual time.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl Run {
         self.lanes[lane].arrive(JOB, self.number, at, at)
     }
 
-    /// Records its answer, this many milliseconds after time zero.
+    /// Records the answer to a request, this many milliseconds after time zero.
     pub(crate) fn answer(&mut self, lane: usize, request: Request, ms: u64) {
         let (sent, done) = (request.noticed(), ZERO + Nanos::from_millis(ms));
         let dispatch = Dispatch { assigned: sent, sent };

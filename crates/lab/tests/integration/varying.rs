@@ -18,7 +18,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     simulate(&text, threads, target)
 }
 
-/// Checks that no check objects for any seed, except `rate`, whose limit is exceeded by chance in
+/// Checks that all checks pass for every seed, except `rate`, whose limit is exceeded by chance in
 /// two of a thousand runs.
 fn never_alarms(rate: &str, target: &str) {
     let mut by_chance = 0;
@@ -53,7 +53,7 @@ fn steps_below_the_capacity_raise_no_alarm() {
     never_alarms("trace(rates 1 30, 7 140, 18 3)", SINGLE);
 }
 
-/// As many requests are open as arrive in a second: ever more, but none waits.
+/// The number of open requests equals the arrivals of one second: it grows, but no request waits.
 #[test]
 fn a_rising_rate_at_a_slow_server_with_room_for_it_raises_no_alarm() {
     never_alarms("ramp(50, 400, 20s)", PARALLEL);

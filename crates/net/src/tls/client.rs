@@ -63,7 +63,7 @@ impl ClientTls {
 /// The server certificates that a client accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Any certificate.
+    /// Any certificate, without verification.
     Anything,
     /// Certificates signed by an authority that the operating system trusts.
     System,

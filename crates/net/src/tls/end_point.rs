@@ -1,8 +1,9 @@
 //! The certificate hash used for channel binding.
 //!
 //! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature, or
-//! with SHA-256 if that is MD5 or SHA-1. Signatures without a separate hash function (Ed25519) or
-//! with one given elsewhere (RSASSA-PSS) yield no binding, because servers do not agree about them.
+//! with SHA-256 if that function is MD5 or SHA-1. Signatures without a separate hash function
+//! (Ed25519) or whose parameters specify it (RSASSA-PSS) yield no binding, because servers do not
+//! agree on it.
 
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 

@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::Error;
 
-/// The PEM files by which one end of a connection identifies itself.
+/// The PEM files with which one end of a connection proves its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// File of its certificate, and of the certificates that lead from it to an authority.
@@ -21,7 +21,7 @@ pub struct Identity {
 pub(super) type ChainAndKey = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Identity {
-    /// Reads both files.
+    /// Reads the certificate chain and the key.
     pub(super) fn read(&self) -> Result<ChainAndKey, Error> {
         let chain = PemFile { path: &self.certificate, option: "tls-cert" }.certificates()?;
         let file = PemFile { path: &self.key, option: "tls-key" };

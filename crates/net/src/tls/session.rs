@@ -84,9 +84,9 @@ impl TlsSession {
         }
     }
 
-    /// Returns true if the server may still refuse TLS: it checks this client's certificate when
-    /// the handshake is already complete on our side (RFC 8446, section 4.4.2.4), before it sends
-    /// any data.
+    /// Returns true if the server may still refuse TLS. The server checks this client's
+    /// certificate, before it sends any data, when the handshake is already complete for the client
+    /// (RFC 8446, section 4.4.2.4).
     pub(crate) fn may_be_refused(&self) -> bool {
         matches!(self.connection, Connection::Client(_)) && !self.was_heard
     }
@@ -106,7 +106,7 @@ impl TlsSession {
             ProtocolVersion::TLSv1_3 => "TLSv1.3",
             other => other.as_str().unwrap_or("TLS"),
         };
-        // The library gives the suites of TLS 1.3 a prefix of their own.
+        // The library adds a prefix to the names of the TLS 1.3 suites.
         let cipher = suite.as_str().unwrap_or("unknown").replacen("TLS13_", "TLS_", 1);
         Some(Encryption { version, cipher })
     }
@@ -157,8 +157,8 @@ impl TlsSession {
         Poll::Ready(Ok(count))
     }
 
-    /// Passes as many of the encrypted bytes to the TLS library as it accepts before the decrypted
-    /// ones are read.
+    /// Passes encrypted bytes to the TLS library, as many as it accepts before the decrypted bytes
+    /// are read.
     fn open(&mut self) -> io::Result<()> {
         let mut rest = &self.sealed[self.opened..self.end];
         self.connection.read_tls(&mut rest)?;

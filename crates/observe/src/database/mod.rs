@@ -2,11 +2,11 @@
 //!
 //! A [`DatabaseWatch`] is a thread with one session that queries the database during a run. Ten
 //! times a second it samples the activity of all sessions and counts it ([`Tally`]): an activity
-//! seen in a tenth of the samples took a tenth of the time. At the period of the other sources it
-//! also reads the database's own statistics. [`Postgres`], [`Mysql`] and [`Sqlite`] hold their
-//! queries.
+//! seen in a tenth of the samples took a tenth of the time. At the sampling interval of the other
+//! sources it also reads the database's own statistics. [`Postgres`], [`Mysql`] and [`Sqlite`] hold
+//! the queries for each dialect.
 //!
-//! The queries go through the driver, which counts them apart from requests.
+//! The queries use the driver, which counts them separately from requests.
 
 mod mysql;
 mod postgres;
@@ -45,16 +45,16 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(100);
 /// a second advances by this fraction, so samples do not synchronise with an evenly paced load.
 const STRIDE: u64 = 618;
 
-/// Pause before connecting again after the first failure; it doubles with each further one, up to
-/// the longest.
+/// Pause before connecting again after the first failure. The pause doubles with each further
+/// failure, up to the longest.
 const FIRST_PAUSE: Nanos = Nanos::from_secs(1);
 
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(10);
 
-/// Name of the thread.
+/// Name of the thread that observes the database.
 const THREAD: &str = "watch-database";
 
-/// Name reported as missing if nothing of the database can be observed.
+/// Name reported as missing if the database cannot be observed at all.
 const DATABASE: &str = "database";
 
 /// The thread that observes the database during a run.
@@ -83,14 +83,14 @@ impl DatabaseWatch {
                 let bounds = BoundedWait::new(rt.clone(), until);
                 Watching::new(zero, every, rt, bounds, whose, on_sample).watch(&driver).await;
             });
-            // Without a timer nothing is reported, and the judgement finds that it has no data.
+            // Without a timer nothing is reported, and the checks find that there are no data.
             let _ = watching;
         })?;
         Ok(DatabaseWatch { is_over, thread })
     }
 
     /// Stops the thread. When this returns, everything observed until now has been reported, and
-    /// the session is closed; one that does not answer within two seconds is abandoned.
+    /// the session is closed; a session that does not answer within two seconds is abandoned.
     pub fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
         // A panic in the thread has been printed already and does not affect the run.
@@ -139,7 +139,7 @@ impl DialectSampler {
         }
     }
 
-    /// Prepares for the recognition of these sessions.
+    /// Prepares the sampler to recognise these sessions.
     fn expect(&mut self, own: &OwnSessions) {
         match self {
             DialectSampler::Postgres(sampler) => sampler.expect(own),
@@ -212,9 +212,9 @@ struct Watching<T> {
     own: Option<OwnSessions>,
     known: ReportedMissing,
     series: SeriesLimit,
-    /// Data not reported yet.
+    /// Readings that were not reported yet.
     sample: Sample,
-    /// Number of the current sample; skipped ones count.
+    /// Number of the current sample, including skipped samples.
     looks: u64,
     /// Time at which the next reading is due.
     due: Stamp,
@@ -287,7 +287,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             Ok(Err(error)) => return unconnected(&error),
             Ok(Ok(connection)) => connection,
         };
-        // The jobs may use other servers only, or this one may have been replaced.
+        // The jobs may use only other servers, or this server may have been replaced.
         if self.own.is_some()
             && let Err(failure) = self.bounds.wait_for(connection.identify()).await
         {
@@ -317,7 +317,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         session: &mut SampledSession<D::Connection>,
     ) -> End {
         self.due = self.due.max(self.zero);
-        // A proxy gives its clients ids of its own, and perhaps different names.
+        // A proxy gives its clients ids of its own, and may change the names of sessions.
         let (is_direct, name) = (session.id() == sampler.session_id(), sampler.session_name());
         let own = match &self.own {
             Some(own) => own.shown_as(name, is_direct, session.node()),
@@ -384,7 +384,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         self.reported_at = at;
     }
 
-    /// Reports the missing components.
+    /// Reports the sample so far if it has missing items.
     fn report_missing(&mut self) {
         if !self.sample.missing.is_empty() {
             self.report_at(self.rt.now().since(self.zero));
@@ -404,7 +404,7 @@ fn offset(look: u64) -> u64 {
     look.wrapping_mul(STRIDE) % 1_000 * (LOOK_EVERY.0 / 1_000)
 }
 
-/// Returns the end that follows from a failed connect.
+/// Returns the end of a session that could not be opened.
 fn unconnected(error: &Error) -> End {
     let why = format!("no session for the observer: {error}");
     match error.class() {

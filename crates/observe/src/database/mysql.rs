@@ -1,11 +1,11 @@
 //! MariaDB and MySQL 8 (MariaDB documentation, "SHOW PROCESSLIST", "Information Schema InnoDB
 //! Tables"; MySQL 8.0 Reference Manual, chapter 29, "MySQL Performance Schema").
 //!
-//! Each sample reads the process list and InnoDB's open transactions: the list has the state of
-//! each statement, and the transactions show which of them wait for a row lock and on which table;
-//! no state shows that. `show processlist` costs the server an eighth of a query over the same list
-//! in `information_schema`, for which it writes a temporary table to disk. MySQL has the list in
-//! `performance_schema` without a lock around it, and the locks in `data_locks`.
+//! Each sample reads the process list and InnoDB's open transactions. The list has the state of
+//! each statement. Only the transactions show which statements wait for a row lock, and on which
+//! table. `show processlist` costs the server an eighth of a query over the same list in
+//! `information_schema`, for which the server writes a temporary table to disk. MySQL has the list
+//! in `performance_schema` without a lock around it, and the locks in `data_locks`.
 //!
 //! Each reading queries `show global status`, and the file times and longest waits of
 //! `performance_schema` if that is on.
@@ -36,13 +36,13 @@ const LIST: &str = "show processlist";
 const MYSQL_LIST: &str = "select id, user, host, command, time, state, left(info, 100) as info \
     from performance_schema.processlist";
 
-/// Open transactions, with the table of the row for which each waits.
+/// Open transactions; for each that waits for a lock, the table of the locked row.
 const TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
     trx_state = 'LOCK WAIT' as waiting, lock_table as locked from information_schema.innodb_trx \
     left join information_schema.innodb_locks on lock_id = trx_requested_lock_id";
 
-/// Open transactions of MySQL. The lock for which a transaction waits is not looked up, because it
-/// would be granted before it is found.
+/// Open transactions of MySQL. The lock for which a transaction waits is not queried, because it
+/// would be granted before the query ends.
 const MYSQL_TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
     trx_state = 'LOCK WAIT' as waiting, null as locked from information_schema.innodb_trx";
 
@@ -52,7 +52,7 @@ const MYSQL_LOCKS: &str = "select concat(object_schema, '.', object_name) as nam
     group by 1";
 
 /// Times of files that sessions wait for, and the longest waits overall, in seconds. Data reads are
-/// reported apart from writes, which happen in the background.
+/// reported separately from writes, which happen in the background.
 const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, count_read \
     from performance_schema.file_summary_by_event_name \
     where event_name = 'wait/io/file/innodb/innodb_data_file' \
@@ -134,8 +134,8 @@ const STATUS: [&str; 65] = [
     "Uptime",
 ];
 
-/// States of a statement that works and reports no wait. Reading from the disk is among them: it
-/// has no state of its own.
+/// States of a statement that works and reports no wait. They include reading from the disk, which
+/// has no separate state.
 const WORKING: [&str; 41] = [
     "",
     "after create",
@@ -182,7 +182,7 @@ const WORKING: [&str; 41] = [
 
 /// States in which a statement waits until its transaction is on disk. MariaDB writes the log after
 /// the statement's end, in `Updating status`; most sessions that commit at the same time are in
-/// that state too. `Commit` is writing the log of transactions with a binary log, `waiting for
+/// that state too. In `Commit`, it writes the log of transactions with a binary log; `waiting for
 /// handler commit` is MySQL's name.
 const COMMITTING: [&str; 5] = [
     "commit",
@@ -217,14 +217,14 @@ const NO_CLIENTS: [&str; 9] = [
 /// Remedy for a user without access to the performance schema.
 const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
 
-/// Length of the history list from which its shrinking counts as background work.
+/// Minimum length of the history list for its shrinking to count as background work.
 const LONG_HISTORY: f64 = 1_000.0;
 
-/// Share of the log in use from which pages are written to free it.
+/// Share of the log in use above which pages are written to free it.
 const FULL_LOG: f64 = 0.8;
 
-/// Minimum number of pages written per sample for that work to be reported; an idle server may
-/// leave its log as full as it is.
+/// Minimum number of pages written per sample for the writing of pages to be reported. An idle
+/// server writes fewer, although its log may be nearly full.
 const PAGES_PER_LOOK: f64 = 20.0;
 
 /// Sampler for a MariaDB or MySQL server.
@@ -232,7 +232,7 @@ pub(super) struct Mysql {
     /// Connection id of this session.
     own: u64,
     user: String,
-    /// Current database, whose tables are named without it.
+    /// Current database; names of its tables are reported without it.
     database: String,
     most: u64,
     list: &'static str,
@@ -246,16 +246,16 @@ pub(super) struct Mysql {
     status: String,
     /// Status values at the last reading.
     before: BTreeMap<String, f64>,
-    /// Samples since the last reading.
+    /// Number of samples since the last reading.
     looks: u64,
 }
 
 /// InnoDB transaction of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Transaction {
-    /// True if it runs no statement.
+    /// True if the transaction runs no statement.
     rests: bool,
-    /// True if it waits for a lock.
+    /// True if the transaction waits for a lock.
     waits: bool,
     /// Table of that lock; empty if unknown.
     locked: String,
@@ -322,8 +322,8 @@ impl Mysql {
         Ok(sampler)
     }
 
-    /// Samples the activity of the sessions. The transactions are read first: otherwise one that
-    /// has ended since would be taken for the transaction of an idle session.
+    /// Samples the activity of the sessions. The transactions are read first: otherwise a
+    /// transaction that ends between the two readings would be attributed to an idle session.
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
@@ -364,7 +364,8 @@ impl Mysql {
         }
     }
 
-    /// Returns the name of a table, without the database if that is the session's own.
+    /// Returns the name of a table, without the name of its database if that is the session's
+    /// current one.
     fn own_name(&self, name: &str) -> String {
         let name = table_name(name);
         let own = name.strip_prefix(&self.database).and_then(|rest| rest.strip_prefix('.'));
@@ -385,8 +386,8 @@ impl Mysql {
         reply.rows.iter().map(one).collect()
     }
 
-    /// Returns the observations of our sessions and of other sessions, from the process list and
-    /// the knowledge about its sessions.
+    /// Returns the observations of our sessions and of other sessions, from the process list;
+    /// `known` distinguishes them.
     fn seen(
         &self,
         list: &Table,
@@ -431,7 +432,8 @@ impl Mysql {
             }
             let is_locked = transaction.is_some_and(|one| one.waits);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
-            // MySQL has no state for it. The socket shows it: such a statement empties it at once.
+            // MySQL has no state for a wait for the client's file. The server's socket shows it: it
+            // holds no unread request, because such a statement reads all data at once.
             if wait == RUNNING && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
                 wait = CLIENT_READ[1].to_owned();
             }
@@ -492,9 +494,9 @@ impl Mysql {
         Ok(())
     }
 
-    /// Returns InnoDB's background work since the last reading, as its statistics show it. Old row
-    /// versions are being purged if there are many of them and fewer than before. Pages are being
-    /// written for a checkpoint if the log is nearly full.
+    /// Returns InnoDB's background work since the last reading, derived from its statistics. Old
+    /// row versions are being purged if there are many of them and fewer than before. Pages are
+    /// being written for a checkpoint if the log is nearly full.
     fn working(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
         let ends = |name: &str| Some((*self.before.get(name)?, *status.get(name)?));
         let now = |name: &str| status.get(name).copied().unwrap_or_default();
@@ -675,7 +677,7 @@ mod tests {
         assert_eq!(of(load, 8_192), ("cpu".to_owned(), 1, 0));
         let select = load.replace("load data local infile 'x'", "select 1");
         assert_eq!(of(&select, 0), ("cpu".to_owned(), 1, 0));
-        // MariaDB has a state for it.
+        // MariaDB has a state for this wait.
         let reading = load.replace("executing", "Reading from net");
         assert_eq!(of(&reading, 0), ("Client:read".to_owned(), 1, 1));
         assert_eq!(of(&reading, 8_192), ("Client:read".to_owned(), 1, 0));

@@ -6,8 +6,8 @@
 //! `pg_stat_bgwriter`, `pg_stat_checkpointer` (from 17 on), `pg_stat_wal` (14), `pg_stat_io` (16),
 //! and every tenth one `pg_stat_statements` if it is installed.
 //!
-//! A user without the role `pg_monitor` sees that other users' sessions exist, and nothing else of
-//! them.
+//! A user without the role `pg_monitor` sees that sessions of other users exist, but nothing else
+//! about them.
 
 use std::collections::HashSet;
 
@@ -37,8 +37,9 @@ const WHO: &str = "select version(), current_setting('server_version_num'), pg_b
 
 /// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
 /// work. `NAMES` stands for the names of our sessions, and `LEADER` for the process whose work a
-/// parallel worker does. `hidden` are those that this user may not see. Neither the names of others
-/// nor the process ids are grouped by, because an answer with a row per session would cost more.
+/// parallel worker does. `hidden` are the sessions that this user may not see. The query groups
+/// neither by the names of other sessions nor by process ids, because an answer with a row per
+/// session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
     case when application_name in (NAMES) then application_name end as name, \
     case when state = 'active' and wait_event_type is not null \
@@ -56,8 +57,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// Returns [`ACTIVITY`] for sessions with these names and a version of the server: a server before
-/// 13 does not show whose work a parallel worker does.
+/// Returns [`ACTIVITY`] for sessions with these names and a version of the server. A server before
+/// 13 does not show the process for which a parallel worker works.
 fn activity_of(names: &[&str], version: u64) -> String {
     let literals = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
     let leader = if version >= 130_000 { "leader_pid" } else { "null" };
@@ -68,7 +69,7 @@ fn activity_of(names: &[&str], version: u64) -> String {
 
 /// Returns [`ACTIVITY`] for an observed program and a version of the server. It has two more
 /// columns for the client's address and port, and one for the idle time of the session: longer than
-/// a switch between processes takes, or so long that the session is unused.
+/// a switch between processes takes, or so long that the session counts as unused.
 fn activity_of_a_program(version: u64) -> String {
     let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
@@ -80,8 +81,8 @@ fn activity_of_a_program(version: u64) -> String {
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 10, 11, 12")
 }
 
-/// Sessions that wait for a lock, by table. A session that waits for another transaction to end has
-/// locked the position of the row by then (`tuple`), or else writes to some table. Table ids of
+/// Sessions that wait for a lock, by table. A session that waits for the end of another transaction
+/// has already locked the position of the row (`tuple`), or else writes to some table. Table ids of
 /// other databases would be wrong here and are left out.
 const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted, \
         case when database in (0, (select oid from pg_database \
@@ -119,7 +120,7 @@ const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
     current_setting('max_connections') as max_connections from pg_stat_database";
 
 /// Input and output by process type and context, without rows that are zero. From version 18 on the
-/// log is reported apart.
+/// log is reported separately.
 const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) as reads, \
     sum(read_time) as read_time, sum(writes) as writes, sum(write_time) as write_time, \
     sum(extends) as extends, sum(evictions) as evictions, sum(fsyncs) as fsyncs, \
@@ -127,8 +128,8 @@ const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) 
         'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
     group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
 
-/// Rows and bytes of running `copy … from` statements, which the other statistics include only when
-/// they end.
+/// Rows and bytes of running `copy … from` statements; the other statistics include these only when
+/// the statements end.
 const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
     sum(bytes_processed) as bytes_processed from pg_stat_progress_copy \
     where command = 'COPY FROM'";
@@ -142,7 +143,7 @@ fn io(version: u64) -> String {
     IO.replace("LOG", log)
 }
 
-/// Views that are read as they are, with the first version that has them.
+/// Views whose columns are read unchanged, with the first version that has the view.
 const VIEWS: [(&str, &str, u64); 4] = [
     ("pg_stat_bgwriter", "select * from pg_stat_bgwriter", 0),
     ("pg_stat_checkpointer", "select * from pg_stat_checkpointer", 170_000),
@@ -153,21 +154,22 @@ const VIEWS: [(&str, &str, u64); 4] = [
 /// Wait event of a session that waits for its client.
 const READING: &str = "ClientRead";
 
-/// Readings between two queries of `pg_stat_statements`, which costs the server milliseconds.
+/// Number of readings between two queries of `pg_stat_statements`, which costs the server
+/// milliseconds.
 const STATEMENTS_EVERY: u64 = 10;
 
 /// Sampler for a PostgreSQL server.
 pub(super) struct Postgres {
     /// Process id of this session.
     own: u64,
-    /// Name of this session.
+    /// Name of the observer's session.
     name: String,
     version: u64,
     /// Remedy for missing privileges.
     remedy: String,
     /// True if the user may see the activity of all sessions.
     sees_all: bool,
-    /// Queries for this version.
+    /// Queries in the form for this version of the server.
     locks: String,
     activity: String,
     activity_of_a_program: String,
@@ -253,7 +255,8 @@ impl Postgres {
         };
         let known = filter.look(|| clients(&activity));
         let SampledSessions { look, theirs, hidden } = seen(&activity, known);
-        // A parallel worker that has just ended has no type any more.
+        // If the user may see all sessions, hidden ones are parallel workers that have just ended
+        // and have no type any more.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing(SESSIONS_OF_OTHERS, why);
@@ -313,8 +316,8 @@ impl Postgres {
     }
 }
 
-/// Returns the query for the five statements with the largest total time, by their beginnings;
-/// `None` without `pg_stat_statements`.
+/// Returns the query for the five statements with the largest total time, by the beginnings of
+/// their texts; `None` without `pg_stat_statements`.
 fn statements(version: u64, schema: &str) -> Option<String> {
     if schema.is_empty() {
         return None;
@@ -340,13 +343,13 @@ fn clients(activity: &Table) -> Vec<SessionClient> {
     activity.rows.iter().filter_map(|row| client(row, places)).collect()
 }
 
-/// Returns the client of a row, whose address and port are in these columns.
+/// Returns the client of a session; `places` are the columns of its address and port.
 fn client(row: &[Option<String>], places: [usize; 2]) -> Option<SessionClient> {
     let [address, port] = places.map(|place| text(row, place));
     SessionClient::shown(address, port)
 }
 
-/// Reads the answer to [`ACTIVITY`] with the knowledge about its sessions.
+/// Reads the answer to [`ACTIVITY`]; `known` distinguishes our sessions from others.
 fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
     let mut seen = SampledSessions::default();
     let names = [
@@ -417,19 +420,19 @@ fn ids(list: &str) -> Vec<u64> {
     list.split(' ').filter_map(|id| id.parse().ok()).collect()
 }
 
-/// Parallel workers that do the same.
+/// Parallel workers with the same activity.
 struct Workers<'a> {
-    /// Processes of the sessions whose work they do; the server may not show each of them.
+    /// Processes of the sessions for which they work; the server may not show each of them.
     leaders: Vec<u64>,
-    /// Name that they have from these sessions.
+    /// Name that they inherit from these sessions.
     name: &'a str,
-    /// True if they do not wait.
+    /// True if these workers do not wait.
     is_running: bool,
     sessions: u64,
 }
 
 impl Workers<'_> {
-    /// Counts the workers: each belongs to the owner of its session.
+    /// Counts the workers; each belongs to the owner of the session for which it works.
     fn see(&self, seen: &mut SampledSessions, our_processes: &HashSet<u64>, known: Known<'_>) {
         let Workers { leaders, name, is_running, sessions } = self;
         let led = leaders.iter().filter(|leader| our_processes.contains(*leader)).count() as u64;
@@ -446,20 +449,20 @@ impl Workers<'_> {
     }
 }
 
-/// Client sessions that do the same.
+/// Client sessions with the same activity.
 #[derive(Clone, Copy)]
 struct Clients<'a> {
     state: &'a str,
     wait: Wait<'a>,
     query: &'a str,
-    /// The owner of their sockets, if a program is observed.
+    /// The owner of the sessions' sockets, if a program is observed.
     owner: Option<Owner>,
     turn: Option<Turn>,
     is_spare: bool,
 }
 
 impl Clients<'_> {
-    /// Counts a number of these sessions.
+    /// Counts `sessions` of these sessions.
     fn see(self, look: &mut SessionObservation, sessions: u64) {
         let Clients { state, wait, query, owner, turn, is_spare } = self;
         if sessions == 0 {
@@ -479,8 +482,8 @@ impl Clients<'_> {
     }
 }
 
-/// Returns the wait of a session for its client; `None` if it waits for something else, or not at
-/// all.
+/// Returns the wait of a session for its client; `None` if the session waits for something else or
+/// does not wait.
 fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> Option<Turn> {
     let is_within_statement = state == "active" && (wait.kind, wait.event) == ("Client", READING);
     let is_idle = state.starts_with("idle");
@@ -488,7 +491,7 @@ fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> O
     (is_within_statement || is_idle).then_some(Turn { waiting, is_within_statement, is_long })
 }
 
-/// Wait event of a session; both fields are empty if it does not wait.
+/// Wait event of a session; both fields are empty if the session does not wait.
 #[derive(Clone, Copy)]
 struct Wait<'w> {
     kind: &'w str,

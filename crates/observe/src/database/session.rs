@@ -1,4 +1,4 @@
-//! The observer's session, whose waits are bounded.
+//! The observer's session, which limits the time of each wait.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -12,8 +12,8 @@ use rt::{Rt, unless_fired};
 
 use crate::sample::Sample;
 
-/// Time between two checks for the end of the watch during a wait: longer than the time between two
-/// samples, so no wake-up is needed between them.
+/// Time between two checks for the end of the watch during a wait. It is longer than the time
+/// between two samples, so the wait for the next sample needs no additional wake-up.
 const POLL: Nanos = Nanos::from_millis(200);
 
 /// Longest time for an answer during the watch.
@@ -30,7 +30,7 @@ const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(500);
 pub(super) enum QueryFailure {
     /// The watch is over and the wait was ended.
     Over,
-    /// The database refused this statement; it may answer others.
+    /// The database refused this statement; it may accept others.
     Refused(Error),
     /// The session is broken, for this reason.
     Broken(String),
@@ -56,7 +56,7 @@ impl From<QueryFailure> for End {
     }
 }
 
-/// Bounded waiting that also ends with the watch.
+/// Waits with a time limit that also end with the watch.
 #[derive(Clone)]
 pub(super) struct BoundedWait {
     rt: Rt,
@@ -90,7 +90,8 @@ impl BoundedWait {
         }
     }
 
-    /// Waits for a future, within the time limit and only a little longer than the watch.
+    /// Waits for a future until the time limit, and after the end of the watch only a little
+    /// longer.
     pub(super) async fn wait_for<T>(
         &self,
         future: impl Future<Output = T>,
@@ -126,11 +127,11 @@ pub(super) struct SampledSession<C> {
 /// A query and its purpose.
 #[derive(Clone, Copy)]
 pub(super) struct Query<'q> {
-    /// Name that is reported as missing without an answer.
+    /// Name that is reported as missing if there is no answer.
     pub(super) what: &'static str,
-    /// The statement.
+    /// The text of the statement.
     pub(super) sql: &'q str,
-    /// Remedy if it is refused; may be empty.
+    /// Remedy for a refusal; may be empty.
     pub(super) remedy: &'q str,
 }
 
@@ -158,12 +159,12 @@ impl<C: Connection> SampledSession<C> {
         self.connection.session_id()
     }
 
-    /// Returns the server of the target that the session is at.
+    /// Returns the server of the target to which the session is connected.
     pub(super) fn node(&self) -> NodeId {
         self.connection.node()
     }
 
-    /// Runs one statement.
+    /// Runs one statement and returns its rows.
     pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, QueryFailure> {
         self.is_answer_outstanding = true;
         let answer = self.bounds.wait_for(self.connection.query_text(sql)).await?;

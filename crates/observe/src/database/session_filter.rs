@@ -7,39 +7,41 @@ use crate::environment::Root;
 use crate::sockets::{Pairs, SessionClient, SocketSnapshot};
 
 /// Sessions of a run on the observed server: those of the main target, and those of other targets
-/// that may be the same server. Clones share the ids.
+/// that may be on the same server. Clones share the ids.
 #[derive(Clone, Debug)]
 pub struct OwnSessions {
     main: TargetSessions,
     others: Vec<TargetSessions>,
-    /// Ids at the observed server, once that is known. A session with one of them is one of the
-    /// run, whatever its name: a statement may change the name.
+    /// Ids at the observed server, once that server is known. A session with one of these ids
+    /// belongs to the run, whatever its name, because a statement may change the name.
     ids_at_observed: Vec<SessionIds>,
 }
 
 /// The sessions of a run at one target.
 #[derive(Clone, Debug)]
 pub struct TargetSessions {
-    /// Name that the client gives to the server: PostgreSQL's `application_name`, the user of MySQL
-    /// and MariaDB.
+    /// Name that the client gives to the server: PostgreSQL's `application_name`, or the user of
+    /// MySQL and MariaDB.
     pub name: String,
-    /// Ids that the servers gave, by [`NodeId`]; `None` if the name alone decides.
+    /// Ids that the servers assigned, by [`NodeId`]; `None` if the name alone identifies a session.
     pub ids: Option<Vec<SessionIds>>,
 }
 
 impl TargetSessions {
-    /// Returns the ids of the sessions, if the servers gave them. A pooler gives ids of its own.
+    /// Returns the ids of the sessions if the servers assigned them; `None` if a pooler assigned
+    /// them or they are unknown.
     fn ids_of_servers(&self) -> Option<&[SessionIds]> {
         self.ids.as_deref().filter(|ids| !ids.iter().any(SessionIds::are_of_pooler))
     }
 
-    /// Returns true if a session with this id is one of these.
+    /// Returns true if a session with this id may belong to this target: the id is known, or no ids
+    /// are.
     fn contains(&self, id: u64) -> bool {
         let has_id = |ids: &SessionIds| ids.contains(SessionId(id));
         self.ids_of_servers().is_none_or(|ids| ids.iter().any(has_id))
     }
 
-    /// Returns the sessions that may be at the same server as `others`; `None` if none can be.
+    /// Returns the sessions that may be at the same server as `others`; `None` if there are none.
     fn at_server_of(&self, others: &SessionIds) -> Option<TargetSessions> {
         let Some(ids) = &self.ids else { return Some(self.clone()) };
         let there = ids.iter().filter(|ids| ids.may_share_server(others));
@@ -62,9 +64,10 @@ impl OwnSessions {
         OwnSessions::of(TargetSessions { name: name.to_owned(), ids: None }, [])
     }
 
-    /// Returns these sessions as the server `node` of the main target shows them, without sessions
-    /// at other servers. `name` is the name of the main target's sessions there, which a proxy may
-    /// have changed. Their ids are the server's own if the observer `is_direct`ly connected to it.
+    /// Returns these sessions in the form in which the server `node` of the main target shows them,
+    /// without sessions at other servers. `name` is the name of the main target's sessions there,
+    /// which a proxy may have changed. The ids of the sessions are the server's own if the observer
+    /// is connected to it directly (`is_direct`).
     pub(super) fn shown_as(&self, name: &str, is_direct: bool, node: NodeId) -> OwnSessions {
         let observed = self.main.ids.as_ref().and_then(|ids| ids.get(node.index()));
         let shown = |target: &TargetSessions| match observed {
@@ -88,13 +91,13 @@ impl OwnSessions {
         names
     }
 
-    /// Returns true if the ids of the main target's sessions are known, so none of them is taken
-    /// for another client's.
+    /// Returns true if the ids of the main target's sessions are known, so that no session of the
+    /// run is taken for another client's.
     pub(super) fn are_identified(&self) -> bool {
         self.main.ids_of_servers().is_some()
     }
 
-    /// Returns true if the session with this name and id is one of the run.
+    /// Returns true if the session with this name and id belongs to the run.
     pub(super) fn contains(&self, name: &str, id: u64) -> bool {
         self.ids_at_observed.iter().any(|ids| ids.contains(SessionId(id)))
             || self.targets().any(|target| target.name == name && target.contains(id))
@@ -128,17 +131,17 @@ pub(super) enum SessionFilter<'a> {
     Sockets(&'a mut Pairs),
 }
 
-/// The knowledge by which the sessions of one sample are recognised.
+/// The data by which the sessions of one sample are recognised.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known<'a> {
-    /// Names and ids.
+    /// Names and ids of a run's sessions.
     Own(&'a OwnSessions),
-    /// Sockets.
+    /// Sockets of an observed program.
     Sockets(&'a SocketSnapshot),
 }
 
 impl<'a> SessionFilter<'a> {
-    /// Returns the knowledge for the sessions of these clients.
+    /// Returns the data by which the sessions of these clients are recognised.
     pub(super) fn look(self, clients: impl FnOnce() -> Vec<SessionClient>) -> Known<'a> {
         match self {
             SessionFilter::Own(own) => Known::Own(own),

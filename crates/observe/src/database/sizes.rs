@@ -1,13 +1,14 @@
 //! Sizes of the database and its tables, read once when the run has ended.
 //!
-//! The logical size is the one that the server reports: `pg_total_relation_size` on PostgreSQL,
+//! The logical size is the size that the server reports: `pg_total_relation_size` on PostgreSQL,
 //! `FILE_SIZE` of the tablespace on MySQL and MariaDB (`DATA_LENGTH` is an estimate that is empty
 //! after a load), the length of the file on SQLite.
 //!
-//! The allocated size is the size of the blocks that the server's files occupy, if they can be seen
-//! from here. Otherwise it is `ALLOCATED_SIZE` on MySQL and MariaDB, and unknown on PostgreSQL,
-//! which does not report one. Files count as the server's only if their lengths agree with the ones
-//! that it reports, because the folder of a server on another machine may exist here as well.
+//! The allocated size is the size of the blocks that the server's files occupy, if the files are
+//! visible from here. Otherwise it is `ALLOCATED_SIZE` on MySQL and MariaDB, and unknown on
+//! PostgreSQL, which does not report one. Files count as the server's only if their lengths agree
+//! with the reported ones, because the folder of a server on another machine may exist here as
+//! well.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -28,7 +29,7 @@ const BLOCK: u64 = 512;
 /// Maximum number of segments of a file of PostgreSQL: its largest table, of 32 TiB, has fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
-/// Query for the largest tables with the files of each: its own files, and the files of its indexes
+/// Query for the largest tables and the files of each: those of the table itself, of its indexes
 /// and of its out-of-line values.
 const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
     (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
@@ -44,7 +45,7 @@ const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
     union all select '', pg_database_size(oid), 'base/' || oid \
     from pg_database where datname = current_database()";
 
-/// Query for the folder of the data, which only administrators may see.
+/// Query for the data folder, which only administrators may see.
 const FOLDER_OF_POSTGRES: &str = "select current_setting('data_directory')";
 
 /// Returns the query for the largest tables of MySQL or MariaDB with their tablespaces.
@@ -58,17 +59,18 @@ fn of_mysql(tablespaces: &str) -> String {
     )
 }
 
-/// Space that files take.
+/// Space that files take on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Extent {
-    /// Sum of their lengths, in bytes.
+    /// Sum of the lengths of the files, in bytes.
     length: u64,
-    /// Bytes of the blocks that they occupy: fewer if a file has holes.
+    /// Size in bytes of the blocks that the files occupy: smaller than `length` if a file has
+    /// holes.
     allocated: u64,
 }
 
 impl Extent {
-    /// Adds a file; `None` if it cannot be seen.
+    /// Adds a file; `None` if the file is not visible.
     fn add(&mut self, file: &Path) -> Option<()> {
         let metadata = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
         self.length += metadata.len();
@@ -76,8 +78,8 @@ impl Extent {
         Some(())
     }
 
-    /// Returns the allocated bytes if the file lengths match the size that the server gives within
-    /// 12.5 %: it keeps writing.
+    /// Returns the allocated bytes if the lengths of the files are within 12.5 % of the size that
+    /// the server reports. The tolerance is needed because the server keeps writing.
     fn of_server(self, says: u64) -> Option<u64> {
         (self.length.abs_diff(says) <= says / 8).then_some(self.allocated)
     }
@@ -94,7 +96,7 @@ fn relation(base: &Path) -> Option<Extent> {
         }
     }
     for fork in ["_fsm", "_vm", "_init"] {
-        // Small tables do not have them.
+        // Small tables lack these maps.
         let _ = extent.add(&with_suffix(base, fork));
     }
     Some(extent)
@@ -166,7 +168,7 @@ pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
     }
     let logical = extent.length;
     for suffix in ["-wal", "-journal"] {
-        // There is at most one of them.
+        // At most one of these files exists.
         let _ = extent.add(&with_suffix(file, suffix));
     }
     report(sample, "", logical, extent.allocated);
@@ -182,7 +184,7 @@ fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
     sample.read(&kind, storage::ALLOCATED, allocated as f64);
 }
 
-/// Parses a number of bytes; SQL may have made it a decimal number.
+/// Parses a number of bytes, which SQL may have converted to a decimal number.
 fn bytes(text: &str) -> Option<u64> {
     text.split('.').next()?.parse().ok()
 }

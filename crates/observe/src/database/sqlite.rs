@@ -2,12 +2,12 @@
 //!
 //! SQLite's counters belong to one connection and do not cover others: the driver adds up the
 //! counters of its statements over all connections ([`driver::Driver::counters`]). There are no
-//! sessions to sample. The file's own statistics are read by a session, which blocks no writer if
-//! there is a write-ahead log. With a rollback journal each query would be one more reader whose
-//! lock a writer waits for; then only the sizes of the files are read.
+//! sessions to sample. A session reads the file's own statistics, which blocks no writer if there
+//! is a write-ahead log. With a rollback journal, each query would be a further reader whose lock
+//! delays writers, so only the sizes of the files are read.
 //!
-//! The files are examined and never opened here: when a process closes a file, it releases all
-//! locks that it holds on it, including the locks of its other connections (fcntl(2)).
+//! This module examines the files and never opens them: when a process closes a file, it releases
+//! all locks that it holds on the file, including those of its other connections (fcntl(2)).
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ impl Sqlite {
             sample.missing("statistics freelist_count", why);
             return Ok(());
         }
-        // A log that does not exist is empty: no write since the last checkpoint.
+        // A log that does not exist is empty: nothing was written since the last checkpoint.
         report("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
         let asked = Query { what: "statistics page_count", sql: PAGES, remedy: "" };
         if let Some(reply) = session.ask_or_miss(asked, sample).await?

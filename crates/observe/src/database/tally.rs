@@ -13,11 +13,11 @@ use crate::sockets::Waiting;
 /// Maximum number of names of one kind; later ones are counted as [`OTHER`].
 const MOST: usize = 64;
 
-/// Name under which the names beyond [`MOST`] are counted, and those longer than
+/// Name under which the names beyond [`MOST`] are counted, and the names longer than
 /// [`LONGEST_NAME`].
 const OTHER: &str = "other";
 
-/// Statements of one sample that are counted: those in which most sessions wait.
+/// Maximum number of statements of one sample that are counted: those in which most sessions wait.
 const STATEMENTS: usize = 8;
 
 /// A sum that only grows, with its unit.
@@ -25,25 +25,25 @@ const STATEMENTS: usize = 8;
 struct Counted {
     unit: &'static str,
     sum: u64,
-    /// True if it has been reported.
+    /// True if the sum has been reported.
     is_reported: bool,
 }
 
-/// Sessions that are observed.
+/// Sessions whose activity is counted.
 #[derive(Clone, Debug)]
 pub enum ObservedSessions {
-    /// Sessions of this load generator. Waits of others are not counted as its time. They are
-    /// recognised by their ids if these are the server's own, otherwise by name; `None` if only the
-    /// name of the observer's own session is known.
+    /// Sessions of this load generator; the waits of other sessions are not counted as its time.
+    /// The sessions are recognised by their ids if the server assigned the ids, otherwise by name.
+    /// `None` if only the name of the observer's own session is known.
     Ours(Option<OwnSessions>),
-    /// Sessions of the program that a scope names, recognised by its sockets; the sessions of all
-    /// clients, if none can be recognised.
+    /// Sessions of the observed program of a scope, recognised by their sockets; the sessions of
+    /// all clients, if none can be recognised.
     Program(Scope),
     /// Sessions of all clients.
     AllClients,
 }
 
-/// Sums that only grow, across sessions of the observer too.
+/// Sums that only grow, also across successive sessions of the observer.
 #[derive(Debug)]
 pub(super) struct Tally {
     whose: ObservedSessions,
@@ -54,20 +54,20 @@ pub(super) struct Tally {
     sums: BTreeMap<(ComponentKind, String), Counted>,
 }
 
-/// Observation of one sample of the sessions.
+/// Counts of one sample of the sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionObservation {
     /// Client sessions that run a statement.
     pub(super) active: u64,
-    /// Client sessions that wait for their client outside of a transaction.
+    /// Client sessions that wait for their client outside of any transaction.
     pub(super) idle: u64,
     /// Client sessions that wait for their client within a transaction.
     pub(super) idle_in_transaction: u64,
     /// Sessions of others that run a statement and do not wait, and their parallel workers.
     pub(super) others: u64,
-    /// Parallel workers of sessions.
+    /// All parallel workers.
     pub(super) parallel_workers: u64,
-    /// Parallel workers of sessions that do not wait.
+    /// Parallel workers that do not wait.
     pub(super) running_workers: u64,
     /// Active sessions by wait.
     pub(super) waits: BTreeMap<String, u64>,
@@ -90,23 +90,22 @@ pub(super) struct ClientWaits {
     pub(super) unread_request: u64,
     /// Sessions with an answer that the program has not read.
     pub(super) unread_answer: u64,
-    /// Sessions that have been idle for so long that the program does not use them: a pool holds
-    /// them in reserve. No other count includes them.
+    /// Sessions that have been idle for so long that the program does not use them, such as reserve
+    /// connections of a pool. No other count includes them.
     pub(super) spare: u64,
-    /// Sessions in which the program pauses: the sockets are empty, and the next part of a
-    /// statement or the next statement has not arrived for longer than a switch between processes
-    /// takes.
+    /// Sessions in which the program pauses: the sockets are empty, and the next statement, or the
+    /// next part of a statement, has not arrived for longer than a switch between processes takes.
     pub(super) paused: u64,
 }
 
 /// A session that waits for its client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// Data that waits on its connection; `None` if its sockets are not visible.
+    /// Data that waits on the session's connection; `None` if its sockets are not visible.
     pub(super) waiting: Option<Waiting>,
-    /// True if it waits for more of a statement that has begun, such as rows to load.
+    /// True if the session waits for more data of a statement that has begun, such as rows to load.
     pub(super) is_within_statement: bool,
-    /// True if the database reports a long wait; `None` if it reports nothing.
+    /// True if the database reports a long wait; `None` if it does not report the length.
     pub(super) is_long: Option<bool>,
 }
 
@@ -197,7 +196,7 @@ impl Tally {
         self.add(&ComponentKind::Sessions, metric.name, metric.unit, by);
     }
 
-    /// Adds to a sum under a name that comes from the server.
+    /// Adds to the sum under a name that comes from the server.
     pub(super) fn add_named(&mut self, kind: &ComponentKind, name: &str, by: u64) {
         debug_assert!(kind.has_own_names(), "`{name}` of `{kind}` has no name from a server");
         let unit = if *kind == ComponentKind::Background { "looks" } else { "sessions" };
@@ -217,7 +216,7 @@ impl Tally {
         counted.sum = counted.sum.saturating_add(by);
     }
 
-    /// Adds an observation.
+    /// Adds the observation of one sample to the sums.
     fn add_look(&mut self, look: &SessionObservation) {
         let SessionObservation {
             active, idle, idle_in_transaction, others, parallel_workers, ..
@@ -264,7 +263,7 @@ impl Tally {
         }
     }
 
-    /// Returns sums that have not been reported yet, with the value zero that they had before.
+    /// Returns the sums that have not been reported yet, each with its earlier value, zero.
     pub(super) fn begun(&mut self) -> Sample {
         let mut sample = Sample::default();
         for ((kind, metric), counted) in &mut self.sums {
@@ -331,17 +330,17 @@ mod tests {
         let mut run = Tally::of(ObservedSessions::Ours(None));
         run.add_looks(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
-        // A sample without any of ours does not change that.
+        // Our sessions stay recognised after a sample without any of them.
         run.add_looks(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
         let mut watched = Tally::of(ObservedSessions::AllClients);
         watched.add_looks(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
-        // None was ever recognised as ours: their names have been changed.
+        // No session was ever recognised as ours, so the names of our sessions have been changed.
         let mut renamed = Tally::of(ObservedSessions::Ours(None));
         renamed.add_looks(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
-        // None is there, and all would have been recognised.
+        // There is no session of ours: each would have been recognised.
         let mut absent = Tally::of(ObservedSessions::Ours(None));
         absent.identify_ours();
         absent.add_looks(SessionObservation::default(), theirs);

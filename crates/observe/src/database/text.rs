@@ -5,7 +5,7 @@ use record::ComponentKind;
 
 use crate::sample::Sample;
 
-/// Characters of a statement that are kept to identify it.
+/// Maximum number of characters of a statement that identify it.
 const BEGINNING: usize = 60;
 
 /// Meaning of double quotes.
@@ -17,8 +17,8 @@ pub(super) enum DoubleQuotes {
     Text,
 }
 
-/// Returns the beginning of a statement in one line, with `?` for each value: the same for all
-/// requests of one kind.
+/// Returns the beginning of a statement in one line, with `?` for each value, so it is the same for
+/// all requests of one kind.
 pub(super) fn beginning(sql: &str, quotes: DoubleQuotes) -> String {
     let line = one_line(sql, quotes);
     match line.char_indices().nth(BEGINNING) {
@@ -114,8 +114,8 @@ fn dollar_quote(rest: &str) -> Option<&str> {
     is_tag.then(|| &rest[..=end])
 }
 
-/// Returns the length in bytes of a comment that may be nested, as in PostgreSQL; one that is cut
-/// off extends to the end.
+/// Returns the length in bytes of a comment that may be nested, as in PostgreSQL. A comment that is
+/// cut off extends to the end.
 fn nested_comment(rest: &str) -> usize {
     let mut depth = 0_u32;
     let mut at = 0;
@@ -137,10 +137,10 @@ fn nested_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length in bytes of a quoted string; one that is cut off extends to the end. So does
-/// a string with a quote after a backslash. Settings of the session (`standard_conforming_strings`,
-/// `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string, and the text after it may be a
-/// value.
+/// Returns the length in bytes of a quoted string; one that is cut off extends to the end. A string
+/// with a quote after a backslash also extends to the end: settings of the session
+/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string,
+/// and the text after it may be a value.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     let mut is_escape = false;
@@ -260,7 +260,7 @@ pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
 }
 
 /// Returns a count from a row; 0 if the row does not hold one. The count is capped far above any
-/// real one: adding up the counts of many rows cannot overflow, whatever a server reports.
+/// real one, so adding up the counts of many rows cannot overflow, whatever a server reports.
 pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
     number(row, place).min(1 << 40)
 }

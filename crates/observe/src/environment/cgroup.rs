@@ -1,8 +1,9 @@
 //! Limits that control groups set for this process: processor time and memory.
 //!
-//! Any group between the process's group and the root may set a limit, and the lowest counts. In a
-//! container, `/proc/self/cgroup` may hold the host's path, whose groups are not visible: then
-//! those groups on the way to the root that can be read are used, at least the root.
+//! Any group between the process's group and the root may set a limit, and the lowest limit
+//! applies. In a container, `/proc/self/cgroup` may hold the host's path, whose groups are not
+//! visible. Then only those groups on the way to the root are used that can be read, at least the
+//! root.
 
 use record::environment::{NONE, host};
 
@@ -15,7 +16,7 @@ const GROUPS: &str = "sys/fs/cgroup";
 /// Maximum number of groups read between a process and the root.
 const DEEPEST: usize = 64;
 
-/// Value of a memory limit of version 1 from which it means no limit: the kernel then writes the
+/// Smallest value of a memory limit of version 1 that means no limit: the kernel then writes the
 /// largest page-aligned number.
 const NO_LIMIT: u64 = 1 << 62;
 
@@ -59,8 +60,8 @@ pub(crate) struct Hierarchy {
     group: String,
 }
 
-/// Finds a controller in the text of a `/proc/PID/cgroup`: the hierarchy of version 1 that has it,
-/// otherwise the hierarchy of version 2.
+/// Finds a controller in the text of a `/proc/PID/cgroup`: the hierarchy of version 1 that has the
+/// controller, otherwise the hierarchy of version 2.
 pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
     let lines = || text.lines().filter_map(line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);
@@ -93,7 +94,7 @@ impl Hierarchy {
         (0..=parts.len()).rev().map(group).collect()
     }
 
-    /// Returns the lowest limit that `read` finds. A group for which it finds none sets none.
+    /// Returns the lowest limit that `read` finds in any of the groups; a group may set none.
     fn least<T: PartialOrd + ToString>(
         &self,
         root: &Root,

@@ -1,8 +1,8 @@
 //! Comparison of the environments of two runs.
 //!
-//! A fact must be equal unless [`RULES`] says otherwise. A fact that only one run knows is reported
-//! as unknown, not as a difference. One that neither run knows is not reported, because otherwise
-//! nothing would be comparable in a container that hides its machine.
+//! A fact must be equal unless [`RULES`] says otherwise. A fact that is known for only one run is
+//! reported as unknown, not as a difference. A fact that is known for neither run is not reported,
+//! because otherwise nothing would be comparable in a container that hides its machine.
 
 use record::environment::{
     CALIBRATION, DEFAULT_SETTING, SERVER, UNKNOWN, assay, database, database_rest, generator, host,
@@ -23,20 +23,20 @@ pub enum Rule {
 }
 
 /// Facts that need not be equal, each with its rule. A name that ends with a dot stands for all
-/// that begin with it.
+/// names that begin with it.
 ///
 /// * Total memory: the kernel reserves a different part of it after each boot. 1 %.
-/// * Available memory: it depends on other programs, and not on how much of it caches use. Half of
-///   it may be gone before it matters.
+/// * Available memory: it depends on other programs, but not on the size of caches. Half of it may
+///   be used before the difference matters.
 /// * Swap in use: unused pages stay there. 64 MiB.
 /// * Load averages: the previous run raises them. The checks of a run and `assay doctor` read the
 ///   use of the processors instead.
-/// * Round trips: a median of five varies. Twice as long.
+/// * Round trips: a median of five varies. The longer one may be twice the shorter one.
 /// * Limits of open files, soft and hard, which depend on the shell: a run that needs more is
 ///   refused, so they do not affect a result.
-/// * Calibrations: they are measurements of a different time. They measure the machine, whose own
-///   facts are compared.
-/// * The canary of a run of an experiment: it is a measurement too, which the answer judges.
+/// * Calibrations: they were measured at different times. They measure the machine, whose own facts
+///   are compared.
+/// * The canary of a run of an experiment: it is a measurement too, and the answer judges it.
 /// * Settings read back before a run of an experiment: only some arms have statements before a run.
 /// * The time before a trial of a capacity search: it varies, and counts against the budget.
 /// * The mark of a sweep over the number of hosts: the hosts themselves are in the target.
@@ -46,7 +46,7 @@ pub enum Rule {
 /// * The defaults of settings: the settings themselves are compared.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
 /// * The identity of a server: an experiment uses it to find out whether two arms have reached the
-///   same one.
+///   same server.
 /// * The label: a name for the run.
 pub const RULES: [(&str, Rule); 23] = [
     (host::MEMORY_TOTAL, Rule::Times(1.01)),
@@ -84,7 +84,7 @@ impl Rule {
         RULES.iter().find(is_of).map_or(Rule::Exact, |(_, rule)| *rule)
     }
 
-    /// Returns true if two values count as the same.
+    /// Returns true if the rule treats two values as equal.
     fn accepts(self, a: &str, b: &str) -> bool {
         if a == b {
             return true;
@@ -113,16 +113,16 @@ fn numbers((a, b): (&str, &str)) -> Option<[f64; 2]> {
     Some([a.min(b), a.max(b)])
 }
 
-/// Kind of a difference.
+/// Kind of a difference between two facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The values differ by more than the rule allows.
     Differs,
-    /// Only one of the runs knows it.
+    /// Only one of the runs has the fact.
     Unknown,
 }
 
-/// A fact that differs, or may differ, between two runs.
+/// A fact whose values in two runs differ, or are not both known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Name of the fact.
@@ -138,9 +138,9 @@ pub struct Difference {
 /// Returns the differences between the environments of two runs, sorted by name.
 ///
 /// Settings of servers are skipped, except three that summarise a server; its other non-default
-/// settings are facts. A fact that one run lacks is unknown there, because an older version wrote
-/// the record. A setting that only one server has been given is the default on the other one, if
-/// that server reported its settings.
+/// settings are facts. A fact that is missing in one run is unknown there, because an older version
+/// wrote the record. A setting that was changed on only one server has its default on the other
+/// server, if that server reported its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
     names.retain(|name| is_environment_fact(name) || is_server_summary(name));
@@ -162,7 +162,7 @@ fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
     found.map_or_else(|| absent(facts, name), |(_, value)| value.as_str())
 }
 
-/// Returns the value of a fact that is absent.
+/// Returns the value that an absent fact is taken to have.
 fn absent(facts: &[(String, String)], name: &str) -> &'static str {
     let Some((target, _)) = name.split_once(database::SETTING) else { return UNKNOWN };
     match known(facts, &format!("{target}{}", database::SETTINGS)) {
@@ -266,7 +266,7 @@ mod tests {
             let found = differences(&given, &facts(&[(&count, "0")]));
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!((found[0].b.as_str(), found[0].kind), (DEFAULT_SETTING, Kind::Differs));
-            // A server that was not allowed to report its settings has not said that it has none.
+            // Settings that a server was not allowed to report are unknown, and not defaults.
             let found = differences(&given, &facts(&[(&count, UNKNOWN)]));
             assert_eq!((found.len(), found[0].kind), (1, Kind::Unknown));
         }

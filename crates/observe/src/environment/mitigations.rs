@@ -1,4 +1,4 @@
-//! Mitigations of processor flaws in the kernel: they make system calls slower, and with them each
+//! Mitigations of processor flaws in the kernel: they slow down system calls, and therefore each
 //! request over a socket.
 
 use record::environment::{NONE, host};

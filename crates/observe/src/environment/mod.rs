@@ -1,7 +1,7 @@
 //! The environment of a run, and its comparison with the environment of another run.
 //!
-//! [`read`] returns the facts of the machine, which come from one file here per source, and
-//! [`network::read`] the facts of the path to a server. A fact is a name, such as
+//! [`read`] returns the facts of the machine; each source is one file of this module.
+//! [`network::read`] returns the facts of the path to a server. A fact is a name, such as
 //! `host.cpu.governor`, and a value. Invariant: every name is always present. A fact that cannot be
 //! read is [`UNKNOWN`], whatever the reason: missing permission, a container without the file,
 //! invalid content. The result depends only on the files below a folder, `/` except in tests:
@@ -38,7 +38,7 @@ const LONGEST_VALUE: usize = 200;
 /// from `root`.
 pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     let mut facts: Vec<Fact> = Vec::new();
-    // First, before reading the other facts adds to the load.
+    // The load is read first, because reading the other facts adds to it.
     facts.extend(load::facts(root));
     facts.extend(kernel::facts(root));
     facts.extend(processor::facts(root));
@@ -52,7 +52,7 @@ pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), fact_value(value))).collect()
 }
 
-/// Returns a value as it is stored: one line without control characters.
+/// Returns a value in the form in which it is stored: one line without control characters.
 fn fact_value(value: Option<String>) -> String {
     let line = value.map(|value| printable(value.trim()).chars().take(LONGEST_VALUE).collect());
     line.filter(|line: &String| !line.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())

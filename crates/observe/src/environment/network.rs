@@ -1,8 +1,8 @@
 //! The path to a server, and the limits that the machine sets for connections.
 //!
-//! [`read`] resolves the server's name, asks the system from which address of this machine packets
-//! to it would leave, and times a few connects if there is a network in between. On loopback and
-//! Unix sockets there is none, and no connect is made: it would only disturb the server.
+//! [`read`] resolves the server's name, asks the system for the address of this machine from which
+//! packets to the server would leave, and times a few connects if there is a network in between.
+//! For loopback and Unix sockets it times none, because a connect would only disturb the server.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::fact::Fact;
 use super::root::Root;
 use crate::scope::ServerLocation;
 
-/// Number of connects that are timed; the median counts.
+/// Number of connects that are timed; the result is their median.
 const CONNECTS: usize = 5;
 
 /// Longest time that a connect may take.
@@ -35,7 +35,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ]
 }
 
-/// Parses the first and the last port from which connections are made.
+/// Parses the range of local ports for outgoing connections: the first and the last port.
 fn ports(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().map(str::parse::<u16>);
     match (words.next(), words.next(), words.next()) {
@@ -45,7 +45,7 @@ fn ports(line: &str) -> Option<String> {
 }
 
 /// Reads the path to a target: [`network::PATH`] and [`network::ROUND_TRIP`], with a value for each
-/// of its servers in the URL's order. Empty for a target that is not a server of its own.
+/// of its PostgreSQL or MySQL servers in the URL's order. Empty for a target without such servers.
 pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
@@ -123,7 +123,7 @@ fn way(address: &HostPort, usual_port: u16, until: base::Stamp) -> MeasuredPath 
     MeasuredPath { path, connect: server.and_then(|server| connect_time(server, until)) }
 }
 
-/// Returns the path to a server, and the server's address if its name has one.
+/// Returns the path to a server, and the server's address if its name resolves to one.
 fn path(address: &HostPort, port: u16) -> (NetworkPath, Option<SocketAddr>) {
     let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
@@ -133,8 +133,8 @@ fn path(address: &HostPort, port: u16) -> (NetworkPath, Option<SocketAddr>) {
     }
 }
 
-/// Returns the address that packets to a server would leave from. Connecting a datagram socket
-/// selects it, and sends nothing.
+/// Returns the address from which packets to a server would leave. Connecting a datagram socket
+/// selects the address without sending anything.
 fn local_address(server: SocketAddr) -> Option<IpAddr> {
     let any = match server {
         SocketAddr::V4(_) => "0.0.0.0:0",
@@ -145,7 +145,8 @@ fn local_address(server: SocketAddr) -> Option<IpAddr> {
     socket.local_addr().ok().map(|address| address.ip())
 }
 
-/// Returns the median of a few connect times, each of which is a round trip. `None` if one fails.
+/// Returns the median of a few connect times, each of which is a round trip; `None` if a connect
+/// fails.
 fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
     let mut times = Vec::with_capacity(CONNECTS);
     while times.len() < CONNECTS && (times.is_empty() || Monotonic.now() < until) {

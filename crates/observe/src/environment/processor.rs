@@ -10,8 +10,8 @@ use super::root::Root;
 /// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
 
-/// Bytes of `/proc/cpuinfo` that are read: they hold the first processor with all of its flags. The
-/// kernel may take milliseconds to measure each further one.
+/// Number of bytes of `/proc/cpuinfo` that are read: they hold the first processor with all of its
+/// flags. The kernel may take milliseconds to measure each further processor.
 const FIRST_PROCESSOR: u64 = 8 << 10;
 
 /// Maximum number of processors that a list may name. Linux can be built for 8,192.
@@ -71,7 +71,7 @@ fn switch(root: &Root, path: &str, [off, on]: [&str; 2]) -> Option<String> {
 }
 
 /// Returns `on` if the clock rate may rise above the nominal one while other processors are idle.
-/// Intel's driver has a switch of its own, with the opposite meaning.
+/// Intel's driver has a separate switch with the opposite meaning.
 fn turbo(root: &Root) -> Option<String> {
     switch(root, "intel_pstate/no_turbo", ["1", "0"])
         .or_else(|| switch(root, "cpufreq/boost", ["0", "1"]))

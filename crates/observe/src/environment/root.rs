@@ -12,10 +12,11 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// Maximum number of bytes that are read of a file: the mounts and limits of large machines fit.
+/// Maximum number of bytes that are read from a file, enough for the mounts and limits of large
+/// machines.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// Maximum number of bytes that are read of a file that should be one line.
+/// Maximum number of bytes that are read from a file that should have one line.
 const LONGEST_LINE: u64 = 4 << 10;
 
 /// Maximum number of entries of a folder that are read: more than any machine has processors.
@@ -37,8 +38,8 @@ impl Root {
         self.beginning(path, LONGEST_FILE)
     }
 
-    /// Returns the first bytes of a file. No more are read, because the kernel generates such files
-    /// during the read, and some are long.
+    /// Returns the first bytes of a file. Further bytes are not read, because the kernel generates
+    /// such files during the read, and some are long.
     pub(crate) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
         let mut content = Vec::new();
         let file = File::open(self.0.join(path)).ok()?;
@@ -53,12 +54,13 @@ impl Root {
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// Returns the content of a file as a number; `None` if it is not one.
+    /// Returns the content of a file as a number; `None` if it is not a number.
     pub(crate) fn number(&self, path: &str) -> Option<u64> {
         self.line(path)?.parse().ok()
     }
 
-    /// Returns the names in a folder, in alphabetical order; none if it cannot be read.
+    /// Returns the names in a folder, in alphabetical order; an empty list if the folder cannot be
+    /// read.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = self.0.join(path).read_dir() else { return Vec::new() };
         let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -75,8 +77,8 @@ impl Root {
         Some(String::from_utf8_lossy(memory.get(..length)?))
     }
 
-    /// Returns the numeric names in a folder, such as those of processes and threads; none if it
-    /// cannot be read.
+    /// Returns the numeric names in a folder, such as those of processes and threads; an empty list
+    /// if the folder cannot be read.
     pub(crate) fn numbers(&self, path: &str) -> Vec<u32> {
         let Ok(entries) = self.0.join(path).read_dir() else { return Vec::new() };
         let number = |entry: DirEntry| entry.file_name().to_str()?.parse().ok();

@@ -1,4 +1,4 @@
-//! Storage of the record: its file system and the device below.
+//! Storage of the record: its file system and the device of the file system.
 //!
 //! The device matters if the database uses it too, because writing the record then adds to the
 //! measured disk activity.
@@ -38,8 +38,8 @@ struct Mount {
     device: String,
 }
 
-/// Returns the mount that contains a folder: the deepest one, and of several at one path the last,
-/// which covers the others.
+/// Returns the mount that contains a folder: the deepest one. If several mounts have the same path,
+/// the last one covers the others.
 fn mount_of(text: &str, folder: &Path) -> Option<Mount> {
     let holding = text.lines().filter_map(mount).filter(|mount| folder.starts_with(&mount.at));
     holding.max_by_key(|mount| mount.at.components().count())

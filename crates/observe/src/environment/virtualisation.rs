@@ -28,9 +28,9 @@ const MAKERS: [(&str, &str); 11] = [
     ("OpenStack", "OpenStack"),
 ];
 
-/// Returns the name of the hypervisor, or a phrase if it has none; [`NONE`] on a machine without
-/// one. Processors of the x86 family have a flag that shows a hypervisor (CPUID leaf 1, ECX bit
-/// 31); elsewhere only the firmware shows it.
+/// Returns the name of the hypervisor, or a phrase if the hypervisor has no name; [`NONE`] on a
+/// machine without a hypervisor. Processors of the x86 family have a flag that shows a hypervisor
+/// (CPUID leaf 1, ECX bit 31); on others only the firmware shows it.
 fn hypervisor(root: &Root) -> Option<String> {
     let firmware = ["sys_vendor", "product_name"]
         .map(|name| root.line(&format!("sys/class/dmi/id/{name}")).unwrap_or_default());
@@ -59,7 +59,7 @@ const CONTAINERS: [(&str, &str); 5] = [
 ];
 
 fn container(root: &Root) -> Option<String> {
-    // Container manager that systemd was started in.
+    // The container manager in which systemd was started.
     if let Some(reported) = root.line("run/systemd/container") {
         return Some(reported);
     }

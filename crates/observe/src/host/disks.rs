@@ -32,14 +32,14 @@ struct DiskCounters {
     write_time: u64,
     busy: u64,
     queue_time: u64,
-    /// Number and total time of flushes, which kernels report from 5.5 on.
+    /// Number and total time of flushes; kernels report them from 5.5 on.
     flushes: Option<(u64, u64)>,
 }
 
-/// Disks of the machine.
+/// Sampler of the machine's disks.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
-    /// True for names that are whole disks. Each is looked up once.
+    /// Names of block devices; true for whole disks. Each name is looked up once.
     whole: BTreeMap<String, bool>,
 }
 
@@ -70,7 +70,7 @@ impl Disks {
         if let Some(known) = self.whole.get(name) {
             return *known;
         }
-        // The kernel writes a slash in a device name as `!` there.
+        // In this folder, the kernel replaces a slash in a device name by `!`.
         let folder = format!("sys/block/{}", name.replace('/', "!"));
         let is_whole = !NO_DISKS.iter().any(|begin| name.starts_with(begin)) && root.has(&folder);
         self.whole.insert(name.to_owned(), is_whole);
@@ -97,7 +97,7 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
         busy,
         queue_time,
     ] = *fields.first_chunk()?;
-    // Real counters fit into the sum; a line that overflows it is not valid.
+    // The sum of valid counters does not overflow, so a line with an overflow is not valid.
     reads.checked_add(writes)?;
     let flushes = fields.get(15).copied().zip(fields.get(16).copied());
     let done = DiskCounters {

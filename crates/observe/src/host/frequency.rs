@@ -14,7 +14,7 @@ const CPU: &str = "sys/devices/system/cpu";
 /// Maximum number of processors that are read: each file takes a few microseconds.
 const MOST: usize = 64;
 
-/// Source of the mean clock frequency.
+/// Sampler of the mean clock frequency.
 #[derive(Debug)]
 pub(crate) struct Frequency {
     paths: Vec<String>,
@@ -30,7 +30,8 @@ impl Frequency {
         Frequency { paths: paths.filter(|path| root.has(path)).take(MOST).collect() }
     }
 
-    /// Returns the mean over all processors that report a frequency, in MHz; `None` if none does.
+    /// Returns the mean over all processors that report a frequency, in MHz; `None` if no processor
+    /// does.
     fn mean(&self, root: &Root) -> Option<f64> {
         let khz: Vec<u64> = self.paths.iter().filter_map(|path| root.number(path)).collect();
         if khz.is_empty() {

@@ -27,10 +27,10 @@ struct InterfaceCounters {
     errors: u64,
 }
 
-/// Network interfaces of the machine.
+/// Sampler of the machine's network interfaces.
 #[derive(Debug, Default)]
 pub(crate) struct Interfaces {
-    /// Link speeds in bytes per second; `None` if unknown. Each is looked up once.
+    /// Link speeds in bytes per second; `None` if unknown. Each speed is looked up once.
     speeds: BTreeMap<String, Option<f64>>,
 }
 
@@ -59,7 +59,7 @@ impl Interfaces {
         if let Some(known) = self.speeds.get(name) {
             return *known;
         }
-        // Without a link, and in most virtual machines, it is -1, which does not parse as an
+        // Without a link, and in most virtual machines, the speed is -1, which does not parse as an
         // unsigned number.
         let megabits =
             root.number(&format!("sys/class/net/{name}/speed")).filter(|speed| *speed > 0);

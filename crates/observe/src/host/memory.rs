@@ -14,7 +14,7 @@ const COUNTERS: [(&str, ObservedMetric); 3] = [
     ("pgmajfault", host::MAJOR_FAULTS),
 ];
 
-/// Memory of the machine.
+/// Sampler of the machine's memory.
 pub(crate) struct Memory;
 
 impl Sampler for Memory {

@@ -17,7 +17,7 @@ const LINES: [(&str, &str, ObservedMetric); 5] = [
     ("io", "full", host::PRESSURE_IO_FULL),
 ];
 
-/// Resource pressure on the machine.
+/// Sampler of the resource pressure on the machine.
 pub(crate) struct Pressure;
 
 impl Sampler for Pressure {
@@ -42,8 +42,8 @@ impl Sampler for Pressure {
     }
 }
 
-/// Parses the microseconds of the line of a kind: `some avg10=0.00 avg60=0.00 avg300=0.00
-/// total=12`.
+/// Parses the total time of the line of a kind, in microseconds: `some avg10=0.00 avg60=0.00
+/// avg300=0.00 total=12`.
 pub(crate) fn total(text: &str, kind: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;
     line.rsplit_once("total=")?.1.trim().parse().ok()

@@ -26,7 +26,7 @@ pub struct Ticks {
     pub softirq: u64,
     /// Idle while a task waited for a disk.
     pub iowait: u64,
-    /// Ready to run while the hypervisor had given the processor to others.
+    /// Ready to run while the hypervisor had given the processor to other virtual machines.
     pub stolen: u64,
     /// Idle while no task waited for a disk.
     pub idle: u64,
@@ -54,7 +54,7 @@ impl Ticks {
         let [user, nice, system, idle, iowait, irq, softirq, stolen] = numbers?.try_into().ok()?;
         let (user, system) = (user.checked_add(nice)?, system.checked_add(irq)?);
         let ticks = Ticks { user, system, softirq, iowait, stolen, idle };
-        // Ensures that no sum of them overflows.
+        // Ensures that no sum of these numbers overflows.
         [user, system, softirq, iowait, stolen, idle]
             .iter()
             .try_fold(0, |sum: u64, part| sum.checked_add(*part))?;
@@ -66,7 +66,7 @@ impl Ticks {
         self.user + self.system + self.softirq
     }
 
-    /// Returns all ticks.
+    /// Returns the sum of all ticks, busy or not.
     pub fn total(self) -> u64 {
         self.busy() + self.stolen + self.iowait + self.idle
     }
@@ -96,7 +96,7 @@ pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
     Ticks::read(root)?.since(before?)
 }
 
-/// Processors of the machine, in seconds since boot, and its run queue.
+/// Sampler of the machine's processors, in seconds since boot, and of its run queue.
 pub(crate) struct Processors;
 
 impl Sampler for Processors {

@@ -11,7 +11,7 @@ use crate::sample::{Sample, Sampler};
 const COUNTERS: [(&str, ObservedMetric); 2] =
     [("OutSegs", host::TCP_SEGMENTS), ("RetransSegs", host::TCP_RETRANSMITS)];
 
-/// TCP statistics of the machine.
+/// Sampler of the machine's TCP statistics.
 pub(crate) struct Tcp;
 
 impl Sampler for Tcp {

@@ -10,12 +10,12 @@ use record::metric::host;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
-/// Longest time between two readings of the monotonic clock for the reading of the wall clock
-/// between them to belong to both.
+/// Longest time between two readings of the monotonic clock, between which the wall clock is read,
+/// for the reading of the wall clock to be assigned to them.
 const CLOSE: Nanos = Nanos::from_micros(100);
 
-/// Maximum number of attempts to read the clocks that closely. If each is interrupted, there is no
-/// reading.
+/// Maximum number of attempts to read the clocks within [`CLOSE`]. If every attempt is interrupted,
+/// there is no reading.
 const TRIES: usize = 5;
 
 /// Distance of the two clocks since the first sample.
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn wall_clock_offset_on_this_machine_is_stable() {
-        // An interrupted reading gives nothing, but not all of a thousand are interrupted.
+        // An interrupted reading returns nothing, but not all of a thousand readings are
+        // interrupted.
         let mut found = (0..1_000).filter_map(|_| distance());
         let (first, last) = (found.next().expect("a reading"), found.next_back().expect("another"));
         assert!(first.abs_diff(last) < 1_000_000_000, "{first} {last}");

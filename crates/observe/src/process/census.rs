@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::files::Files;
 use super::stat::Stat;
 
-/// Samples after which a process's parent is read again, because its number may have been reused.
+/// Number of samples after which a process's parent is read again, because its number may have been
+/// reused.
 const FORGET_EVERY: u32 = 16;
 
 /// Processes of the machine with their parents.
@@ -35,7 +36,7 @@ impl ProcessTree {
         }
     }
 
-    /// Returns the descendants of the given processes, without these themselves.
+    /// Returns the descendants of the given processes, without the given processes themselves.
     pub(super) fn descendants(&self, of: &BTreeSet<u32>) -> BTreeSet<u32> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (child, parent) in &self.parents {

@@ -31,14 +31,14 @@ const MOST_ANCESTORS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listener {
     inode: u64,
-    /// User id of the socket, where it is reported.
+    /// User id of the owner of the socket, if it is reported.
     user: Option<u32>,
 }
 
 /// Finds the processes at a location; `None` if the location names no process of this machine.
 ///
 /// # Errors
-/// The reason why no process was found, and a remedy.
+/// No process was found; the error is the reason, with a remedy.
 pub(super) fn find(
     files: &mut Files<'_>,
     place: &ServerLocation,
@@ -88,8 +88,8 @@ fn of_listeners(
     }
 }
 
-/// Finds the sockets that listen on a port. They come first in the files, and the kernel is slow to
-/// write the rest.
+/// Finds the sockets that listen on a port. Listening sockets come first in the files, and the
+/// kernel is slow to write the rest.
 fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     let mut found = Vec::new();
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
@@ -109,7 +109,7 @@ fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
 }
 
 /// Parses a line such as `0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 UID 0 INODE …`; `None` if the
-/// socket does not listen, in which case those after it do not either.
+/// socket does not listen. The sockets after such a one do not listen either.
 fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (_, port) = words.next()?.rsplit_once(':')?;
@@ -128,7 +128,8 @@ fn unix_listeners(files: &Files<'_>, path: &Path) -> Vec<Listener> {
     lines.filter(is_match).map(|(_, inode)| Listener { inode, user: None }).collect()
 }
 
-/// Parses a line such as `ADDRESS: 00000002 00000000 00010000 0001 01 INODE PATH`, if it listens.
+/// Parses a line such as `ADDRESS: 00000002 00000000 00010000 0001 01 INODE PATH`; `None` if the
+/// socket does not listen.
 fn unix_listener(line: &str) -> Option<(&str, u64)> {
     /// Flag of a listening socket, `SO_ACCEPTCON`.
     const LISTENS: u32 = 0x1_0000;
@@ -146,8 +147,8 @@ pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
 }
 
 /// Finds the processes that hold these sockets. Processes with the name of a database are searched
-/// first, in the order of their numbers, which is mostly the order of their starts, and the others
-/// only if that is not enough.
+/// first, in the order of their numbers, which is mostly the order of their starts. Other processes
+/// are searched only if sockets remain.
 fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();

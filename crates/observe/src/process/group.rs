@@ -1,9 +1,9 @@
 //! Resource use of all processes of one side. The set of processes changes; the sums only grow.
 //!
-//! The use of each process is added up at every sample, and is kept when the process ends. Its use
-//! between the last sample and its end, and the use of processes which begin and end between two
-//! samples, is reported by the parent that waited for them (the fields `cutime` and `cstime` of
-//! `proc_pid_stat(5)`).
+//! The use of each process is added to the sums at every sample, and stays there when the process
+//! ends. Use between the last sample of a process and its end, and the use of processes that begin
+//! and end between two samples, are reported by the parent that waited for them (the fields
+//! `cutime` and `cstime` of `proc_pid_stat(5)`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ use super::thread::CountedFrom;
 use super::units::{TICK, ids};
 use super::used::{Pair, ResourceUse};
 
-/// Maximum number of threads that are read one by one: each is one or two files.
+/// Maximum number of threads that are read one by one: each takes one or two files.
 pub(super) const ONE_BY_ONE: usize = 128;
 
-/// Threads whose status is read per sample, and processes whose bytes are.
+/// Number of threads whose status is read per sample, and of processes whose bytes are read.
 const STATUSES: usize = 16;
 
 /// Maximum number of samples of a process between two readings of its bytes.
 const IO_ROUNDS: usize = 5;
 
-/// Processes read per sample if there are too many to read their threads.
+/// Number of processes that are read per sample if there are too many to read their threads.
 const AT_ONCE: usize = 192;
 
 /// Processes of a side, and the resources that they have used.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     processes: BTreeMap<u32, Process>,
-    /// Use of all of them, including those that have ended.
+    /// Use of all processes, including those that have ended.
     pub(super) used: ResourceUse,
     /// Use of the threads that belong to the other side.
     pub(super) apart: ResourceUse,
@@ -60,7 +60,7 @@ pub(super) struct GroupSample {
 }
 
 impl Group {
-    /// Returns the ids of its processes.
+    /// Returns the ids of the group's processes.
     pub(super) fn numbers(&self) -> BTreeSet<u32> {
         self.processes.keys().copied().collect()
     }
@@ -120,7 +120,7 @@ impl Group {
     }
 
     /// Marks the processes that have children. A process stays marked, because it reports the use
-    /// of its last child after that has ended.
+    /// of its last child after that child has ended.
     fn mark_parents(&mut self) {
         let parents: BTreeSet<u32> = self.processes.values().map(|p| p.stat.parent).collect();
         for (number, process) in &mut self.processes {
@@ -170,15 +170,15 @@ impl Group {
 /// Use of processes that ended, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EndedProcesses {
-    /// Ticks counted for the processes found gone at the last sample that no parent has reported
-    /// yet.
+    /// Ticks that were counted for the processes found gone at the last sample, and that no parent
+    /// has reported yet.
     owed: u64,
 }
 
 impl EndedProcesses {
-    /// Returns the ticks that parents report beyond those counted for the processes that are gone.
-    /// A parent may be read before its child is found gone, or after, and then it reports the child
-    /// at the next sample; a parent that does not wait for its children never reports them.
+    /// Returns the ticks that parents report in addition to those counted for the processes that
+    /// are gone. If a parent is read before its child is found gone, it reports the child at the
+    /// next sample. A parent that does not wait for its children never reports them.
     fn beyond(&mut self, reported: u64, gone: u64) -> u64 {
         let all = gone.saturating_add(self.owed);
         self.owed = all.saturating_sub(reported).min(gone);
@@ -230,15 +230,15 @@ mod tests {
         let role =
             group.roles.get("checkpointer").map(|used| (used.user + used.system) / 1_000_000);
         assert_eq!(role, Some(38));
-        // The second one ends after another 20 ms, and its parent waits for it.
+        // The second process ends after another 20 ms, and its parent waits for it.
         let planted = plant(planted, 1, ticks(6, 5), 63).with("proc/2/stat", "");
         let mut files = Files::of(&planted.root);
         assert_eq!(group.look(&mut files, None).processes, 1);
         assert_eq!(millis(&group), 58);
     }
 
-    /// Many processes with one thread each. For most of them only the thread's run time is read;
-    /// still nothing is lost or counted twice when one ends.
+    /// Many processes with one thread each. For most of them, only the thread's run time is read.
+    /// Nevertheless nothing is lost or counted twice when one of them ends.
     #[test]
     fn briefly_read_processes_count_completely() {
         const MANY: u32 = 80;
@@ -258,7 +258,7 @@ mod tests {
             assert_eq!((moment.processes, moment.busiest), (80, Some(Pair(30_000_000, 0))));
             assert_eq!(millis(&group), 80 * 30 * look, "look {look}");
         }
-        // One ends 20 ms later, and its parent reports all that it used.
+        // One process ends 20 ms later, and its parent reports all time that it used.
         let planted = all(460).with("proc/7/stat", "").with("proc/7/task/7/schedstat", "");
         let parent = Stat { reaped_user: 48, ..ticks(46, 0) };
         let planted = plant(planted, PARENT, parent, 460);
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(reaped.beyond(0, 7), 0);
         assert_eq!(reaped.beyond(9, 0), 2);
         assert_eq!(reaped.beyond(4, 0), 4);
-        // A child that is never reported is dropped.
+        // The time of a child that is never reported is dropped.
         assert_eq!(reaped.beyond(0, 50), 0);
         assert_eq!(reaped.beyond(0, 0), 0);
         assert_eq!(reaped.beyond(3, 0), 3);

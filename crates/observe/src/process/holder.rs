@@ -22,8 +22,8 @@ impl Holder {
         Holder { program, census: ProcessTree::default() }
     }
 
-    /// Returns the inodes of the sockets that the program holds; `None` if they cannot be read, as
-    /// by another user.
+    /// Returns the inodes of the sockets that the program holds; `None` if they cannot be read, for
+    /// example by a different user.
     pub(crate) fn sockets(&mut self, root: &Root) -> Option<HashSet<u32>> {
         self.census.take(&mut Files::of(root));
         let first = BTreeSet::from([self.program]);
@@ -33,8 +33,8 @@ impl Holder {
     }
 }
 
-/// Returns the inodes of the sockets that processes hold; `None` if they cannot be read, as by
-/// another user.
+/// Returns the inodes of the sockets that processes hold; `None` if they cannot be read, for
+/// example by a different user.
 pub(super) fn sockets_of(root: &Root, processes: &BTreeSet<u32>) -> Option<HashSet<u32>> {
     let open = |number: &u32| {
         let folder = format!("proc/{number}/fd");

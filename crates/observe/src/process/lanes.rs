@@ -1,7 +1,7 @@
-//! Processor use of the threads of this process that make requests, from
+//! Processor use of the threads of this process that send requests, from
 //! `/proc/self/task/*/schedstat` (Linux, Documentation/scheduler/sched-stats.rst): the time that a
 //! thread ran, and the time that it was ready to run and waited for a processor, both in
-//! nanoseconds since it began.
+//! nanoseconds since the start of the thread.
 
 use record::metric::lane;
 use record::{LANE_PREFIX, ObservedMetric, Reading};
@@ -15,7 +15,7 @@ const MOST: usize = 64;
 /// Folder in which the kernel lists the threads of this process.
 const TASKS: &str = "proc/self/task";
 
-/// Threads of this process that make requests.
+/// Sampler of the threads of this process that send requests.
 pub(crate) struct Lanes;
 
 impl Sampler for Lanes {
@@ -29,7 +29,7 @@ fn readings(root: &Root) -> Vec<Reading> {
     tasks.iter().filter_map(|task| of_thread(root, task)).take(MOST).flatten().collect()
 }
 
-/// Reads one thread, if it makes requests.
+/// Reads one thread; `None` if it does not send requests.
 fn of_thread(root: &Root, task: &str) -> Option<[Reading; 2]> {
     let name = root.line(&format!("{TASKS}/{task}/comm"))?;
     if !name.starts_with(LANE_PREFIX) {

@@ -3,7 +3,7 @@
 //!
 //! [`find`] identifies the database's processes, [`census`] their descendants, and [`group`] adds
 //! up the use of all processes of a side as they begin and end. [`upstream`] finds the database
-//! behind a proxy. [`lanes`] reports each thread of this process that makes requests, and
+//! behind a proxy. [`lanes`] reports each thread of this process that sends requests, and
 //! [`others`] the programs that belong to neither side.
 
 mod census;
@@ -60,10 +60,10 @@ struct LocatedServer {
     found: Vec<u32>,
 }
 
-/// Processes of both sides.
+/// Sampler of the processes of both sides.
 #[derive(Debug)]
 pub(crate) struct Processes {
-    /// Root process of the observed program, if it is not this one.
+    /// Root process of the observed program; `None` if this process sends the requests.
     observed_root: Option<u32>,
     places: Vec<LocatedServer>,
     /// Name prefix of the threads of this process that belong to the database.
@@ -72,18 +72,19 @@ pub(crate) struct Processes {
     server: Group,
     /// The database, if proxies accept its connections.
     upstream: Upstream,
-    /// This process, if another one is observed.
+    /// The group of this process, if another program is observed.
     observer: Group,
     census: ProcessTree,
     others: OtherPrograms,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
-    /// Samples until the next search for servers, and until the one after it.
+    /// Numbers of samples until the next search for servers, and from that search to the one after
+    /// it.
     search: (u32, u32),
 }
 
 impl Processes {
-    /// Creates the source for a scope.
+    /// Creates the sampler for a scope.
     pub(crate) fn of(scope: &Scope) -> Processes {
         let threads = scope.servers.iter().find_map(|place| match place {
             ServerLocation::Threads(begin) => Some(*begin),
@@ -114,7 +115,8 @@ impl Processes {
         }
     }
 
-    /// Observes the database behind a proxy too, with a function that finds its locations.
+    /// Adds the observation of the database behind a proxy, with a function that finds its
+    /// locations.
     pub(crate) fn with_upstream(self, find_servers: FindServers) -> Processes {
         Processes { upstream: Upstream::of(Some(find_servers)), ..self }
     }
@@ -146,14 +148,15 @@ impl Sampler for Processes {
             usage.report_used(true, sample);
             usage.report_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
             usage.report_io(moment.tells_io, sample);
-            // The requesting threads have started its threads, which may run on the same
-            // processors.
+            // The threads that send requests have started the database's threads, which may
+            // therefore run on the same processors.
             usage.report_processors(&files, &moment, sample);
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
             let usage = SideUsage { side: MeasuredSide::Server, used: self.server.used, since_s };
             match moment.processes {
-                // It has ended since the last sample, so only the number of processes is reported.
+                // The database has ended since the last sample, so only its number of processes is
+                // reported.
                 0 => usage.read(sample, processes::PROCESSES, 0.0),
                 _ => usage.report(&files, &moment, sample),
             }
@@ -203,7 +206,7 @@ impl Processes {
         }
     }
 
-    /// Searches for servers that are not found or have ended, and returns true if one was found.
+    /// Searches for servers that were not found or have ended; returns true if one was found.
     fn find_servers(&mut self, files: &mut Files<'_>, sample: &mut Sample) -> bool {
         let here = self.server.numbers();
         let is_lost =
@@ -240,7 +243,7 @@ impl Processes {
         }
     }
 
-    /// Reports the cost of observing: the threads of this process that do it.
+    /// Reports the cost of observing: the processor time of the observing threads of this process.
     fn report_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let group = match self.observed_root {
             Some(_) => {
@@ -299,7 +302,7 @@ impl Processes {
 
     /// Reports the use of programs other than the load generator and the database. While a lost
     /// server is being searched for, nothing is reported, because the server would count as one of
-    /// them.
+    /// these programs.
     fn report_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
         let here = self.server.numbers();
         let is_lost = |place: &LocatedServer| {
@@ -506,7 +509,7 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(count, Some(2.0));
-        // The end of a program is not missing data; a program that was never there is.
+        // The end of a program is not missing data, but a program that never existed is.
         let number = shell.id();
         let after = look(&mut processes, &Root::system());
         assert_eq!(after.missing, []);

@@ -1,10 +1,9 @@
-//! Programs that belong neither to the load generator nor to the database, and their part of the
+//! Programs that belong neither to the load generator nor to the database, and their share of the
 //! machine's processors.
 //!
 //! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). It takes place
-//! only after the machine has used more processor time than the load generator and the database
-//! explain, and long enough after the last scan that scanning takes at most [`BUDGET`] of a
-//! processor.
+//! only if the machine has used more processor time than the load generator and the database have.
+//! Scans are so far apart that they take at most [`BUDGET`] of a processor.
 //!
 //! A process that begins and ends between two scans is counted under the name of the parent that
 //! waited for it. Kernel threads are not programs.
@@ -23,14 +22,14 @@ use crate::sample::Sample;
 /// Largest share of a processor that scanning may take.
 const BUDGET: f64 = 0.003;
 
-/// Processor time, in seconds, used by neither side since the last scan, from which a new scan is
-/// worthwhile.
+/// Minimum processor time, in seconds, that neither side used since the last scan, for a new scan
+/// to be worthwhile.
 const SCAN_THRESHOLD_S: f64 = 0.05;
 
-/// Ticks of processor time from which a program is reported by name.
+/// Minimum number of ticks of processor time for a program to be reported by name.
 const LEAST_NAMED_TICKS: u64 = 10;
 
-/// Share of a processor since the first scan from which a program is reported by name.
+/// Minimum share of a processor since the first scan for a program to be reported by name.
 const LEAST_NAMED_SHARE: f64 = 0.01;
 
 /// Maximum number of programs that are reported by name.
@@ -39,7 +38,7 @@ const MOST: usize = 16;
 /// Process id of `kthreadd`, the parent of all kernel threads.
 const KERNEL: u32 = 2;
 
-/// Maximum number of ancestors of a process that are followed, which ends a cycle.
+/// Maximum number of ancestors that are followed for a process; the limit ends a cycle.
 const GENERATIONS: usize = 64;
 
 /// Processes of both sides, and the processor time that they have used.
@@ -48,7 +47,7 @@ pub(super) struct Sides {
     pub(super) own: u32,
     /// Processes of the load generator, the database and the observer.
     pub(super) numbers: BTreeSet<u32>,
-    /// Processor time of all of them, in seconds.
+    /// Processor time of all these processes, in seconds.
     pub(super) used_s: f64,
 }
 
@@ -57,11 +56,11 @@ pub(super) struct Sides {
 struct OtherProcess {
     name: String,
     stat: Stat,
-    /// Ticks counted for it since the first scan.
+    /// Ticks counted for the process since the first scan.
     counted: u64,
 }
 
-/// The last scan.
+/// Time and cost of the last scan.
 #[derive(Clone, Copy, Debug)]
 struct Scan {
     at: Stamp,
@@ -169,7 +168,7 @@ impl OtherPrograms {
                     own(&other.stat).saturating_sub(own(&before.stat))
                         + reaped.saturating_sub(ended_since)
                 }
-                // It existed before, and belonged to a side or was hidden.
+                // The process existed before, and belonged to a side or was hidden.
                 None if is_first || other.stat.started < youngest => 0,
                 None => own(&other.stat) + reaped(&other.stat),
             };
@@ -184,8 +183,8 @@ impl OtherPrograms {
     }
 
     /// Returns, by ancestor, the ticks that processes had used by the last scan if they have ended
-    /// since. The ancestor is their nearest one that has not ended. Once it waits for them, its own
-    /// times include everything that they used.
+    /// since then. The ancestor is the nearest one that has not ended. Once it waits for the ended
+    /// processes, its own times include all time that they used.
     fn ended_since(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
         let is_there = |number: &u32, other: &OtherProcess| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
@@ -231,8 +230,8 @@ impl OtherPrograms {
     }
 }
 
-/// Returns the processor time of this thread, because on a busy machine a scan takes much longer by
-/// the clock. Zero where the kernel does not report it.
+/// Returns the processor time of this thread, or zero if the kernel does not report it. By the
+/// clock, a scan would take much longer on a busy machine.
 fn own_time(files: &mut Files<'_>) -> Nanos {
     let times = files.read(format_args!("proc/thread-self/schedstat"));
     let ran = times.and_then(|times| times.split_ascii_whitespace().next()?.parse().ok());
@@ -336,7 +335,8 @@ mod tests {
         assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
     }
 
-    /// `make` starts compilers that end between two scans or after one, and waits for them.
+    /// `make` starts compilers that end between two scans or after the second one, and waits for
+    /// them.
     #[test]
     fn children_that_ended_are_counted_once_and_with_their_parent() {
         let make =
@@ -347,7 +347,8 @@ mod tests {
         let running = plant(running, 21, "cc1", child(20, 5_000));
         let sample = look(&mut others, &running, 1);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
-        // Both have ended after another 10 s, and a third process began and ended that used 20 s.
+        // Both compilers have ended after another 10 s, and a third process, which used 20 s, began
+        // and ended.
         let sample = look(&mut others, &make(Planted::new(), 300 + 6_000 + 2_000), 2);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
         assert_eq!(value(&sample, "program make", "used"), Some(30.0));

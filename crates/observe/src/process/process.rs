@@ -12,12 +12,12 @@ use super::thread::{CountedFrom, Id, Thread, read_allowed, share};
 use super::units::{TICK, io};
 use super::used::{Pair, ResourceUse};
 
-/// Number of samples after which the list of threads is read again even if their number is the
-/// same.
+/// Number of samples after which the list of threads is read again, even if the number of threads
+/// is unchanged.
 const LIST_EVERY: u32 = 8;
 
-/// Number of first samples in which a process's title is read again, because it sets its title
-/// after it starts.
+/// Number of samples at the beginning in which a process's title is read again, because a process
+/// sets its title after its start.
 const NAMING: u32 = 3;
 
 /// Prefix of the names of observing threads.
@@ -28,9 +28,10 @@ const OBSERVERS: &str = "watch";
 pub(super) struct Detail {
     /// True if threads are read one by one.
     pub(super) threads: bool,
-    /// Samples per reading of a thread's status: each sample reads one of this many threads.
+    /// Number of samples after which every thread's status has been read: each sample reads the
+    /// status of one in this many threads.
     pub(super) rounds: usize,
-    /// Samples per reading of a process's bytes.
+    /// Number of samples between two readings of a process's bytes.
     pub(super) io_rounds: usize,
     /// Number of the current sample.
     pub(super) turn: usize,
@@ -39,7 +40,7 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    /// Returns true if the thread at this position in the order has its status read at this sample.
+    /// Returns true if the status of the thread at this position is read at this sample.
     fn reads_status_of(&self, place: usize) -> bool {
         place.wrapping_add(self.turn).is_multiple_of(self.rounds.max(1))
     }
@@ -48,13 +49,14 @@ impl Detail {
 /// Observation of a process at one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ProcessSample {
-    /// Use since the last sample, without the threads that are reported apart.
+    /// Use since the last sample, without the threads that are reported separately.
     pub(super) used: ResourceUse,
-    /// Use of the threads that are reported apart.
+    /// Use of the threads that are reported separately.
     pub(super) apart: ResourceUse,
-    /// Ticks in the two modes of children that ended since the last sample.
+    /// User and kernel ticks of children that ended since the last sample.
     pub(super) reaped: Pair,
-    /// Run time of its busiest thread, and of the busiest one reported apart, in nanoseconds.
+    /// Run time of the busiest thread, and of the busiest thread that is reported separately, in
+    /// nanoseconds.
     pub(super) busiest: Pair,
     /// Run time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
@@ -62,25 +64,25 @@ pub(super) struct ProcessSample {
     pub(super) has_threads: bool,
 }
 
-/// A sampled process.
+/// A process, and its values at the last sample.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     number: u32,
     /// Values of `stat` at the last reading.
     pub(super) stat: Stat,
-    /// Its threads, if they are read one by one.
+    /// Threads of the process, if they are read one by one.
     pub(super) threads: BTreeMap<u32, Thread>,
-    /// List of processors that it may run on, if its threads are not read.
+    /// List of processors that the process may run on, if its threads are not read.
     allowed: String,
     /// Bytes read and written; `None` if they may not be read.
     pub(super) io: Option<Pair>,
-    /// Kind of background work that it does.
+    /// Kind of background work that the process does.
     pub(super) role: Option<&'static str>,
-    /// Ticks counted for it until its `stat` was last read.
+    /// Ticks counted for the process until its `stat` was last read.
     counted: u64,
-    /// Run time counted since then, in nanoseconds.
+    /// Run time counted since `stat` was last read, in nanoseconds.
     counted_since: u64,
-    /// True if it has had children.
+    /// True if the process has had children.
     pub(super) is_parent: bool,
     looks: u32,
 }
@@ -125,7 +127,7 @@ impl Process {
         Some(process)
     }
 
-    /// Returns the ticks counted for it.
+    /// Returns the ticks counted for the process.
     pub(super) fn counted(&self) -> u64 {
         self.counted.saturating_add(self.counted_since / TICK)
     }
@@ -145,8 +147,9 @@ impl Process {
         self.sample_in_detail(files, place, detail)
     }
 
-    /// Reads only the run time of its single thread, if nothing else is due and it is not a parent
-    /// (the use of children is in `stat`). `None` if the process must be read in full.
+    /// Reads only the run time of the process's single thread, if nothing else is due and the
+    /// process is not a parent (the use of children is in `stat`). `None` if the process must be
+    /// read in full.
     fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,
@@ -196,16 +199,17 @@ impl Process {
         let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
         let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
         let grown = grown.saturating_sub(std::mem::take(&mut self.counted_since));
-        // The scheduler's run time is finer than ticks but ends with a thread: where threads may
-        // have ended, ticks are complete. Both measure the same time, so neither drifts from the
-        // other.
+        // The scheduler's run time is finer than ticks, but disappears when a thread ends. If
+        // threads may have ended, only ticks are complete. Both measure the same time, so they do
+        // not drift apart.
         let by_threads = seen.has_threads && (was_alone || detail.apart.is_some());
         let time = if by_threads { ran } else { grown };
         let Pair(user, system) = share(ticks, ticks_before).divide(time);
         (seen.used.user, seen.used.system) = (user, system);
         seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
         self.counted = ticks.sum();
-        // The bytes of the threads that are reported apart have been read just now.
+        // The bytes of the threads that are reported apart have been read just now, so the bytes of
+        // the process must be read, too.
         let is_due = (self.number as usize).wrapping_add(self.looks as usize);
         let has_to_be = detail.apart.is_some() || self.role.is_some();
         if has_to_be || is_due.is_multiple_of(detail.io_rounds.max(1)) {
@@ -246,8 +250,8 @@ impl Process {
         }
     }
 
-    /// Returns the run time of its threads since the last sample, without those reported apart, in
-    /// nanoseconds.
+    /// Returns the run time of the process's threads since the last sample, in nanoseconds, without
+    /// the threads that are reported separately.
     fn sample_threads(
         &mut self,
         files: &mut Files<'_>,
@@ -286,8 +290,8 @@ impl Process {
         seen.used.written = written.saturating_sub(seen.apart.written);
     }
 
-    /// Returns the lists of processors that its threads may use. If some threads make requests,
-    /// only these count.
+    /// Returns the lists of processors that the process's threads may use. If some threads send
+    /// requests, returns only the lists of these threads.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANE_PREFIX);
         let has_lanes = self.threads.values().any(is_lane);

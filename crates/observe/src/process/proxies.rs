@@ -9,7 +9,7 @@ use super::find::find;
 use crate::environment::Root;
 use crate::scope::ServerLocation;
 
-/// Names of proxies. The kernel keeps 15 characters.
+/// Names of proxies, cut to the 15 characters that the kernel stores.
 const PROXIES: [&str; 15] = [
     "docker-proxy",
     "envoy",
@@ -36,8 +36,8 @@ pub(crate) struct Listener {
     pub(crate) name: String,
 }
 
-/// Returns the process that listens on a port, unless it is a database by its name; `None` even if
-/// it is not visible, or if there are several.
+/// Returns the process that listens on a port; `None` if it has the name of a database, if it is
+/// not visible, or if there are several.
 pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     let mut files = Files::of(root);
     let found = find(&mut files, &ServerLocation::Port(port))?.ok()?;

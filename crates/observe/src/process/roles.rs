@@ -1,5 +1,5 @@
 //! Background work of the database's processes, by their titles in `/proc/PID/cmdline`. PostgreSQL
-//! writes them there (`update_process_title`; its documentation, chapter 27.1, Standard Unix
+//! writes the titles (`update_process_title`; PostgreSQL documentation, chapter 27.1, Standard Unix
 //! Tools).
 
 use record::component_name::{AUTOVACUUM_WORKER, BACKGROUND_WRITER, CHECKPOINTER, WALSENDER};

@@ -11,9 +11,9 @@ pub(super) struct Stat {
     pub(super) user: u64,
     /// Processor time in the kernel.
     pub(super) system: u64,
-    /// User-mode time of its children that have ended, and of theirs.
+    /// User-mode time of the process's ended children, and of the children's own ended children.
     pub(super) reaped_user: u64,
-    /// Kernel time of its children that have ended, and of theirs.
+    /// Kernel time of the process's ended children, and of the children's own ended children.
     pub(super) reaped_system: u64,
     /// Number of threads.
     pub(super) threads: u32,
@@ -28,7 +28,8 @@ impl Stat {
     pub(super) fn parse(line: &str) -> Option<Stat> {
         let (_, fields) = line.rsplit_once(") ")?;
         let mut words = fields.split_ascii_whitespace();
-        // Fields are counted from 1. The first one here is the third, and they are read in order.
+        // Fields are counted from 1. The first field here is the third of the line; fields are read
+        // in order.
         let mut next = 3;
         let mut field = |number: usize| -> Option<u64> {
             let word = words.nth(number.checked_sub(next)?)?;

@@ -1,6 +1,6 @@
-//! One thread: `/proc/PID/task/TID/{schedstat,status}` and, for a thread that is reported apart
-//! from its process, `stat` and `io` there (Linux, Documentation/scheduler/sched-stats.rst,
-//! `proc_pid_status(5)`, `proc_pid_io(5)`).
+//! One thread: `/proc/PID/task/TID/{schedstat,status}` and, for a thread that is reported
+//! separately from its process, `stat` and `io` there (Linux,
+//! Documentation/scheduler/sched-stats.rst, `proc_pid_status(5)`, `proc_pid_io(5)`).
 
 use super::files::Files;
 use super::stat::Stat;
@@ -21,22 +21,22 @@ pub(super) struct Id {
 pub(super) enum CountedFrom {
     /// From its start, because it began after the first sample.
     Birth,
-    /// From now on, because it existed before.
+    /// From now on, because it existed before the first sample.
     Now,
 }
 
 /// Times reported by the scheduler, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Times {
-    /// Time that it ran.
+    /// Time for which the thread ran.
     pub(super) ran: u64,
-    /// Time that it was ready to run and had no processor.
+    /// Time for which the thread was ready to run and had no processor.
     pub(super) waited: u64,
 }
 
 impl Times {
-    /// Parses both times; the third number is how often it ran. Kernels without `CONFIG_SCHED_INFO`
-    /// write three zeros, for which this returns `None`.
+    /// Parses both times; the third number of the file, the number of time slices, is ignored.
+    /// Kernels without `CONFIG_SCHED_INFO` write three zeros, for which this returns `None`.
     fn parse(schedstat: &str) -> Option<Times> {
         let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse().ok());
         let mut number = || -> Option<u64> { numbers.next()? };
@@ -52,7 +52,7 @@ pub(super) struct Status {
     pub(super) name: String,
     /// Voluntary and involuntary context switches.
     pub(super) switches: Pair,
-    /// Processors that it may run on, as a list such as `0-3,8`.
+    /// Processors that the thread may run on, as a list such as `0-3,8`.
     pub(super) allowed: String,
 }
 
@@ -77,7 +77,7 @@ impl Status {
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
     id: Id,
-    /// Name of the thread.
+    /// Name of the thread at the last reading.
     pub(super) name: String,
     times: Times,
     /// Values of `status` at the last reading.
@@ -89,7 +89,7 @@ pub(super) struct Thread {
 /// Use of a thread since the last sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ThreadUse {
-    /// Times by the scheduler.
+    /// Times that the scheduler reports.
     pub(super) times: Times,
     /// Voluntary and involuntary switches; zero if they were not read.
     pub(super) switches: Pair,
@@ -130,7 +130,7 @@ impl Thread {
         Some(ThreadUse { times, switches })
     }
 
-    /// Returns the use of resources by a thread that is reported apart from its process.
+    /// Returns the use of resources by a thread that is reported separately from its process.
     pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: ThreadUse) -> ResourceUse {
         let Id { process, thread } = self.id;
         let stat = files.read(format_args!("proc/{process}/task/{thread}/stat"));
@@ -155,14 +155,14 @@ impl Thread {
     }
 }
 
-/// Returns the ticks in proportion to which a time is divided into modes: the ticks since the last
-/// sample if there are enough of them, otherwise the totals.
+/// Returns the ticks by whose proportion a time is divided into user and kernel mode: the ticks
+/// since the last sample if there are enough of them, otherwise the totals.
 pub(super) fn share(now: Pair, before: Pair) -> Pair {
     let grown = now.since(before);
     if grown.sum() >= ENOUGH { grown } else { now }
 }
 
-/// Ticks that are enough to divide a time: 50 ms.
+/// Minimum number of ticks by which a time is divided: 50 ms.
 const ENOUGH: u64 = 50_000_000 / TICK;
 
 fn read_times(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Times> {
@@ -173,7 +173,8 @@ fn read_status(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Stat
     Some(Status::parse(&files.read(format_args!("proc/{process}/task/{thread}/status"))?))
 }
 
-/// Returns the list of processors that a process's first thread may run on; empty if it has ended.
+/// Returns the list of processors that a process's first thread may run on; empty if the process
+/// has ended.
 pub(super) fn read_allowed(files: &mut Files<'_>, process: u32) -> String {
     let status = files.read(format_args!("proc/{process}/status"));
     status.map(|text| Status::parse(&text).allowed).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! The database behind a proxy that accepts the target's connections.
 //!
-//! The connections of the proxy lead to the places at which the database listens on this machine.
-//! Only the owner of the proxy and root see which connections it holds.
+//! The connections of the proxy lead to the locations at which the database listens on this
+//! machine. Only the owner of the proxy and root can see its connections.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,8 +15,9 @@ use super::holder::sockets_of;
 use super::thread::CountedFrom;
 use crate::scope::ServerLocation;
 
-/// Returns the places on this machine to which sockets are connected. The sockets are given by
-/// their inodes; those that were accepted at one of the ports lead to clients, and do not count.
+/// A function that returns the locations on this machine to which sockets are connected. The
+/// sockets are given by their inodes; sockets that were accepted at one of the ports lead to
+/// clients, and are ignored.
 pub(crate) type FindServers = fn(&HashSet<u32>, &[u16]) -> Vec<ServerLocation>;
 
 /// Maximum number of samples between two searches: a search reads the connections of the machine.
@@ -29,18 +30,18 @@ const NOT_VISIBLE: &str =
 /// Processes of the databases behind proxies.
 #[derive(Debug)]
 pub(super) struct Upstream {
-    /// Finds its locations; `None` if it is not observed.
+    /// The function that finds the locations of the databases; `None` if they are not observed.
     find_servers: Option<FindServers>,
     pub(super) group: Group,
-    /// Samples until the next search, and until the one after it.
+    /// Numbers of samples until the next search, and from that search to the one after it.
     search: (u32, u32),
 }
 
 /// Proxies that accept the target's connections.
 pub(super) struct Proxies {
-    /// Process ids.
+    /// Ids of the proxies' processes.
     pub(super) numbers: Vec<u32>,
-    /// Ports at which they accept connections.
+    /// Ports at which the proxies accept connections.
     pub(super) ports: Vec<u16>,
 }
 
@@ -71,7 +72,7 @@ impl Upstream {
     }
 
     /// Searches for the databases, unless the last search was too recent: a proxy may connect to
-    /// another one later. Returns their processes.
+    /// another database later. Returns their processes.
     fn find(
         &mut self,
         files: &mut Files<'_>,
@@ -109,7 +110,7 @@ impl Upstream {
     }
 }
 
-/// Returns true if a process has the name of a database: another one may be a second proxy.
+/// Returns true if a process has the name of a database; otherwise it may be a second proxy.
 fn is_database(files: &mut Files<'_>, number: u32) -> bool {
     let name = files.read(format_args!("proc/{number}/comm"));
     name.is_some_and(|name| DATABASE_PROGRAMS.contains(&name.trim()))

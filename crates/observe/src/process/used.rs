@@ -9,7 +9,7 @@ pub(super) struct ResourceUse {
     pub(super) user: u64,
     /// Processor time in the kernel.
     pub(super) system: u64,
-    /// Time in which a thread was ready to run and had no processor.
+    /// Time for which a thread was ready to run and had no processor.
     pub(super) waited: u64,
     /// Page faults that waited for a disk.
     pub(super) major_faults: u64,
@@ -37,24 +37,24 @@ impl AddAssign for ResourceUse {
     }
 }
 
-/// Two counters whose growth is used: bytes read and written, context switches of both kinds, or
-/// ticks in the two modes.
+/// Two counters whose growth is used: bytes read and written, voluntary and involuntary context
+/// switches, or ticks in user mode and in the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pair(pub(super) u64, pub(super) u64);
 
 impl Pair {
-    /// Returns their growth since an earlier reading.
+    /// Returns the growth of both counters since an earlier reading.
     pub(super) fn since(self, earlier: Pair) -> Pair {
         Pair(self.0.saturating_sub(earlier.0), self.1.saturating_sub(earlier.1))
     }
 
-    /// Returns their sum.
+    /// Returns the sum of both counters.
     pub(super) fn sum(self) -> u64 {
         self.0.saturating_add(self.1)
     }
 
-    /// Divides a whole in the proportion of the two; all of it goes to the first part if both are
-    /// zero.
+    /// Divides a whole in the proportion of the two counters; the first part is the whole if both
+    /// are zero.
     pub(super) fn divide(self, whole: u64) -> Pair {
         let sum = u128::from(self.0) + u128::from(self.1);
         if sum == 0 {

@@ -2,12 +2,13 @@
 //!
 //! A request is sent and answered with the remote time. The answer was given between sending and
 //! receiving, on average in the middle, and the error is smaller for a shorter round trip (D. L.
-//! Mills, RFC 5905, chapter 8). The remote side counts on from the first reading of its wall clock
-//! by its monotonic clock, so the time it reports makes no steps during the watch.
+//! Mills, RFC 5905, chapter 8). The remote side reports the first reading of its wall clock plus
+//! the time that has passed since then on its monotonic clock, so its time makes no steps during
+//! the watch.
 
 use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 
-/// One exchange.
+/// One request to the remote clock, and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClockExchange {
     /// Time at which the request was sent.
@@ -19,7 +20,7 @@ pub(super) struct ClockExchange {
 }
 
 impl ClockExchange {
-    /// Returns the round trip time. Half of it is the largest error of the offset.
+    /// Returns the round trip time. The error of the offset is at most half of it.
     pub(super) fn delay(self) -> Nanos {
         self.back.since(self.sent)
     }
@@ -29,14 +30,15 @@ impl ClockExchange {
         (i128::from(self.sent.0) + i128::from(self.back.0)) / 2
     }
 
-    /// Converts a remote time to an instant here, limited to the range from `earliest` to `latest`.
+    /// Converts a remote time to an instant of this machine, limited to the range from `earliest`
+    /// to `latest`.
     pub(super) fn stamp(self, there: i64, earliest: Stamp, latest: Stamp) -> Stamp {
         let here = i128::from(there) - i128::from(self.clock) + self.middle();
         let here = u64::try_from(here.max(0)).unwrap_or(u64::MAX);
         Stamp(here).min(latest).max(earliest)
     }
 
-    /// Returns the seconds by which the remote clock is ahead of the clock here.
+    /// Returns the seconds by which the remote clock is ahead of this machine's clock.
     pub(super) fn offset_s(self, here: Reference) -> f64 {
         let here = i128::from(here.wall.0) - (i128::from(here.stamp.0) - self.middle());
         (i128::from(self.clock) - here) as f64 / 1e9
@@ -51,13 +53,13 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// Reads both clocks.
+    /// Reads this machine's wall clock and monotonic clock.
     pub(super) fn now() -> Reference {
         Reference { wall: WallTime::now(), stamp: Monotonic.now() }
     }
 
-    /// Returns the current time counted on from this reading: nanoseconds since 1970, without
-    /// steps.
+    /// Returns this reading of the wall clock plus the monotonic time since then: nanoseconds since
+    /// 1970, without steps.
     pub(super) fn counted_on(self) -> i64 {
         self.wall.after(Monotonic.now().since(self.stamp)).0
     }

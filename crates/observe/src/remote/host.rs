@@ -1,13 +1,13 @@
-//! The machine that is observed, and its names for ssh.
+//! The remote machine that is observed, and its names for ssh.
 
 /// A machine that is reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteHost {
-    /// Login name; `None` leaves it to ssh.
+    /// Login name; `None` for ssh's default.
     pub user: Option<String>,
-    /// Its name or address, which is the prefix of its components' names.
+    /// Name or address of the machine, which is the prefix of the names of its components.
     pub host: String,
-    /// Port of its ssh server; `None` leaves it to ssh.
+    /// Port of the machine's ssh server; `None` for ssh's default.
     pub port: Option<u16>,
     /// Name of the remote program.
     pub command: String,
@@ -23,7 +23,7 @@ impl RemoteHost {
         RemoteHost { user: None, host, port: None, command }
     }
 
-    /// Returns the command with which users can connect themselves.
+    /// Returns a command with which a user can connect to the machine.
     pub(super) fn ssh_command(&self) -> String {
         match self.port {
             Some(port) => format!("ssh -p {port} {}", self.login()),

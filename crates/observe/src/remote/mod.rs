@@ -2,8 +2,8 @@
 //!
 //! [`RemoteWatch`] starts `assay observe --stdio` there over the user's own ssh, measures the
 //! offset between the two clocks, and reports the remote samples with the name of the machine in
-//! front, at times of this machine. No port is opened on either machine, and the remote program
-//! ends with its input, however this one ends. [`serve()`] is the remote side.
+//! front, at times of this machine. No port is opened on either machine. The remote program ends
+//! when its input ends, so it ends with this process in every case. [`serve()`] is the remote side.
 //!
 //! A failure is reported as missing, once, with a remedy: the run continues.
 
@@ -40,24 +40,25 @@ const QUEUE: usize = 64;
 /// Maximum number of lines that a login may write before the remote program starts.
 const MOST_NOISE: usize = 64;
 
-/// Number of requests to the remote clock; the fastest answer counts.
+/// Number of requests to the remote clock; the answer with the shortest round trip is used.
 const CLOCK_REQUESTS: u64 = 8;
 
 /// Time after which the remote clock is read again: two clocks drift by up to 0.1 ms per second.
 const CLOCK_PERIOD: Nanos = Nanos::from_secs(30);
 
-/// Multiple of the fastest round trip above which an answer is less accurate than an older one.
+/// Multiple of the fastest round trip above which a new answer is not used, because an older one is
+/// more accurate.
 const SLOW: u64 = 2;
 
-/// Clock offset in seconds from which it is reported.
+/// Minimum clock offset that is reported, in seconds.
 const FAR_APART_S: f64 = 1.0;
 
-/// Limits of waiting.
+/// Time limits for messages of the remote program.
 #[derive(Clone, Copy, Debug)]
 struct BoundedWait {
     /// Longest time until the remote program's greeting, and until each answer of its clock.
     greeting: Nanos,
-    /// Longest time without a sample before that is reported.
+    /// Time without a sample after which the silence is reported.
     silence: Nanos,
     /// Longest time until the last sample.
     farewell: Nanos,
@@ -80,9 +81,9 @@ pub struct RemoteWatch {
 }
 
 impl RemoteWatch {
-    /// Starts the thread, without waiting for ssh. It calls `on_sample` with each remote sample and
-    /// its time since `zero`. The scope sets the period, and the port on which the database listens
-    /// there.
+    /// Starts the thread, without waiting for ssh. The thread calls `on_sample` with each remote
+    /// sample and its time since `zero`. The scope sets the sampling interval, and the port on
+    /// which the database listens on the remote machine.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
@@ -124,7 +125,7 @@ impl RemoteWatch {
                         on_sample: &on_sample,
                     };
                     let failure = talk.hold().err();
-                    // A thread that still reads finds the channel closed, and ends.
+                    // If the thread is still reading, it finds the channel closed, and ends.
                     drop(talk.received);
                     (failure, talk.connection.close())
                 }
@@ -139,9 +140,9 @@ impl RemoteWatch {
     }
 
     /// Stops all watches and the programs on the other machines. When this returns, everything read
-    /// until now has been reported. It takes a few seconds at most, even if no machine answers.
+    /// until now has been reported. This takes a few seconds at most, even if no machine answers.
     pub fn end_all(watches: Vec<RemoteWatch>) {
-        // One that has ended by itself has closed its channel.
+        // A watch that has ended by itself has closed its channel.
         watches.iter().for_each(|watch| drop(watch.events.send(Event::Over)));
         // A panic in a thread has been printed already and does not affect the run.
         watches.into_iter().for_each(|watch| drop(watch.thread.join()));
@@ -193,7 +194,8 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    /// Waits for the remote program's greeting. Lines that the login writes before it are skipped.
+    /// Waits for the remote program's greeting. Lines that the login writes before the greeting are
+    /// skipped.
     fn greet(&mut self) -> Result<(), RemoteFailure> {
         let until = Monotonic.now() + self.bounds.greeting;
         let mut noise = String::new();

@@ -3,10 +3,11 @@
 //! The process on the other machine greets with `{"assay-observe":1,"host":"db1","clock":…}`,
 //! answers each `ping N` with `pong N CLOCK`, and after `begin` sends
 //! `{"at_ns":…,"readings":[[component,metric,unit,value],…],"missing":[[what,why],…]}` at the
-//! period of its arguments. Clocks are nanoseconds since 1970. The program ends with its input.
+//! sampling interval of its arguments. Clocks are nanoseconds since 1970. The process ends when its
+//! input ends.
 //!
-//! Input from another machine is not trusted: any bytes are parsed or rejected, and the parts that
-//! are kept have limited length and no control characters.
+//! Input from another machine is not trusted: any bytes are parsed or rejected, and the texts that
+//! are stored have limited length and no control characters.
 
 use base::is_terminal_control;
 use record::{ObservedComponent, Reading, Series};
@@ -17,7 +18,7 @@ use crate::sample::{Missing, Sample};
 /// Version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
-/// Key in the greeting by which an `assay` recognises another.
+/// Key in the greeting by which an `assay` process recognises another one.
 const GREETING: &str = "assay-observe";
 
 /// Maximum number of bytes of a line.
@@ -60,25 +61,25 @@ impl RemoteRequest {
 /// A message from the other machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum RemoteMessage {
-    /// The greeting.
+    /// The first message of the program.
     Greeting {
-        /// Version of its protocol.
+        /// Version of the remote program's protocol.
         version: u64,
         /// Host name of the machine.
         host: String,
     },
     /// The answer to a ping.
     Pong {
-        /// Number of the request.
+        /// Number of the request that is answered.
         number: u64,
         /// Time in nanoseconds since 1970.
         clock: i64,
     },
-    /// A sample.
+    /// The readings of one sampling round.
     Sample {
         /// Time of the sample, in nanoseconds since 1970 by the remote clock.
         at: i64,
-        /// The sample itself.
+        /// The readings and missing items.
         sample: Sample,
     },
 }
@@ -131,7 +132,8 @@ pub(super) fn sample(at: i64, sample: &Sample) -> String {
     format!("{}\n", json!({ "at_ns": at, "readings": readings, "missing": missing }))
 }
 
-/// Parses readings; readings of components unknown here are left out. `None` if they are malformed.
+/// Parses readings; readings of components unknown here are left out. `None` if the text is
+/// malformed.
 fn readings(value: &Value) -> Option<Vec<Reading>> {
     let mut readings = Vec::new();
     for reading in value.as_array()? {

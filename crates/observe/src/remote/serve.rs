@@ -25,7 +25,8 @@ pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
     Scope { every, generator: None, servers }
 }
 
-/// Reports samples of this machine until the input ends, in lines of the module `protocol`.
+/// Reports samples of this machine until the input ends, as lines in the format of the module
+/// `protocol`.
 ///
 /// # Errors
 /// Input or output failed, or the operating system cannot start a thread.
@@ -70,7 +71,7 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
 }
 
 /// Returns a sample without the load generator, which runs on another machine. This process would
-/// count as the load generator; only its cost of observing is kept.
+/// otherwise count as the load generator; of its readings, only the cost of observing is retained.
 fn of_the_machine(sample: Sample) -> Sample {
     let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.kind)
     {

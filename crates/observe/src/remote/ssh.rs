@@ -1,7 +1,7 @@
 //! The user's own ssh, and messages for its failures.
 //!
 //! No port is opened and no password is requested (ssh_config(5): `BatchMode`,
-//! `ClearAllForwardings`). The user's keys and configuration decide about access.
+//! `ClearAllForwardings`). The user's keys and configuration determine the access.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -39,10 +39,10 @@ const SSH_OPTIONS: [&str; 16] = [
     "ControlPath=none",
 ];
 
-/// Bytes that are kept of the end of ssh's error output.
+/// Maximum number of bytes that are kept from the end of ssh's error output.
 const KEPT: usize = 4_096;
 
-/// Longest time until ssh closes its error output after its output.
+/// Longest time from the end of ssh's output to the end of its error output.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// Exit codes: of ssh for its own failures (ssh(1), "EXIT STATUS"), and of a shell that does not
@@ -92,7 +92,7 @@ fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
     command
 }
 
-/// A running ssh process.
+/// A running ssh process and its streams.
 #[derive(Debug)]
 pub(super) struct Connection {
     child: Child,
@@ -103,14 +103,14 @@ pub(super) struct Connection {
 /// End of an ssh process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SshExit {
-    /// Its exit code; `None` if it was killed.
+    /// Exit code of ssh; `None` if it was killed.
     pub(super) code: Option<i32>,
-    /// End of its error output.
+    /// Last part of ssh's error output.
     pub(super) complaint: String,
 }
 
 impl Connection {
-    /// Starts ssh; its output arrives as events.
+    /// Starts ssh; its output is received as events.
     pub(super) fn open(
         program: &OsStr,
         host: &RemoteHost,
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request. If the program is gone, the end of its output shows it.
+    /// Sends a request. If the remote program has ended, the end of its output shows this.
     pub(super) fn ask(&mut self, asked: RemoteRequest) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(asked.line().as_bytes());
@@ -153,7 +153,7 @@ impl Connection {
         self.input = None;
     }
 
-    /// Ends ssh, if it has not ended, and returns how it ended.
+    /// Ends ssh, if it is still running, and returns its exit code and error output.
     pub(super) fn close(mut self) -> SshExit {
         self.close_input();
         let complaint = self.complaint.recv_timeout(PARTING).unwrap_or_default();
@@ -161,7 +161,8 @@ impl Connection {
         SshExit { code, complaint }
     }
 
-    /// Kills ssh and waits for its end. One that has ended by itself keeps its code.
+    /// Kills ssh, waits for its end, and returns its exit code. An ssh that has ended by itself
+    /// keeps its code.
     fn kill(&mut self) -> Option<i32> {
         let _ = self.child.kill();
         self.child.wait().ok()?.code()
@@ -186,7 +187,7 @@ fn forward_lines(output: impl Read, events: &SyncSender<Event>) {
     }
 }
 
-/// Returns the end of the error output.
+/// Returns the last part of the error output.
 fn end_of(mut errors: impl Read) -> String {
     let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
     while let Ok(count @ 1..) = errors.read(&mut chunk) {
@@ -200,25 +201,25 @@ fn end_of(mut errors: impl Read) -> String {
 /// Reason why another machine is not observed.
 #[derive(Debug)]
 pub(super) enum RemoteFailure {
-    /// There is no ssh, or it cannot be started.
+    /// The program `ssh` does not exist or cannot be started.
     NotStarted(io::Error),
     /// The program `ssh` ended before the remote `assay` had greeted.
     NotReached,
-    /// The program `ssh` ended during the run, at this time since the start.
+    /// The program `ssh` ended during the run, this long after the start.
     Ended(Nanos),
-    /// There was no message for this time, before the first sample.
+    /// No message arrived for this long, before the first sample.
     Silent(Nanos),
     /// The remote program is not `assay`, and wrote this line.
     NotAssay(String),
-    /// The remote `assay` uses this other version of the protocol.
+    /// The remote `assay` uses this version of the protocol, which differs from our version.
     Version(u64),
     /// This line is not a message of the protocol.
     Malformed(String),
-    /// The run was over before there was a sample.
+    /// The run was over before a sample arrived.
     TooLate,
 }
 
-/// Returns the reason why it is not observed, with a remedy.
+/// Returns the reason why the machine is not observed, with a remedy.
 pub(super) fn why(failure: &RemoteFailure, host: &RemoteHost, parting: &SshExit) -> String {
     let name = &host.host;
     match failure {

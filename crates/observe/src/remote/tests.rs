@@ -1,4 +1,4 @@
-//! Tests with a stand-in for ssh, which works or fails in one of ssh's ways.
+//! Tests with a stand-in for ssh, which works, or fails in one of the ways in which ssh fails.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -40,8 +40,8 @@ fn stand_in(script: &str, bounds: BoundedWait) -> Standing {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
     std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
-    // A file that this process has open for writing cannot be executed, and a forked child of
-    // another test may have it open a little longer.
+    // A file that this process has open for writing cannot be executed, and a child forked by
+    // another test may hold the file open a little longer.
     let status = Command::new("install").arg("-m755").args([&text, &path]).status();
     assert!(status.unwrap().success());
     let (sender, samples) = sync_channel(1_000);
@@ -110,7 +110,7 @@ fn remote_clock_an_hour_ahead_is_reported_and_corrected() {
         missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
     assert!(is_reported, "{}", missing.why);
     let readings = standing.readings(2);
-    // By the remote clock they were an hour later.
+    // By the remote clock, the samples were an hour later.
     assert!(readings.iter().all(|(at, _)| *at < Nanos::from_secs(60)), "{readings:?}");
     standing.end();
 }
@@ -179,7 +179,7 @@ fn hanging_observer_is_given_up() {
     let mut before = stand_in("cat >/dev/null\n", BoundedWait { greeting: short, ..bounds() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));
     before.end();
-    // One that hangs later is waited for, and ended with the run.
+    // A remote program that hangs later is waited for until the end of the run.
     let later = BoundedWait { silence: short, farewell: short, ..bounds() };
     let mut standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
     let silent = standing.samples.iter().flat_map(|(_, sample)| sample.missing);

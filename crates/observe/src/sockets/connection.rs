@@ -1,4 +1,4 @@
-//! TCP connections as one side sees them.
+//! TCP connections from the view of one side.
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -29,8 +29,8 @@ impl Family {
         Family::ALL.into_iter().find(|family| family.number() == number)
     }
 
-    /// Parses the address in a field, which has room for an address of IPv6. A socket of IPv6 may
-    /// have a peer of IPv4, which is returned as such.
+    /// Parses the address in a field, which has room for an IPv6 address. An IPv6 socket may have
+    /// an IPv4 peer, whose address is returned as IPv4.
     pub(super) fn address(self, field: &[u8]) -> Option<IpAddr> {
         Some(match self {
             Family::Four => Ipv4Addr::from(*field.first_chunk::<4>()?).into(),
@@ -39,7 +39,7 @@ impl Family {
     }
 }
 
-/// A TCP connection as one side sees it.
+/// A TCP connection from the view of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Connection {
     /// Ports, addresses and inode of the socket.
@@ -49,7 +49,7 @@ pub(super) struct Connection {
     pub(super) identity: [u8; 48],
     pub(super) is_established: bool,
     pub(super) inode: u32,
-    /// Addresses of both ends; an IPv4 address has one form, also on a socket of IPv6.
+    /// Addresses of both ends. An IPv4 address always has the same form, even on an IPv6 socket.
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
     /// Received bytes that were not read.
@@ -59,7 +59,8 @@ pub(super) struct Connection {
     pub(super) counted: ConnectionCounters,
 }
 
-/// Counters of a connection; times in microseconds. `None` if this kernel does not report one.
+/// Counters of a connection; times in microseconds. A counter is `None` if this kernel does not
+/// report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ConnectionCounters {
     pub(super) busy: Option<u64>,
@@ -68,44 +69,44 @@ pub(super) struct ConnectionCounters {
     pub(super) round_trip: Option<u32>,
     pub(super) round_trip_least: Option<u32>,
     pub(super) retransmits: Option<u64>,
-    /// Segments with data.
+    /// Numbers of segments with data.
     pub(super) data_sent: Option<u64>,
     pub(super) data_received: Option<u64>,
-    /// Bytes that the other side acknowledged, and bytes received from it.
+    /// Numbers of bytes that the other side acknowledged, and of bytes received from it.
     pub(super) bytes_sent: Option<u64>,
     pub(super) bytes_received: Option<u64>,
     /// Time since data was last sent, and since data was last received, in milliseconds. The kernel
-    /// counts it in its ticks, of up to 10 ms.
+    /// counts these times in ticks of up to 10 ms.
     pub(super) since_sent_ms: Option<u32>,
     pub(super) since_received_ms: Option<u32>,
     /// Time since the last acknowledgement was received, with data or without.
     pub(super) since_acknowledged_ms: Option<u32>,
-    /// Segments that were sent and are not acknowledged.
+    /// Number of segments that were sent and are not acknowledged.
     pub(super) unacknowledged: Option<u32>,
 }
 
-/// Longest time after which received data is acknowledged on its own, in milliseconds
+/// Longest time after which received data is acknowledged by a separate segment, in milliseconds
 /// (`TCP_DELACK_MAX` of Linux). A later acknowledgement answers a probe.
 const LATEST_ACKNOWLEDGEMENT_MS: u32 = 200;
 
-/// Turn of a dialogue: the side whose data arrived last.
+/// Direction of the last data transfer on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LastTransfer {
     /// Data was sent last: a request has no answer yet.
     Awaiting,
     /// Data was received last.
     Answered,
-    /// Both were in one tick of the kernel: a request that was made at once after an answer, or
-    /// that was answered at once.
+    /// Both were in one tick of the kernel: a request was sent immediately after an answer, or was
+    /// answered immediately.
     OneTick,
 }
 
 impl ConnectionCounters {
-    /// Returns the turn of the dialogue; `None` if unknown.
+    /// Returns the direction of the last data transfer; `None` if unknown.
     ///
-    /// Within one tick, a request that has no answer is known by its acknowledgement: there is none
-    /// yet, or a segment without data, which arrived after the last data. An answer acknowledges
-    /// its request itself.
+    /// Within one tick, an unanswered request is recognised by its acknowledgement: there is none
+    /// yet, or it is a segment without data, which arrived after the last data. An answer
+    /// acknowledges its request itself.
     pub(super) fn turn(&self) -> Option<LastTransfer> {
         let (sent, received) = (self.since_sent_ms?, self.since_received_ms?);
         let unacknowledged = self.unacknowledged.is_some_and(|segments| segments > 0);

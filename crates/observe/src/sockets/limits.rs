@@ -3,7 +3,7 @@
 /// Maximum number of connections that are read one by one.
 pub(super) const MOST: usize = 4_096;
 
-/// Maximum number of ports in one request, limited by its size.
+/// Maximum number of ports in one request to the kernel, whose size is limited.
 pub(super) const MOST_PORTS: usize = 16;
 
 /// Maximum number of Unix sockets that are read.

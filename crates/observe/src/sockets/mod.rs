@@ -1,9 +1,10 @@
-//! Connections between both sides as the kernel sees them: the bytes in their queues, and the
+//! Connections between both sides as the kernel reports them: the bytes in their queues, and the
 //! reasons why data was not sent.
 //!
 //! The kernel reports each connection ([`tcp`], [`unix`]) in answer to a request ([`netlink`]). The
-//! side of a connection follows from its ports: the server's port is the local one at the server.
-//! The counters of connections are added up at every sample, and kept when a connection ends.
+//! side of a connection follows from its ports: at the server, the local port is the server's. The
+//! counters of connections are added up at every sample; the sums include connections that have
+//! ended.
 
 mod connection;
 mod limits;
@@ -31,11 +32,11 @@ use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
-/// Samples between two requests for an address family without connections while the other family
-/// has some: the kernel searches all of its tables for an answer.
+/// Number of samples between two requests for an address family without connections while the other
+/// family has some: the kernel searches all of its tables for an answer.
 const UNUSED_EVERY: u32 = 8;
 
-/// Connections of one side.
+/// Connections of one side, with the sums of their counters.
 #[derive(Debug, Default)]
 struct End {
     /// Last counters of the open connections.
@@ -52,7 +53,7 @@ struct End {
 struct OpenConnectionCounters {
     /// Counters at the last sample.
     last: CumulativeCounters,
-    /// Segments with data that it had sent when it was first seen.
+    /// Number of segments with data that the connection had sent when it was first seen.
     sent_at_first: Option<u64>,
 }
 
@@ -63,10 +64,10 @@ struct CumulativeCounters {
     receiver_limited: Option<u64>,
     buffer_limited: Option<u64>,
     retransmits: Option<u64>,
-    /// Segments with data.
+    /// Numbers of segments with data.
     data_sent: Option<u64>,
     data_received: Option<u64>,
-    /// Bytes that the other side acknowledged, and bytes received from it.
+    /// Numbers of bytes that the other side acknowledged, and of bytes received from it.
     bytes_sent: Option<u64>,
     bytes_received: Option<u64>,
 }
@@ -79,10 +80,11 @@ struct GroupSample {
     send_queue: u64,
     with_receive_queue: usize,
     with_send_queue: usize,
-    /// Connections whose last data was sent and has no answer yet; `None` if this is unknown for at
-    /// least one of them.
+    /// Number of connections whose last data was sent and has no answer yet; `None` if this is
+    /// unknown for at least one connection.
     awaiting: Option<usize>,
-    /// Connections in use whose last data was sent and received in one tick of the kernel.
+    /// Number of connections in use whose last data was sent and received in one tick of the
+    /// kernel.
     in_one_tick: usize,
     round_trips: Vec<u32>,
 }
@@ -150,7 +152,7 @@ impl End {
         let turn = counted.turn();
         let awaits = turn.map(|turn| usize::from(turn == LastTransfer::Awaiting));
         self.now.awaiting = self.now.awaiting.zip(awaits).map(|(all, one)| all + one);
-        // For a connection that was not used since it was opened, that says nothing.
+        // A connection that was not used since it was opened is not counted.
         let is_used = counted.data_sent > sent_at_first;
         self.now.in_one_tick += usize::from(is_used && turn == Some(LastTransfer::OneTick));
         self.now.round_trips.extend(counted.round_trip);
@@ -162,7 +164,7 @@ impl End {
     }
 
     /// Keeps the counters of connections that an incomplete sample did not reach. The next sample
-    /// counts from there.
+    /// continues from these counters.
     fn keep(&mut self, before: HashMap<[u8; 40], OpenConnectionCounters>) {
         for (key, known) in before {
             self.known.entry(key).or_insert(known);
@@ -212,15 +214,15 @@ fn mean(micros: &[u32]) -> Option<u64> {
     Some(micros.iter().map(|micros| u64::from(*micros)).sum::<u64>() / count)
 }
 
-/// Sockets between both sides.
+/// Sampler of the sockets between both sides.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     /// Ports of servers; true for servers on this machine.
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
-    /// The observed program, if it is not this one: other programs may use the same servers.
+    /// The observed program, if it is not this process: other programs may use the same servers.
     holder: Option<Holder>,
-    /// True once its sockets have been read: after it has ended it has none.
+    /// True once the program's sockets have been read: a program that has ended has none.
     was_held: bool,
     /// The pooler that the observed program may use.
     pooler: PoolerSearch,
@@ -233,7 +235,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Creates the source for the servers of a scope.
+    /// Creates the sampler for the servers of a scope.
     pub(crate) fn of(scope: &Scope) -> Sockets {
         let mut sockets = Sockets {
             ports: Vec::new(),
@@ -287,8 +289,8 @@ impl Sockets {
         self.pooler.look(diagnostics, root, held, &targets)
     }
 
-    /// Reads all connections, given the last counters of both sides. On the generator's side only
-    /// the sockets that it holds count, if these are known.
+    /// Reads all connections, given the last counters of both sides. If the sockets that the
+    /// generator holds are known, only these count on its side.
     fn read_beside(
         &mut self,
         generators: &HashMap<[u8; 40], OpenConnectionCounters>,
@@ -361,7 +363,7 @@ impl Sampler for Sockets {
                 return sample.missing("sockets", why);
             }
             Err(error) => {
-                // The rest of the answer would be taken for the next one.
+                // Close the socket: the rest of this answer would be taken for the next answer.
                 self.diagnostics = None;
                 let why = format!("the kernel does not list sockets (sock_diag): {error}");
                 return sample.missing("sockets", why);
@@ -553,7 +555,7 @@ mod tests {
     fn other_ports_are_not_read() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        // Ports that are never assigned as free ports.
+        // Ports that the kernel never assigns to other sockets.
         let unused = 2;
         let mut ports = vec![ServerLocation::Port(unused); 3];
         ports.push(ServerLocation::Elsewhere(unused - 1));

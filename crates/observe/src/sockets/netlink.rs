@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 /// Message type of the requests, `SOCK_DIAG_BY_FAMILY` of `linux/sock_diag.h`.
 const BY_FAMILY: u16 = 20;
 
-/// Flags of a request for the one socket that it names, `NLM_F_REQUEST`.
+/// Flags of a request for the single socket that the request names, `NLM_F_REQUEST`.
 const ONE: u16 = 0x1;
 
 /// Flags of a request for all matching sockets, `NLM_F_REQUEST | NLM_F_DUMP`.
@@ -56,7 +56,7 @@ impl Diagnostics {
         Ok(Diagnostics { socket, piece: vec![0; PIECE], question: 0 })
     }
 
-    /// Sends a request, and passes each socket of the answer to `see` until that returns
+    /// Sends a request, and passes each socket of the answer to `see` until `see` returns
     /// `DumpLimit::Yes`.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Diagnostics {
                 match kind {
                     DONE => return Ok(()),
                     ERROR => return Err(refusal(content)),
-                    // The rest of an answer is received all the same, or it would be taken for the
+                    // The rest of an answer is received in any case, or it would be taken for the
                     // next answer.
                     BY_FAMILY if is_enough == DumpLimit::No => is_enough = see(content),
                     _ => {}
@@ -94,8 +94,8 @@ impl Diagnostics {
 }
 
 impl Diagnostics {
-    /// Requests one socket; `None` if it no longer exists. The kernel finds it by its addresses
-    /// without searching its tables.
+    /// Requests one socket; `None` if the socket no longer exists. The kernel finds it by its
+    /// addresses without searching its tables.
     ///
     /// # Errors
     /// The kernel does not answer in time.
@@ -134,7 +134,7 @@ fn framed(question: u32, flags: u16, request: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Returns the error of an error message, which holds its negative number.
+/// Returns the error in an error message, which holds the negative error number.
 fn refusal(content: &[u8]) -> io::Error {
     let code = u32_at(content, 0).map_or(0, |code| i32::from_ne_bytes(code.to_ne_bytes()));
     io::Error::from_raw_os_error(code.checked_neg().unwrap_or(0))

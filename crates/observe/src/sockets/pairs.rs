@@ -1,9 +1,9 @@
 //! Connections of an observed program, each seen from both ends at one moment.
 //!
-//! They show why a database session waits for its client: its next request may be in the server's
-//! socket, its last answer in the program's, or both are empty and the program has nothing to send.
-//! A session is matched to its connection by the client's address and port, as its server shows
-//! them.
+//! They show why a database session waits for its client: the next request may be in the server's
+//! socket, the last answer may be in the program's socket, or both sockets are empty and the
+//! program has nothing to send. A session is matched to its connection by the client's address and
+//! port, as the server reports them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -18,25 +18,26 @@ use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::scope::{Scope, ServerLocation};
 
-/// Silence on a connection from which it is a pause, in milliseconds. The kernel's ticks are up to
-/// 4 ms apart on most machines, so a silence of one tick may be none.
+/// Minimum silence on a connection that counts as a pause, in milliseconds. The kernel's ticks are
+/// up to 4 ms apart on most machines, so an apparent silence of one tick may be none.
 const SILENCE_MS: u32 = 8;
 
-/// Samples between two readings of the program's open files.
+/// Number of samples between two readings of the program's open files.
 const HELD_EVERY: u32 = 50;
 
-/// Samples between two readings of all connections, for which the kernel searches all of its
-/// tables.
+/// Number of samples between two readings of all connections, for which the kernel searches all of
+/// its tables.
 const ALL_EVERY: u32 = 10;
 
 /// Maximum number of connections of the program that are read one by one between two readings of
 /// all connections.
 const ONE_BY_ONE: usize = 24;
 
-/// The least of all addresses.
+/// The smallest address in the order of addresses.
 const LEAST: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// Samples between two readings of all connections while a session's connection is unknown.
+/// Number of samples between two readings of all connections while a session's connection is
+/// unknown.
 const NEW_EVERY: u32 = 3;
 
 /// Connections of a program to the servers of a scope.
@@ -47,7 +48,7 @@ pub(crate) struct Pairs {
     holder: Holder,
     /// The program's sockets; `None` if its open files cannot be read.
     held: Option<HashSet<u32>>,
-    /// Client sockets that existed when the open files were read.
+    /// Client sockets that existed when the program's open files were read.
     known: HashSet<u32>,
     looks: u32,
     /// Number of readings of all connections.
@@ -60,7 +61,7 @@ pub(crate) struct Pairs {
     last: SocketSnapshot,
 }
 
-/// The client of a session over TCP, as its server shows it.
+/// The client of a session over TCP, as the server reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionClient {
     /// `None` if the server shows a name.
@@ -68,7 +69,7 @@ pub(crate) struct SessionClient {
     port: u16,
 }
 
-/// Both ends of a TCP connection, in the order of the client's ports.
+/// Addresses of both ends of a TCP connection, ordered by the client's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ends {
     client_port: u16,
@@ -83,7 +84,7 @@ pub(crate) enum Owner {
     Program,
     /// Another program.
     Others,
-    /// Unknown.
+    /// The owner is unknown.
     Unknown,
 }
 
@@ -94,7 +95,7 @@ pub(crate) struct Waiting {
     pub(crate) request: bool,
     /// True if there is an answer that the program has not read.
     pub(crate) answer: bool,
-    /// True if one side has bytes to send that are not sent.
+    /// True if one side has bytes that it has not sent yet.
     pub(crate) unsent: bool,
     /// True if no data was sent or received for longer than a kernel tick; `None` if unknown.
     pub(crate) is_silent: Option<bool>,
@@ -122,8 +123,8 @@ struct Pair {
 #[derive(Debug, Default)]
 pub(crate) struct SocketSnapshot {
     pairs: BTreeMap<Ends, Pair>,
-    /// True if no session has the address of a client: addresses are translated on the way to the
-    /// server.
+    /// True if no session's address is that of a client socket: addresses are translated on the way
+    /// to the server.
     is_translated: bool,
     /// Connections over Unix sockets, which have no ports.
     local: Vec<Pair>,
@@ -133,7 +134,7 @@ pub(crate) struct SocketSnapshot {
     known: HashSet<u32>,
     /// True if the last reading of all connections was complete.
     is_complete: bool,
-    /// True if that reading was at this sample.
+    /// True if all connections were read at this sample.
     is_fresh: bool,
 }
 
@@ -165,8 +166,9 @@ impl Pairs {
         Some(pairs)
     }
 
-    /// Reads the program's connections, or all connections if that is due. It is due sooner if the
-    /// client of a session is not known yet. Connections that cannot be read are left out.
+    /// Reads the program's connections, or all connections if such a reading is due. It is due
+    /// earlier if the client of a session is not known yet. Connections that cannot be read are
+    /// left out.
     pub(crate) fn look(&mut self, root: &Root, clients: &[SessionClient]) -> &SocketSnapshot {
         self.looks = self.looks.wrapping_add(1);
         self.looks_since_all += 1;
@@ -176,7 +178,7 @@ impl Pairs {
         let is_all = self.looks_since_all >= due || !is_few || !self.last.is_complete;
         let read = if is_all { self.read_all() } else { self.read_again() };
         if read.is_err() {
-            // The rest of the answer would be taken for the next one.
+            // Close the socket: the rest of this answer would be taken for the next answer.
             self.diagnostics = None;
             self.last = SocketSnapshot::default();
         } else if is_all {
@@ -188,7 +190,7 @@ impl Pairs {
         &self.last
     }
 
-    /// Reads the program's open files, if that is due.
+    /// Reads the program's open files, if such a reading is due.
     fn find_owners(&mut self, root: &Root) {
         let snapshot = &mut self.last;
         let clients = snapshot.pairs.values().chain(&snapshot.local).filter_map(|pair| pair.client);
@@ -223,7 +225,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Reads all connections.
+    /// Reads all connections of the machine to the servers' ports.
     fn read_all(&mut self) -> io::Result<()> {
         let mut snapshot = SocketSnapshot::default();
         let diagnostics = match &mut self.diagnostics {
@@ -276,7 +278,7 @@ fn is_held(pair: &Pair, held: Option<&HashSet<u32>>) -> bool {
 }
 
 impl SessionClient {
-    /// Creates the client with the address, or name, and the port that a server shows; `None`
+    /// Creates the client from the address or name and the port that a server reports; `None`
     /// without a port, as over a Unix socket.
     pub(crate) fn shown(host: &str, port: &str) -> Option<SessionClient> {
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
@@ -285,17 +287,17 @@ impl SessionClient {
 }
 
 impl Ends {
-    /// Returns the least of all connections with this port and address of the client.
+    /// Returns the smallest possible connection with this port and address of the client.
     fn least(client_port: u16, client: IpAddr) -> Ends {
         Ends { client_port, client, server: SocketAddr::new(LEAST, 0) }
     }
 
-    /// Returns the ends of a connection that its client sees.
+    /// Returns the addresses of a connection, given its end at the client.
     fn of_client(&Connection { local, remote, .. }: &Connection) -> Ends {
         Ends { client_port: local.port(), client: local.ip(), server: remote }
     }
 
-    /// Returns the ends of a connection that its server sees.
+    /// Returns the addresses of a connection, given its end at the server.
     fn of_server(&Connection { local, remote, .. }: &Connection) -> Ends {
         Ends { client_port: remote.port(), client: remote.ip(), server: local }
     }
@@ -318,8 +320,7 @@ impl End {
 impl Pair {
     fn waiting(&self) -> Waiting {
         let ends = || [self.client, self.server].into_iter().flatten();
-        // The server's end also has the time at which its kernel was given data to send; the
-        // client's does not.
+        // Only the server's end also has the time at which its kernel was given data to send.
         let silence_ms = ends().filter_map(|end| end.silence_ms).min();
         Waiting {
             request: self.server.is_some_and(|end| end.receive_queue > 0),
@@ -349,8 +350,8 @@ impl SocketSnapshot {
         }
     }
 
-    /// Joins the two ends of a connection whose client uses another address of the server than the
-    /// server itself, because it is translated on the way, such as the address of a service.
+    /// Joins the two ends of a connection whose client uses a different address of the server than
+    /// the server itself: one that is translated on the way, such as the address of a service.
     /// Several such connections with the same address and port of the client cannot be
     /// distinguished.
     fn join_translated(&mut self) {
@@ -381,7 +382,7 @@ impl SocketSnapshot {
             connection: None,
             inode: end.inode,
             receive_queue: end.queues.0,
-            // Bytes that were sent and not read are counted by the other end.
+            // The other end counts the bytes that were sent and not read.
             send_queue: 0,
             silence_ms: None,
         };
@@ -399,8 +400,9 @@ impl SocketSnapshot {
         self.pairs.values().filter(|pair| is_held(pair, self.held.as_ref()))
     }
 
-    /// Iterates over the connections that may be the one of this client. There are several if its
-    /// server does not show its address, or if it has the same address at several servers.
+    /// Iterates over the connections that may belong to this client. There are several if its
+    /// server does not show the client's address, or if the client has the same address at several
+    /// servers.
     fn of(&self, client: SessionClient) -> impl Iterator<Item = &Pair> {
         let SessionClient { address, port } = client;
         let address = address.filter(|_| !self.is_translated);
@@ -411,7 +413,7 @@ impl SocketSnapshot {
         self.pairs.range(first..).take_while(move |(ends, _)| is_it(ends)).map(|(_, pair)| pair)
     }
 
-    /// Returns true if a connection has the client's address, or if that is unknown.
+    /// Returns true if a connection has the client's address, or if that address is unknown.
     fn has_address_of(&self, client: SessionClient) -> bool {
         client.address.is_none_or(|address| {
             let first = Ends::least(client.port, address);
@@ -420,11 +422,12 @@ impl SocketSnapshot {
         })
     }
 
-    /// Returns the owner of the connection of this client; `None` stands for a Unix socket.
+    /// Returns the owner of this client's connection; a `client` of `None` stands for a Unix
+    /// socket.
     pub(crate) fn owner(&self, client: Option<SessionClient>) -> Owner {
         let Some(held) = &self.held else { return Owner::Unknown };
         let owner = |pair: &Pair| {
-            // Without an end here, its client is on another machine.
+            // If the client's end is not on this machine, the client is on another machine.
             let Some(end) = pair.client else { return Owner::Others };
             match (held.contains(&end.inode), self.known.contains(&end.inode)) {
                 (true, _) => Owner::Program,
@@ -437,7 +440,7 @@ impl SocketSnapshot {
                 let mut owners = self.of(client).map(owner).peekable();
                 match owners.peek() {
                     Some(_) => common(owners).unwrap_or(Owner::Unknown),
-                    // It has ended, or belongs to another machine's client of a remote server.
+                    // The connection has ended, or is that of another machine to a remote server.
                     None if self.is_complete && self.is_fresh => Owner::Others,
                     None => Owner::Unknown,
                 }
@@ -455,8 +458,9 @@ impl SocketSnapshot {
         }
     }
 
-    /// Returns the data that waits on the connection of a session; `None` if unknown. Unix sockets
-    /// cannot be matched to sessions: their state is known only if it is the same for all.
+    /// Returns the data that waits on the connection of a session; `None` if unknown. Connections
+    /// over Unix sockets cannot be matched to sessions: the result is known only if it is the same
+    /// for all of them.
     pub(crate) fn waiting(&self, client: Option<SessionClient>) -> Option<Waiting> {
         match client {
             Some(client) => common(self.of(client).map(Pair::waiting)),
@@ -585,7 +589,7 @@ mod tests {
             end(5, ["127.0.0.1:5432", "127.0.0.1:40001"], 0),
             end(2, ["[::1]:40001", "[::1]:5432"], 0),
             end(6, ["[::1]:5432", "[::1]:40001"], 8),
-            // Its client is on another machine.
+            // The client of this connection is on another machine.
             end(7, ["10.0.0.1:5432", "10.0.0.2:40001"], 9),
         ]);
         let of = |host| {
@@ -597,7 +601,7 @@ mod tests {
         assert_eq!(of("::1"), (Owner::Others, Some(true)));
         assert_eq!(of("10.0.0.2"), (Owner::Others, Some(true)));
         assert_eq!(of("10.0.0.3"), (Owner::Others, None));
-        // MySQL shows the name of both.
+        // MySQL shows the same name for both clients.
         assert_eq!(of("localhost"), (Owner::Unknown, None));
     }
 

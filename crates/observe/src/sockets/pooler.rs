@@ -2,8 +2,9 @@
 //! connections and holds connections to servers itself.
 //!
 //! The target's URL may be the pooler's or the database's. In both cases the program's connections
-//! lead to a port on this machine whose listener is not a database. It is a pooler if it has
-//! connections of its own: to the target, or to any server if the target's port is its own.
+//! lead to a port on this machine whose listener is not a database. The listener is a pooler if it
+//! has connections of its own: to the target, or to any server if the target's port is the
+//! listener's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -30,7 +31,7 @@ const LONGEST_PAUSE: u32 = 16;
 #[derive(Debug)]
 pub(super) struct PoolerSearch {
     found: Option<Pooler>,
-    /// Samples until the next search, and until the one after it.
+    /// Numbers of samples until the next search, and from that search to the one after it.
     next: (u32, u32),
 }
 
@@ -39,9 +40,9 @@ pub(super) struct PoolerSearch {
 struct Pooler {
     name: String,
     holder: Holder,
-    /// Port at which it accepts connections.
+    /// Port at which the pooler accepts connections.
     port: u16,
-    /// Ports of the servers to which it connects.
+    /// Ports of the servers to which the pooler connects.
     servers: Vec<u16>,
     now: Outgoing,
 }
@@ -51,7 +52,7 @@ struct Pooler {
 struct Outgoing {
     /// Remote ports of the connections that use TCP.
     ports: Vec<u16>,
-    /// Number of connections that wait for an answer; `None` if the kernel does not say.
+    /// Number of connections that wait for an answer; `None` if the kernel does not report it.
     working: Option<usize>,
     /// Number of connections that use Unix sockets.
     local: usize,
@@ -64,8 +65,8 @@ struct MachineSockets {
     unix: Vec<unix::End>,
 }
 
-/// Returns the places on this machine to which sockets are connected, without those that were
-/// accepted at one of the ports; nothing if the kernel does not list sockets.
+/// Returns the locations on this machine to which sockets are connected, without sockets that were
+/// accepted at one of the ports; an empty list if the kernel does not list sockets.
 pub(crate) fn servers_behind(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
     let Ok(mut diagnostics) = Diagnostics::open() else { return Vec::new() };
     let read = MachineSockets::read(&mut diagnostics, &Family::ALL, tcp::request_for_all);
@@ -73,7 +74,7 @@ pub(crate) fn servers_behind(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<Serve
 }
 
 impl PoolerSearch {
-    /// Creates the search.
+    /// Creates a search that has found no pooler yet.
     pub(super) fn new() -> PoolerSearch {
         PoolerSearch { found: None, next: (0, 1) }
     }
@@ -83,8 +84,8 @@ impl PoolerSearch {
         self.found.as_ref().map(|pooler| pooler.port)
     }
 
-    /// Searches for the pooler if that is due, and otherwise reads its connections. `held` are the
-    /// program's sockets, and `targets` the ports of the target.
+    /// Searches for the pooler if a search is due, and otherwise reads its connections. `held` are
+    /// the program's sockets, and `targets` the ports of the target.
     ///
     /// # Errors
     /// The kernel does not list sockets.
@@ -195,8 +196,8 @@ impl MachineSockets {
         }
     }
 
-    /// Returns the path of the other end of each connection of a process to a Unix socket with such
-    /// a path.
+    /// Returns the path of the other end of each connection of a process to a Unix socket, if the
+    /// path is wanted.
     fn local(
         &self,
         sockets: &HashSet<u32>,
@@ -211,8 +212,8 @@ impl MachineSockets {
         })
     }
 
-    /// Returns the places on this machine to which sockets are connected, without those that were
-    /// accepted at one of the ports.
+    /// Returns the locations on this machine to which sockets are connected, without sockets that
+    /// were accepted at one of the ports.
     fn servers_behind(&self, sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
         let ends: HashSet<(SocketAddr, SocketAddr)> =
             self.tcp.iter().map(|it| (it.local, it.remote)).collect();

@@ -56,15 +56,16 @@ enum Test {
     RemoteAtMost = 5,
 }
 
-/// Length of an operation in bytes. A comparison is followed by a second one, which holds its port.
+/// Length of an operation in bytes. A comparison is followed by a second operation, which holds its
+/// port.
 const OPERATION: usize = 4;
 
 /// Length added by each port, in bytes: two ranges, each followed by a jump to the end.
 const PER_PORT: usize = 2 * (2 * 2 * OPERATION + OPERATION);
 
 /// Encodes a filter that accepts a socket if its local or its remote port is one of `ports`. Each
-/// operation advances by `yes` or by `no` bytes; a socket is accepted if execution arrives exactly
-/// at the end, and rejected if it goes beyond.
+/// operation advances by `yes` or by `no` bytes. A socket is accepted if execution arrives exactly
+/// at the end, and rejected if execution passes the end.
 fn wanted(ports: &[u16]) -> Vec<u8> {
     let length = ports.len() * PER_PORT + OPERATION;
     let mut program: Vec<u8> = Vec::with_capacity(length);
@@ -89,7 +90,7 @@ fn compare(program: &mut Vec<u8>, test: Test, port: u16, otherwise: usize) {
     operation(program, 0, 0, usize::from(port));
 }
 
-/// Appends `INET_DIAG_BC_JMP`, which advances by its `no`.
+/// Appends `INET_DIAG_BC_JMP`, which advances by its `no` value.
 fn jump(program: &mut Vec<u8>, by: usize) {
     operation(program, 1, OPERATION, by);
 }
@@ -114,8 +115,8 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     key.get_mut(36..)?.copy_from_slice(message.get(68..72)?);
     let attributes = Attributes(message.get(MESSAGE..)?);
     let info = attributes.filter(|(kind, _)| *kind == INFO).map(|(_, info)| info).next();
-    // Bytes in flight or not yet acknowledged do not wait here. Kernels report the unsent ones
-    // separately from 4.6 on.
+    // Only unsent bytes wait here, not bytes that are in flight or not acknowledged. Kernels report
+    // unsent bytes separately from 4.6 on.
     let unsent = info.and_then(|info| u32_at(info, 144));
     Some(Connection {
         key,
@@ -131,7 +132,7 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     })
 }
 
-/// Parses the counters of `struct tcp_info`; older kernels have a shorter one.
+/// Parses the counters of `struct tcp_info`, which is shorter in older kernels.
 fn counted(info: &[u8]) -> ConnectionCounters {
     let micros = |place: usize| u64_at(info, place);
     ConnectionCounters {
@@ -139,7 +140,7 @@ fn counted(info: &[u8]) -> ConnectionCounters {
         receiver_limited: micros(176),
         buffer_limited: micros(184),
         round_trip: u32_at(info, 68).filter(|micros| *micros > 0),
-        // Without a measurement it is the largest number.
+        // Without a measurement, the value is the largest number.
         round_trip_least: u32_at(info, 148).filter(|micros| *micros > 0 && *micros < u32::MAX),
         retransmits: u32_at(info, 100).map(u64::from),
         data_sent: u32_at(info, 156).map(u64::from),

@@ -1,5 +1,5 @@
 //! Connections over Unix sockets: `struct unix_diag_req` and `unix_diag_msg` of
-//! `linux/unix_diag.h`. They have queues and no times.
+//! `linux/unix_diag.h`. For these connections, the kernel reports queues but no times.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ pub(super) fn end(message: &[u8]) -> Option<End> {
     Some(end)
 }
 
-/// Returns the ends at clients, and the ends at the server, which have its path.
+/// Returns the ends at clients, and the ends at the server, which have the path of the server.
 pub(super) fn sides(ends: &[End], is_server: impl Fn(&Path) -> bool) -> [Vec<&End>; 2] {
     let at_server: Vec<&End> =
         ends.iter().filter(|end| end.path.as_deref().is_some_and(&is_server)).collect();

@@ -9,7 +9,7 @@ use crate::{Readings, ask, for_user, in_real_time, mariadb, postgres};
 /// Longest time that a watch may take to end, with a margin for a busy machine.
 const LONGEST_END: Nanos = Nanos::from_millis(3_000);
 
-/// Checks that a session that was killed is followed by another, and that the sums continue.
+/// Checks that another session replaces a session that was killed, and that the sums continue.
 fn a_killed_session<D: Driver>(driver: &D, kill: impl FnOnce()) {
     let (watch, mut readings) = Readings::begin(driver);
     readings.until(|readings| readings.last("sessions", "looks") >= 3.0);
@@ -46,7 +46,7 @@ fn mariadb_ends_the_session() {
 
 #[test]
 fn connection_without_a_listener_is_refused() {
-    // A port that is never assigned as a free port.
+    // A port that the kernel never assigns to other sockets.
     let url = "postgres://ann:ann@127.0.0.1:1/shop";
     let (watch, mut readings) = Readings::begin(&postgres(&Target::parse(url).expect("a URL")));
     readings.until(|readings| !readings.missing("database").is_empty());
@@ -111,7 +111,7 @@ fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
 fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     let options = Options::postgres()
         .set("shared_preload_libraries", "pg_stat_statements")
-        // Its worker commits in each database some seconds after the start.
+        // An autovacuum worker commits in each database some seconds after the start.
         .set("autovacuum", "off");
     let mut server = Server::start(&options).expect("a server");
     server.sql("create extension pg_stat_statements").expect("it comes with the server");
@@ -129,7 +129,8 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     let took = Monotonic.now().since(begun);
     server.thaw();
     assert!(took < LONGEST_END, "{took}");
-    // The session was abandoned in the middle of a statement; the server ends it when it notices.
+    // The session was abandoned in the middle of a statement; the server ends the session when it
+    // notices.
     ask(&driver, &["select 1"]);
 }
 

@@ -26,8 +26,8 @@ fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Readings) -> 
     while_held(driver, &format!("update {table} set n = n + 1 where id = 1"), is_seen)
 }
 
-/// Returns the observer's reports while one session has run a text in a transaction that stays open
-/// and three others run it too.
+/// Returns the observer's reports while one session holds the locks of a statement in an open
+/// transaction, and three others execute the same statement.
 fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> bool) -> Readings {
     in_real_time(async |rt| {
         let mut holder = driver.connect(&rt).await.expect("a connection");
@@ -43,7 +43,8 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> 
                 waiter.close().await;
             }));
         }
-        // Yielding starts the waiting requests; after that this thread blocks on the observer's.
+        // Yielding starts the waiting requests; after that, this thread blocks on the observer's
+        // reports.
         rt::yield_now().await;
         let (watch, mut readings) = Readings::begin(driver);
         readings.wait(&rt, is_seen).await;

@@ -17,7 +17,7 @@ use rt::{Options, Rt, run_real};
 /// Period of the observer's reports.
 const EVERY: Nanos = Nanos::from_millis(200);
 
-/// More samples than any test waits for.
+/// Capacity for samples, larger than any test needs.
 const SAMPLES: usize = 10_000;
 
 /// Longest time that a test waits.
@@ -35,7 +35,7 @@ impl Readings {
         Readings::begin_with(driver, None)
     }
 
-    /// Starts to observe a run with a main target, and perhaps another one.
+    /// Starts to observe a run with a main target, and with another target if one is given.
     fn begin_with<D: Driver>(driver: &D, other: Option<&D>) -> (DatabaseWatch, Readings) {
         let own = sessions(driver).map(|main| OwnSessions::of(main, other.and_then(sessions)));
         let (sender, receiver) = sync_channel(SAMPLES);
@@ -64,7 +64,7 @@ impl Readings {
         those.next().map_or(0.0, |reading| reading.value)
     }
 
-    /// Returns the reasons for which something was reported as missing, in order.
+    /// Returns the reasons for which a component was reported as missing, in order.
     fn missing(&self, what: &str) -> Vec<&str> {
         let missing = self.samples.iter().flat_map(|(_, sample)| &sample.missing);
         missing.filter(|missing| missing.what == what).map(|missing| missing.why.as_str()).collect()
@@ -105,7 +105,7 @@ fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
     run_real(&Options::default(), |rt| task(rt)).expect("the system grants a runtime")
 }
 
-/// Connects, runs texts, and returns the last answer.
+/// Connects, executes statements, and returns the last answer.
 fn ask<D: Driver>(driver: &D, texts: &[&str]) -> Table {
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");

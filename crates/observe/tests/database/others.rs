@@ -7,7 +7,7 @@ use testbed::{Options, Server, Via};
 
 use crate::{Readings, for_user, in_real_time, mariadb, postgres};
 
-/// The texts of a session that takes a processor until it is ended.
+/// The statements of a session that keeps a processor busy until it is ended.
 struct Endless {
     /// Query for the session's id.
     id: &'static str,
@@ -32,7 +32,7 @@ fn private(options: &Options) -> Server {
     Server::start(options).expect("a server")
 }
 
-/// The sessions of a test: one of `driver` idles, and one of `busy` runs a query.
+/// The sessions of a test: a session of `driver` is idle, and a session of `busy` runs a query.
 struct Sessions<'d, D> {
     driver: &'d D,
     busy: &'d D,
@@ -40,8 +40,8 @@ struct Sessions<'d, D> {
     is_second_target: bool,
 }
 
-/// Returns the observer's reports while a session of `driver` idles and one of `other` runs a
-/// query, from when `is_seen`.
+/// Returns the observer's reports once `is_seen` is true of them, while a session of `driver` is
+/// idle and a session of `other` runs a query.
 fn beside<D: Driver>(
     server: &Server,
     [driver, other]: [&D; 2],
@@ -52,7 +52,7 @@ fn beside<D: Driver>(
     observed(server, &sessions, endless, is_seen)
 }
 
-/// Returns the observer's reports of these sessions, from when `is_seen`.
+/// Returns the observer's reports of these sessions once `is_seen` is true of them.
 fn observed<D: Driver>(
     server: &Server,
     sessions: &Sessions<'_, D>,
@@ -87,8 +87,8 @@ fn observed<D: Driver>(
     })
 }
 
-/// Checks that a query of another client with the same login counts as another client's, and a
-/// query of the same driver does not.
+/// Checks that a query of another client with the same login is attributed to another client, and a
+/// query of the same driver is not.
 fn other_clients_are_recognised<D: Driver>(
     server: &Server,
     open: impl Fn() -> D,
@@ -119,7 +119,7 @@ fn mariadb_client_with_our_user_is_another_client() {
     other_clients_are_recognised(&server, || mariadb(&server.url()), &ON_MARIADB);
 }
 
-/// Checks that a query of a second target on the same server is the run's own.
+/// Checks that a query of a second target on the same server is attributed to the run.
 fn second_target_is_ours<D: Driver>(server: &Server, [main, second]: [&D; 2], endless: &Endless) {
     let sessions = Sessions { driver: main, busy: second, is_second_target: true };
     let readings =
@@ -127,7 +127,7 @@ fn second_target_is_ours<D: Driver>(server: &Server, [main, second]: [&D; 2], en
     assert_eq!(readings.last("sessions", "others"), 0.0);
 }
 
-/// A query of a session that changes its name, as applications do.
+/// A session that changes its name, as applications do, and then runs a query.
 const RENAMED: Endless = Endless {
     query: "set application_name = 'reports'; \
             select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
@@ -149,7 +149,7 @@ fn session_that_changes_its_name_is_ours() {
 const IN_PARALLEL: Endless =
     Endless { query: "select sum(length(repeat(md5(x::text), 400000))) from t", ..ON_POSTGRES };
 
-/// Returns options with which the server uses parallel workers for every query that may have them.
+/// Returns options with which the server uses parallel workers for every query that permits them.
 fn parallel() -> Options {
     let none = ["parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"];
     let options = none.iter().fold(Options::postgres(), |options, name| options.set(name, "0"));
@@ -167,7 +167,7 @@ fn parallel_workers_of_another_client_with_our_name_are_its_own() {
         readings.last("sessions", "others") >= 12.0
     });
     assert_eq!(readings.last("sessions", "parallel-workers"), 0.0);
-    // Without its workers, a session adds one to each sample.
+    // Without its workers, a session would add one to each sample.
     let [others, looks] = ["others", "looks"].map(|metric| readings.last("sessions", metric));
     assert!(others > looks, "{others} in {looks} samples");
     beside(&server, [&driver, &driver], &IN_PARALLEL, |readings| {
@@ -253,7 +253,7 @@ fn second_target_with_another_user_of_the_same_server_is_ours() {
     second_target_is_ours(&server, [&main, &second], &ON_MARIADB);
 }
 
-/// The run has no session at the observed server, for example because its jobs use another one.
+/// The run has no session at the observed server, for example because its jobs use another server.
 #[test]
 fn sessions_of_others_are_not_ours_if_the_run_has_none() {
     let server = private(&Options::postgres());

@@ -9,7 +9,7 @@ use crate::{Readings, for_user, mariadb, postgres};
 fn postgres_without_pg_monitor() {
     let server = shared(Kind::Postgres);
     server.sql("create role poor login password 'poor'").expect("a role");
-    // A user whose sessions the unprivileged one may not see.
+    // A user whose sessions are hidden from the unprivileged user.
     let rich = postgres(&server.url());
     let (other, _) = Readings::begin(&rich);
     let (watch, mut readings) = Readings::begin(&postgres(&for_user(&server.url(), "poor")));

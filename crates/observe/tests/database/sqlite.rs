@@ -1,4 +1,4 @@
-//! SQLite, whose files are examined.
+//! Observation of SQLite, whose files are examined.
 
 use base::Target;
 use driver::{Connection, Driver, PreparedId, Sqlite, Step, Work};

@@ -84,7 +84,7 @@ fn a_timeout_has_a_latency_too() {
     check("M/M/1 timeout");
 }
 
-/// With one place fewer, 5.8 % are lost instead of 5.1 %.
+/// If the queue holds one request fewer, 5.8 % are lost instead of 5.1 %.
 #[test]
 fn a_server_with_another_number_of_places_is_noticed() {
     let ten = ORACLES.into_iter().find(|oracle| oracle.name == "O8 M/M/1/10").unwrap();

@@ -76,7 +76,7 @@ impl Twins {
     }
 }
 
-/// Runs several comparisons concurrently: they mostly wait.
+/// Runs several comparisons concurrently, because they spend most of their time waiting.
 fn side_by_side<const N: usize>(
     comparisons: [&(dyn Fn() -> Vec<Finding> + Sync); N],
 ) -> [Vec<Finding>; N] {
