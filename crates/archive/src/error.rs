@@ -105,7 +105,7 @@ impl RecordError {
         RecordError { path: path.to_owned(), kind, source: None }
     }
 
-    pub(crate) fn because(self, source: impl Into<Cause>) -> RecordError {
+    pub(crate) fn with_cause(self, source: impl Into<Cause>) -> RecordError {
         RecordError { source: Some(source.into()), ..self }
     }
 
@@ -259,7 +259,7 @@ impl RowError {
     pub(crate) fn into_write_error(self, path: &Path) -> RecordError {
         match self {
             RowError::Sql(error) => {
-                RecordError::new(path, RecordErrorKind::CannotWrite).because(sql_cause(error))
+                RecordError::new(path, RecordErrorKind::CannotWrite).with_cause(sql_cause(error))
             }
             RowError::Content(_) => self.into_read_error(path, ""),
         }
@@ -273,16 +273,16 @@ impl RowError {
             RowError::Content(what) if place.is_empty() => damaged(what),
             RowError::Content(what) => damaged(format!("{place}: {what}")),
             RowError::Sql(error) => match error.sqlite_error_code() {
-                Some(code) if is_about_surroundings(code) => {
-                    RecordError::new(path, RecordErrorKind::CannotRead).because(sql_cause(error))
+                Some(code) if is_environmental(code) => {
+                    RecordError::new(path, RecordErrorKind::CannotRead).with_cause(sql_cause(error))
                 }
-                Some(_) | None => damaged(place.to_owned()).because(sql_cause(error)),
+                Some(_) | None => damaged(place.to_owned()).with_cause(sql_cause(error)),
             },
         }
     }
 }
 
-fn is_about_surroundings(code: rusqlite::ErrorCode) -> bool {
+fn is_environmental(code: rusqlite::ErrorCode) -> bool {
     use rusqlite::ErrorCode as Code;
     let surroundings = [
         Code::PermissionDenied,
@@ -322,7 +322,7 @@ pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
             RecordError::new(path, RecordErrorKind::NotAFile)
         }
         io::ErrorKind::AlreadyExists => RecordError::new(path, RecordErrorKind::Exists),
-        _ => RecordError::new(path, RecordErrorKind::CannotCreate).because(error),
+        _ => RecordError::new(path, RecordErrorKind::CannotCreate).with_cause(error),
     }
 }
 

@@ -104,7 +104,7 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
         files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
-        notes: in_order([v2::read_notes(of)?, read_reviewer_notes(of)?].concat()),
+        notes: sorted_by_time([v2::read_notes(of)?, read_reviewer_notes(of)?].concat()),
         excerpts: v2::read_excerpts(of)?,
     };
     check_runs(&content.runs)?;
@@ -113,13 +113,13 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
 
 /// Returns notes, the oldest first: an interrupted experiment may have got a note before it was
 /// continued.
-fn in_order(mut notes: Vec<Note>) -> Vec<Note> {
+fn sorted_by_time(mut notes: Vec<Note>) -> Vec<Note> {
     notes.sort_by_key(|note| note.at);
     notes
 }
 
 /// Largest number that a record may have for a round, a place in a round, or an attempt.
-const MOST: u32 = 100_000;
+const LARGEST_POSITION: u32 = 100_000;
 
 /// Checks the rules that every writer of runs observes: the runs are numbered consecutively, and at
 /// most one run counts for a place in a round.
@@ -130,7 +130,7 @@ fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
         if run != expected {
             return Err(RowError::content(format!("run {run} follows run {}", expected - 1)));
         }
-        if [round, position, attempt].into_iter().any(|number| number > MOST) {
+        if [round, position, attempt].into_iter().any(|number| number > LARGEST_POSITION) {
             return Err(RowError::content(format!(
                 "run {run} has an impossible position in its round"
             )));

@@ -137,7 +137,7 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
     let error = |kind| RecordError::new(path, kind);
     let cannot_read = |cause: io::Error| match cause.kind() {
         io::ErrorKind::NotFound => error(RecordErrorKind::NotFound),
-        _ => error(RecordErrorKind::CannotRead).because(cause),
+        _ => error(RecordErrorKind::CannotRead).with_cause(cause),
     };
     let metadata = fs::metadata(path).map_err(cannot_read)?;
     if !metadata.is_file() {
@@ -192,7 +192,7 @@ fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
 /// Opens a copy of a record and its journal.
 fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     let copy = PrivateCopy::of(path)
-        .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
+        .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause))?;
     let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE, run)
         .map_err(|failure| unreadable(path, failure))?;
     Ok(OpenedRecord { connection, copy: Some(copy) })

@@ -501,7 +501,7 @@ impl Archive {
 
     /// Returns the error for an export that could not be written.
     pub fn unwritable(&self, cause: std::io::Error) -> RecordError {
-        RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
+        RecordError::new(&self.path, RecordErrorKind::Output).with_cause(cause)
     }
 
     /// Returns the tables that were filled, in the order in which their loads began.

@@ -9,7 +9,7 @@ use nix::unistd::{AccessFlags, access};
 use record::Note;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::create::{connect, distrust};
+use crate::create::{connect, disable_triggers};
 use crate::error::{Cause, NoteRefusal, RecordError, RecordErrorKind, RowError, sql_cause};
 use crate::experiment::ExperimentContent;
 use crate::reader::Archive;
@@ -93,7 +93,7 @@ fn check_ended(path: &Path) -> Result<(), RecordError> {
 }
 
 fn unwritable(path: &Path, cause: impl Into<Cause>) -> RecordError {
-    RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)).because(cause)
+    RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)).with_cause(cause)
 }
 
 /// The reason why a note is not written.
@@ -116,7 +116,7 @@ impl From<rusqlite::Error> for Failure {
 }
 
 fn write(to: &mut Connection, note: &Note) -> Result<(), Failure> {
-    distrust(to)?;
+    disable_triggers(to)?;
     let transaction = to.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if reviewer_note::create(&transaction)? >= MOST_NOTES {
         return Err(Failure::Full);

@@ -32,14 +32,14 @@ use record::{End, Event, Excerpt, Header, InputFile, Load, OpLogReport, Pace, Re
 
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
-use outlet::{ExternalFact, Health, Lane, Message, PendingLimits};
+use outlet::{ExternalFact, Lane, Message, PendingLimits, RecordHealth};
 use recorder_thread::RecorderThread;
 
 /// The number of messages that may be pending for the recorder. In real time a lane stores further
 /// messages itself. In virtual time it waits, and a message has several deliveries; the number
 /// limits the memory for pending cells, so a long run needs no more than a short one.
-const CHANNEL: usize = 32;
-const CHANNEL_IN_VIRTUAL: usize = 1;
+const CHANNEL_CAPACITY: usize = 32;
+const CHANNEL_CAPACITY_IN_VIRTUAL: usize = 1;
 
 /// A record that is being written. If it is dropped before it is finished, the file looks like the
 /// record of a killed run.
@@ -48,7 +48,7 @@ pub struct Recorder {
     pace: Pace,
     room: PendingLimits,
     sender: SyncSender<Message>,
-    health: Arc<Health>,
+    health: Arc<RecordHealth>,
     lanes: AtomicU32,
     live: LiveView,
     thread: JoinHandle<Result<(), RecordError>>,
@@ -74,17 +74,17 @@ impl Recorder {
     pub(crate) fn start(writer: Writer, header: &Header) -> Result<Recorder, RecordError> {
         let path = writer.path().to_owned();
         let (sender, receiver) = sync_channel(match header.pace {
-            Pace::Real => CHANNEL,
-            Pace::Virtual => CHANNEL_IN_VIRTUAL,
+            Pace::Real => CHANNEL_CAPACITY,
+            Pace::Virtual => CHANNEL_CAPACITY_IN_VIRTUAL,
         });
-        let health = Arc::new(Health::default());
+        let health = Arc::new(RecordHealth::default());
         let live = LiveView::default();
-        let keeper = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
+        let thread = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
         let thread = std::thread::Builder::new()
             .name("recorder".to_owned())
-            .spawn(move || keeper.keep(&receiver))
+            .spawn(move || thread.run(&receiver))
             .map_err(|error| {
-                RecordError::new(&path, RecordErrorKind::CannotCreate).because(error)
+                RecordError::new(&path, RecordErrorKind::CannotCreate).with_cause(error)
             })?;
         let (pace, lanes) = (header.pace, AtomicU32::new(0));
         let room = PendingLimits::new(pace, header.jobs.len());
@@ -140,7 +140,7 @@ impl Recorder {
         let _ = self.end(None);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(RecordError::new(&path, RecordErrorKind::CannotRemove).because(error))
+                Err(RecordError::new(&path, RecordErrorKind::CannotRemove).with_cause(error))
             }
             Ok(()) | Err(_) => Ok(()),
         }
