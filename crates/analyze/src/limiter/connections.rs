@@ -200,7 +200,7 @@ impl LimiterInput<'_, '_> {
         };
         // An observer behind the same pool waits for a session as the program does, and sees the
         // other sessions only when one is free.
-        let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::LOOKS);
+        let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::SAMPLES);
         let observer_waits = self.signals.sees_proxy()
             && samples_per_s.is_some_and(|samples| samples < FEW_SAMPLES_PER_S);
         let active_share = match pooler.as_ref().and_then(|pooler| pooler.working) {

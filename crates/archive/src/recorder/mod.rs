@@ -79,10 +79,10 @@ impl Recorder {
         });
         let health = Arc::new(RecordHealth::default());
         let live = LiveView::default();
-        let thread = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
+        let worker = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
         let thread = std::thread::Builder::new()
             .name("recorder".to_owned())
-            .spawn(move || thread.run(&receiver))
+            .spawn(move || worker.run(&receiver))
             .map_err(|error| {
                 RecordError::new(&path, RecordErrorKind::CannotCreate).with_cause(error)
             })?;
@@ -221,7 +221,7 @@ mod tests {
 
     use base::{AccountId, Nanos};
 
-    use record::{Cell, Delivery, EndKind, Gauge, Live, Outlet, Tally};
+    use record::{Cell, Delivery, EndKind, Gauge, LiveState, Outlet, Tally};
 
     use super::*;
     use crate::reader::Archive;
@@ -242,7 +242,7 @@ mod tests {
         let (mut outlet, live) = (recorder.outlet(), recorder.live());
         let mut interval = 0;
         while !outlet.is_broken() {
-            let is_written = |live: Arc<Live>| live.interval + 1 >= interval;
+            let is_written = |live: Arc<LiveState>| live.interval + 1 >= interval;
             if interval == 0 || live.latest().is_some_and(is_written) {
                 outlet.deliver(gauges(interval));
                 interval += 1;
@@ -253,7 +253,7 @@ mod tests {
         tally.counts.arrivals = 7;
         outlet.deliver(Delivery::Cell(Box::new(Cell { account: AccountId(0), interval, tally })));
         let returned = loop {
-            if let Some(returned) = outlet.returned() {
+            if let Some(returned) = outlet.take_returned() {
                 break returned;
             }
         };

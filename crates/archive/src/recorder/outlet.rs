@@ -201,7 +201,7 @@ impl Outlet for RecorderOutlet {
         }
     }
 
-    fn returned(&mut self) -> Option<Returned> {
+    fn take_returned(&mut self) -> Option<Returned> {
         self.returns.try_recv().ok()
     }
 

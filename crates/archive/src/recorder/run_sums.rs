@@ -8,7 +8,7 @@ use std::mem;
 use base::{AccountId, Class};
 use record::{
     Cell, Counts, End, EndCounts, Failure, Gauge, Grid, Header, Histograms, Interval, Kind,
-    LateAnswer, LateBatch, Live, LiveJob, Outcome, Sample, Scale, TimeBuckets,
+    LateAnswer, LateBatch, LiveJob, LiveState, Outcome, Sample, Scale, TimeBuckets,
 };
 
 use super::cache::{Cache, Evicted};
@@ -149,7 +149,7 @@ impl RunSums {
         account_sums.counts.overflows += overflows;
         account_sums.ends.record(sample);
         if let Some(response) = account_sums.response.as_mut().filter(|_| has_response(sample)) {
-            response.add_one(sample.life.response());
+            response.add_one(sample.timestamps.response());
         }
         Ok(())
     }
@@ -168,7 +168,7 @@ impl RunSums {
     }
 
     /// Returns the figures of an interval for a display.
-    pub(super) fn live_figures(&self, interval: Interval) -> Live {
+    pub(super) fn live_figures(&self, interval: Interval) -> LiveState {
         let length = self.grid.end(interval).saturating_sub(self.grid.start(interval));
         let per_s = |count: u64| count as f64 / length.as_secs_f64();
         let job_figures = |(place, account_sums): (usize, &AccountSums)| {
@@ -188,7 +188,7 @@ impl RunSums {
             }
         };
         let jobs = self.accounts.iter().enumerate().map(job_figures).collect();
-        Live { interval, at: self.grid.end(interval), jobs }
+        LiveState { interval, at: self.grid.end(interval), jobs }
     }
 
     /// Writes every changed row and commits.

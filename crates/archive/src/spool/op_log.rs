@@ -244,8 +244,8 @@ impl<O: Outlet> Outlet for OpLogOutlet<O> {
         self.outlet.deliver(delivery);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
-        self.outlet.returned()
+    fn take_returned(&mut self) -> Option<Returned> {
+        self.outlet.take_returned()
     }
 
     fn is_broken(&self) -> bool {
@@ -299,16 +299,16 @@ impl RowFormatter {
     }
 
     fn append_all(&self, row: &OpRow, block: &OpBlock, out: &mut Vec<u8>) {
-        let Sample { life, sent, outcome, work } = row.sample;
+        let Sample { timestamps, sent, outcome, work } = row.sample;
         out.extend_from_slice(&self.accounts[row.account.index()]);
         out.push(b',');
         write_number(row.number, out);
         let known = [
-            Some(life.intended),
-            Some(life.noticed),
-            sent.then_some(life.assigned),
-            sent.then_some(life.sent),
-            Some(life.done),
+            Some(timestamps.intended),
+            Some(timestamps.noticed),
+            sent.then_some(timestamps.assigned),
+            sent.then_some(timestamps.sent),
+            Some(timestamps.done),
         ];
         for stamp in known {
             out.push(b',');
@@ -330,14 +330,14 @@ impl RowFormatter {
 
     /// Appends the five columns of dbbench's file; returns false if this request has no row.
     fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
-        let Sample { life, sent: _, outcome, work } = row.sample;
+        let Sample { timestamps, sent: _, outcome, work } = row.sample;
         match outcome {
             Outcome::Completed | Outcome::Failed(_) => {}
             Outcome::Rejected | Outcome::Unsent => return false,
         }
         out.extend_from_slice(&self.accounts[row.account.index()]);
-        let start = life.intended.since(zero).0 / 1_000;
-        let response = life.response().0 / 1_000;
+        let start = timestamps.intended.since(zero).0 / 1_000;
+        let response = timestamps.response().0 / 1_000;
         for number in [start, response, work.rows, u64::from(row.failed)] {
             out.push(b',');
             write_number(number, out);

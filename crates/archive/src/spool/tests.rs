@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use base::{AccountId, Class, Code, Field, Nanos, RowMemory, Rows, Stamp};
 use record::{
-    Failure, Life, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestWork, Sample,
+    Failure, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestTimestamps, RequestWork,
+    Sample,
 };
 
 use super::op_log::{BLOCKS, ROWS};
@@ -74,11 +75,17 @@ const ZERO: Stamp = Stamp(5_000_000);
 
 fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
     let at = |micros: u64| Stamp(ZERO.0 + 1_000_000 * number + 1_000 * micros + 7);
-    let life =
-        Life { intended: at(0), noticed: at(1), assigned: at(2), sent: at(3), done: at(1_500) };
+    let timestamps = RequestTimestamps {
+        intended: at(0),
+        noticed: at(1),
+        assigned: at(2),
+        sent: at(3),
+        done: at(1_500),
+    };
     let work = RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
     let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
-    OpRow { account: AccountId(0), number, sample: Sample { life, sent, outcome, work }, failed }
+    let sample = Sample { timestamps, sent, outcome, work };
+    OpRow { account: AccountId(0), number, sample, failed }
 }
 
 fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {

@@ -395,8 +395,8 @@ impl<O: Outlet> Outlet for &mut Counting<O> {
         self.outlet.deliver(delivery);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
-        let returned = self.outlet.returned()?;
+    fn take_returned(&mut self) -> Option<Returned> {
+        let returned = self.outlet.take_returned()?;
         if let Returned::Cell(cell) = &returned {
             let Cell { account: _, interval: _, tally } = &**cell;
             assert!(tally.is_empty() && tally.histograms.of(Kind::Response).is_empty());
