@@ -66,11 +66,11 @@ mod tests {
     use crate::experiment::{ExperimentContent, ExperimentWriter};
     use crate::open::tests::killed;
     use crate::reader::Archive;
-    use crate::support::Place;
+    use crate::support::TestFolder;
 
     #[test]
     fn removed_fact_leaves_no_bytes() {
-        let place = Place::new("forgotten");
+        let place = TestFolder::new("forgotten");
         let (path, to) = (place.path("e.assay"), place.path("copy.assay"));
         let facts = [("path", "/home/ann/e.ini".to_owned()), ("state", "complete".to_owned())];
         drop(ExperimentWriter::create(&path, &facts, &[]).unwrap());
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn copy_of_a_record_with_a_hot_journal_is_whole_without_it() {
-        let place = Place::new("copied-hot");
+        let place = TestFolder::new("copied-hot");
         let (path, to) = (killed(&place), place.path("copy.assay"));
         copy_record(&path, &to).unwrap();
         assert_eq!(fs::read(&to).unwrap(), fs::read(&path).unwrap());

@@ -165,9 +165,9 @@ impl fmt::Display for RecordError {
                 "`{path}` is not a record of Assay: it is {found}; name a file that `assay run` \
                  wrote"
             ),
-            RecordErrorKind::Compressed => f.write_str(&compressed(&self.path)),
+            RecordErrorKind::Compressed => f.write_str(&compressed_file(&self.path)),
             RecordErrorKind::Newer { version, assay } => {
-                f.write_str(&newer(&self.path, *version, assay.as_deref()))
+                f.write_str(&newer_version(&self.path, *version, assay.as_deref()))
             }
             RecordErrorKind::Experiment => write!(
                 f,
@@ -177,9 +177,9 @@ impl fmt::Display for RecordError {
                 write!(f, "`{path}` is the record of a single run: leave out --run")
             }
             RecordErrorKind::NoRun { run, last } => {
-                write!(f, "the experiment of `{path}` has no run {run}: {}", runs(*last))
+                write!(f, "the experiment of `{path}` has no run {run}: {}", existing_runs(*last))
             }
-            RecordErrorKind::OtherSearch => f.write_str(&other_search(&self.path)),
+            RecordErrorKind::OtherSearch => f.write_str(&other_trials(&self.path)),
             RecordErrorKind::Damaged(place) => write!(
                 f,
                 "the record `{path}` is damaged: {place}; use a copy of it if there is one"
@@ -202,7 +202,7 @@ fn cannot_write(path: &Path) -> String {
 }
 
 /// Returns the numbers of the runs that an experiment has.
-fn runs(last: u32) -> String {
+fn existing_runs(last: u32) -> String {
     match last {
         0 => "it has no run yet".to_owned(),
         1 => "its only run is 1".to_owned(),
@@ -210,7 +210,7 @@ fn runs(last: u32) -> String {
     }
 }
 
-fn other_search(path: &Path) -> String {
+fn other_trials(path: &Path) -> String {
     format!(
         "the search of `{}` was made by a version of Assay that tries other values: read its \
          trials with --run, or search again",
@@ -218,7 +218,7 @@ fn other_search(path: &Path) -> String {
     )
 }
 
-fn compressed(path: &Path) -> String {
+fn compressed_file(path: &Path) -> String {
     format!(
         "`{}` is not a record of Assay: it is compressed, as a published bundle is; unpack it with \
          `tar xzf`, and name the record in it",
@@ -226,7 +226,7 @@ fn compressed(path: &Path) -> String {
     )
 }
 
-fn newer(path: &Path, version: i64, assay: Option<&str>) -> String {
+fn newer_version(path: &Path, version: i64, assay: Option<&str>) -> String {
     let writer = assay.map(|assay| format!(" by Assay {assay}")).unwrap_or_default();
     format!(
         "`{}` was written{writer} in version {version} of the format, later than any that this \

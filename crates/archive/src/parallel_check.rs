@@ -62,7 +62,7 @@ fn read_while_checking<T>(
         let thread = begun.map_err(|cause| {
             RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause)
         })?;
-        let archive = Archive::unchecked(path, opened);
+        let archive = Archive::read_unchecked(path, opened);
         let read = archive.and_then(|archive| Ok((read(&archive)?, archive)));
         let checked = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let (content, archive) = read?;
@@ -102,11 +102,11 @@ mod tests {
 
     use super::*;
     use crate::open::tests::killed;
-    use crate::support::Place;
+    use crate::support::TestFolder;
 
     #[test]
     fn fault_of_an_intact_record_is_not_reported() {
-        let place = Place::new("read-again");
+        let place = TestFolder::new("read-again");
         let path = killed(&place);
         let calls = Cell::new(0);
         let read = |archive: &Archive| {

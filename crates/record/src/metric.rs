@@ -59,7 +59,7 @@ macro_rules! metrics {
         $(
             $(#[$doc])*
             pub mod $module {
-                use super::{ObservedMetric, MetricKind};
+                use super::{MetricKind, ObservedMetric};
 
                 $(
                     #[doc = concat!("`", $name, "`: ", $meaning, ".")]

@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
     use crate::reader::Archive;
-    use crate::support::{Place, header};
+    use crate::support::{TestFolder, header};
 
     fn gauges(interval: u32) -> Delivery {
         Delivery::Gauges { lane: 0, interval, gauges: vec![Gauge::default()] }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_breaks_the_record_and_leaves_what_was_written() {
-        let place = Place::new("full");
+        let place = TestFolder::new("full");
         let writer = Writer::create(&place.path("run.assay"), &header()).unwrap();
         let pages = "pragma page_count";
         let pages: i64 = writer.connection().query_row(pages, [], |row| row.get(0)).unwrap();
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_not_finished_leaves_the_record_of_a_killed_one() {
-        let place = Place::new("dropped");
+        let place = TestFolder::new("dropped");
         let path = place.path("run.assay");
         let recorder = Recorder::create(&path, &header()).unwrap();
         let mut outlet = recorder.outlet();
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_recorder_that_crashed_says_so() {
-        let place = Place::new("crashed");
+        let place = TestFolder::new("crashed");
         let recorder = Recorder::create(&place.path("run.assay"), &header()).unwrap();
         let mut outlet = recorder.outlet();
         let cell = Cell { account: AccountId(99), interval: 0, tally: Tally::new(0) };

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use base::{Nanos, Stamp};
 use engine::{LaneOutlet, Rules};
 use record::{
-    Delivery, Histograms, Interval, Kind, Outcome, Outlet, RequestTimestamps, RequestWork, Returned,
-    Sample, Tally,
+    Delivery, Histograms, Interval, Kind, Outcome, Outlet, RequestTimestamps, RequestWork,
+    Returned, Sample, Tally,
 };
 
 use super::finding::Finding;
