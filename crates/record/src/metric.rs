@@ -59,7 +59,7 @@ macro_rules! metrics {
         $(
             $(#[$doc])*
             pub mod $module {
-                use super::{MetricKind, ObservedMetric};
+                use super::{ObservedMetric, MetricKind};
 
                 $(
                     #[doc = concat!("`", $name, "`: ", $meaning, ".")]
