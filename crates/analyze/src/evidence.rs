@@ -209,7 +209,7 @@ fn observed<'o>(
     let is_known = metric.belongs_to(&component.kind);
     debug_assert!(is_known, "`{}` is not a metric of `{component}`", metric.name);
     let component = component.to_string();
-    all.iter().find(|it| it.component == component && it.is(metric))
+    all.iter().find(|it| it.component == component && it.has_metric(metric))
 }
 
 impl Step {

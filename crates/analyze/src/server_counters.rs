@@ -36,7 +36,7 @@ impl ServerCounters {
 
     /// Returns the first and the last reading of a counter.
     pub(crate) fn ends(&self, metric: ObservedMetric) -> Option<(f64, f64)> {
-        let count = self.counts.iter().find(|count| count.is(metric))?;
+        let count = self.counts.iter().find(|count| count.has_metric(metric))?;
         match count.points.as_slice() {
             [(_, first), .., (_, last)] => Some((*first, *last)),
             [_] | [] => None,

@@ -23,10 +23,10 @@ const FEWEST: usize = 10;
 /// Distance between the means of the two halves of a series, in standard errors, beyond which the
 /// series had no steady state. Chance alone exceeds it in one of a thousand series that are cut in
 /// the middle.
-const APART: f64 = 4.5;
+const SEPARATION: f64 = 4.5;
 
 /// Relative difference of the halves of a series below which the difference does not matter.
-const MATTERS: f64 = 0.02;
+const MATERIAL_CHANGE: f64 = 0.02;
 
 /// The end of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +63,7 @@ pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
     // Of equal minima the first: nothing is cut from a series that never changes.
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let halves = level_change_at(&means, half);
-    let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
+    let differs = cut == half && halves.t.abs() > SEPARATION && halves.by.abs() > MATERIAL_CHANGE;
     Some(SteadyStart { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }
 

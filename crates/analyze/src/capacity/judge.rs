@@ -434,7 +434,7 @@ mod tests {
 
     /// Three trials of 100 requests each allow three slow ones; three of 200 allow six.
     #[test]
-    fn few_requests_without_a_slow_one_confirm_nothing() {
+    fn too_few_requests_do_not_confirm_a_value() {
         let of = |total: u64| {
             let counted = Counted { exceeded: 0, total, dispersion: None };
             Trial { measures: vec![Measure::Count(counted)], ..trial(&request(), 500.0, 0.0) }

@@ -414,7 +414,7 @@ mod tests {
 
     /// Six trials of two seconds at half of the first value have enough requests.
     #[test]
-    fn short_budget_condemns_no_server_by_its_first_value() {
+    fn server_with_slow_first_value_is_searched_despite_short_budget() {
         for seconds in [60, 90, 120] {
             let trial = Nanos::from_secs(2);
             let order = CapacityOrder { trial, budget: Nanos::from_secs(seconds), ..order() };

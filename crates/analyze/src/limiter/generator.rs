@@ -77,17 +77,17 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if clients wait for the file or pipe that supplies their requests.
     fn slow_feed(&self) -> Option<Suspect> {
         let demand = &self.demand;
-        if demand.fed_clients == 0.0 || demand.fed_clients < demand.closed.clients {
+        if demand.clients_with_input == 0.0 || demand.clients_with_input < demand.closed.clients {
             return None;
         }
-        let idle = 1.0 - demand.fed_in_flight / demand.fed_clients;
+        let idle = 1.0 - demand.in_flight_with_input / demand.clients_with_input;
         let finding = LimiterFinding::Generator(GeneratorLimit::SlowFeed {
-            clients: demand.fed_clients,
+            clients: demand.clients_with_input,
             idle_share: idle,
         });
         let suspect = Suspect::new(Component::GeneratorInput, idle, finding)
-            .with(EvidenceKind::Clients, demand.fed_clients)
-            .with(EvidenceKind::RequestsInFlight, demand.fed_in_flight);
+            .with(EvidenceKind::Clients, demand.clients_with_input)
+            .with(EvidenceKind::RequestsInFlight, demand.in_flight_with_input);
         (idle >= STARVED).then_some(suspect)
     }
 

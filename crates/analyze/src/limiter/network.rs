@@ -180,7 +180,7 @@ impl LimiterInput<'_, '_> {
     fn network_queue(&self) -> Option<Suspect> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
         let has_time = self.generator_wants().is_some_and(|share| share < ON_NETWORK);
-        if !is_long || !has_time || self.demand.fed_clients > 0.0 {
+        if !is_long || !has_time || self.demand.clients_with_input > 0.0 {
             return None;
         }
         let server = ComponentKind::Sockets(MeasuredSide::Server);

@@ -58,7 +58,7 @@ impl<'a> Signals<'a> {
         let series: Vec<(ObservedComponent, &Observed)> = known.collect();
         let is_present = |(component, observed): &&(ObservedComponent, &Observed)| {
             component.kind == ComponentKind::Processes(MeasuredSide::Server)
-                && observed.is(processes::PROCESSES)
+                && observed.has_metric(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the host with the most processor time counts.
@@ -66,7 +66,8 @@ impl<'a> Signals<'a> {
             let is_match = |(component, observed): &&(ObservedComponent, &Observed)| {
                 component.kind == ComponentKind::Processes(MeasuredSide::Server)
                     && component.place == *place
-                    && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
+                    && (observed.has_metric(processes::USER)
+                        || observed.has_metric(processes::SYSTEM))
             };
             series.iter().filter(is_match).filter_map(|(_, observed)| rate(observed, &window)).sum()
         };
