@@ -1,7 +1,7 @@
 //! The bracket: a value that passes and one that fails, close to each other.
 
 use super::boundary::is_informative;
-use super::judge::{DECIDED, is_better};
+use super::judge::{DECIDED_ERRORS, is_better};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::replay::{Pause, Replay, settable};
@@ -21,27 +21,27 @@ pub(super) struct Bracket {
 }
 
 /// Ratio of the ends of a bracket that is narrow enough for the rounds.
-const NARROW: f64 = 1.2;
+const NARROW_RATIO: f64 = 1.2;
 
 /// Ratio of the ends of a bracket above which an undecided value is too far from the other end to
 /// be the center.
-const WIDE: f64 = 1.5;
+const WIDE_RATIO: f64 = 1.5;
 
 /// Maximum number of repeats of an undecided trial while the value is doubled, and while the
 /// bracket is narrowed. Each repeat is twice as long as the one before.
-const BRIEF: u32 = 1;
-pub(super) const EXTENDED: u32 = 3;
+const FEW_REPEATS: u32 = 1;
+pub(super) const MANY_REPEATS: u32 = 3;
 
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
-const LIKELY: f64 = 2.0;
+const LIKELY_ERRORS: f64 = 2.0;
 
 /// Largest share of the time in which a request may be open, at a rate that is derived from the
 /// service times at lower rates. The server is then idle most of the time, unless it is slower
 /// under this load.
-const QUIET: f64 = 0.25;
+const IDLE_SHARE: f64 = 0.25;
 
 /// Largest ratio of such a rate to the rate before.
-const FASTEST: f64 = 32.0;
+const LARGEST_RATE_RATIO: f64 = 32.0;
 
 /// Maximum number of doublings.
 const MOST_DOUBLINGS: i32 = 17;
@@ -59,14 +59,14 @@ impl Bracket {
         let (mut value, mut lowest) = (first, first);
         while self.is_open() {
             check_limits(order, value)?;
-            let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
+            let outcome = replay.probe(value, Phase::Bracket, FEW_REPEATS)?;
             if let TrialOutcome::Fail(FailReason::Missing { condition }) = outcome {
                 // Other values would have no measure either.
                 return Err(Pause::Irregular(Irregular::NotMeasured { condition }));
             }
             self.add(value, &outcome);
             lowest = lowest.min(value);
-            if self.low.is_none() && !self.has_fallen(replay, DECIDED) {
+            if self.low.is_none() && !self.has_fallen(replay, DECIDED_ERRORS) {
                 self.undecided = None;
             }
             value = match self.floor() {
@@ -112,7 +112,7 @@ impl Bracket {
     fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), Pause> {
         let Some(high) = self.high else { return Ok(()) };
         let (below, _) = below_and_at(replay, high);
-        if below.is_empty() || !self.has_fallen(replay, LIKELY) {
+        if below.is_empty() || !self.has_fallen(replay, LIKELY_ERRORS) {
             return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: high }));
         }
         self.undecided = below.iter().map(|trial| trial.value).max_by(f64::total_cmp);
@@ -121,8 +121,8 @@ impl Bracket {
 
     /// Halves the bracket geometrically until it is narrow, or a value is undecided.
     pub(super) fn shrink(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
-        while let Some(middle) = self.middle(replay.order, NARROW) {
-            let outcome = replay.probe(middle, Phase::Shrink, EXTENDED)?;
+        while let Some(middle) = self.middle(replay.order, NARROW_RATIO) {
+            let outcome = replay.probe(middle, Phase::Shrink, MANY_REPEATS)?;
             self.add(middle, &outcome);
             if self.undecided == Some(middle) {
                 break;
@@ -143,11 +143,10 @@ impl Bracket {
         let mut irregular = Vec::new();
         while self.high.is_none() {
             let floor = self.floor();
-            let Some(middle) = floor.and_then(|floor| between(order, floor, limit, NARROW)) else {
-                break;
-            };
+            let middle = floor.and_then(|floor| between(order, floor, limit, NARROW_RATIO));
+            let Some(middle) = middle else { break };
             let tried = check_limits(order, middle)
-                .and_then(|()| replay.probe(middle, Phase::Shrink, BRIEF));
+                .and_then(|()| replay.probe(middle, Phase::Shrink, FEW_REPEATS));
             match tried {
                 Ok(outcome) => self.add(middle, &outcome),
                 Err(Pause::Irregular(Irregular::GeneratorLimited { value })) => limit = value,
@@ -173,7 +172,7 @@ impl Bracket {
 
     /// Returns the value around which the rounds begin; `None` for an empty bracket.
     pub(super) fn center(&self) -> Option<f64> {
-        let is_close = |floor: &f64| self.high.is_some_and(|high| high / floor <= WIDE);
+        let is_close = |floor: &f64| self.high.is_some_and(|high| high / floor <= WIDE_RATIO);
         let undecided = self.undecided.filter(is_close);
         let middle = self.floor().zip(self.high).map(|(low, high)| (low * high).sqrt());
         undecided.or(middle).or(self.floor()).or(self.high)
@@ -214,9 +213,9 @@ fn larger(replay: &Replay<'_>, value: f64) -> f64 {
         return doubled;
     }
     let service = replay.valid().filter_map(|trial| trial.service).max();
-    let idle = service.map_or(0.0, |service| QUIET / service.as_secs_f64());
+    let idle = service.map_or(0.0, |service| IDLE_SHARE / service.as_secs_f64());
     let most = replay.order.first * 2f64.powi(MOST_DOUBLINGS);
-    idle.min(value * FASTEST).min(most).max(doubled)
+    idle.min(value * LARGEST_RATE_RATIO).min(most).max(doubled)
 }
 
 /// Returns the valid trials below a value, and the valid trials at it.

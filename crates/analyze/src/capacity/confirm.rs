@@ -36,7 +36,7 @@ const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
 /// Ratio of the upper bound of the mean measure to the allowed measure, for which a step down aims.
-const AIMED: f64 = 0.85;
+const AIMED_RATIO: f64 = 0.85;
 
 /// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
 /// bound, and the largest factor after a value that the generator cannot produce.
@@ -58,18 +58,18 @@ const LOWEST_PROMISING: f64 = 0.935;
 /// Distance of a mean below the allowed measure, in standard errors, at which its value is likely
 /// to be confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for
 /// the scatter of the mean itself.
-const PROMISING: f64 = 4.5;
+const PROMISING_ERRORS: f64 = 4.5;
 
 /// Share of the remaining time that an attempt takes, unless it is the last one. The rest is for
 /// the next attempts.
-const SHARE: f64 = 0.5;
+const ATTEMPT_SHARE: f64 = 0.5;
 
 /// Share of the remaining time that the last attempt takes: the warm-ups may become a little
 /// longer.
-const LAST_SHARE: f64 = 0.95;
+const LAST_ATTEMPT_SHARE: f64 = 0.95;
 
 /// Length of a trial, as a multiple of the length with enough requests to judge a value.
-const LENGTH: f64 = 4.0;
+const TRIAL_LENGTH: f64 = 4.0;
 
 /// Confirms a value near the boundary, or one of the next lower ones.
 pub(super) fn confirm(replay: &mut Replay<'_>, found: &Found) -> Result<Confirmed, Pause> {
@@ -138,15 +138,15 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     let per_s = replay.throughput(found.estimate).unwrap_or(0.0);
     let requests = window * per_s * f64::from(order.confirmations);
     let error = (steepness.dispersion / (requests * allowed).max(1.0)).sqrt();
-    let margin = (1.0 + PROMISING * error).ln() / steepness.slope;
+    let margin = (1.0 + PROMISING_ERRORS * error).ln() / steepness.slope;
     (-margin).exp().max(LOWEST_PROMISING)
 }
 
 /// Returns the factor from a value that was not confirmed to the next lower one.
 ///
-/// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED`]. After an
-/// overload, the next value lies below the load that the server still carried. Without a slope the
-/// boundary is a cliff, and the step has a fixed size. The step is larger if a trial exceeds its
+/// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED_RATIO`]. After
+/// an overload, the next value lies below the load that the server still carried. Without a slope
+/// the boundary is a cliff, and the step has a fixed size. The step is larger if a trial exceeds its
 /// bound by so much that its value must lie beyond the cliff.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded: Vec<&&Trial> =
@@ -167,7 +167,9 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     let bounds = limiting(order).filter_map(bound);
     let worst = bounds.fold(1.0, f64::max);
     match slope.filter(|slope| *slope > 0.0 && overloaded.is_empty()) {
-        Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
+        Some(slope) => {
+            (-(worst / AIMED_RATIO).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP)
+        }
         None => by_default,
     }
 }
@@ -236,10 +238,10 @@ fn add_trials<'a>(
 /// Returns the length of the trials. Each attempt takes a part of the remaining time, and the last
 /// one takes nearly all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
-    let share = if attempt == MOST_ATTEMPTS { LAST_SHARE } else { SHARE };
+    let share = if attempt == MOST_ATTEMPTS { LAST_ATTEMPT_SHARE } else { ATTEMPT_SHARE };
     let left = replay.left(Phase::Confirm(attempt)).as_secs_f64() * share;
     let most = left / f64::from(replay.order.confirmations) - replay.overhead_s(value);
-    let wanted = replay.window(value, LENGTH).as_secs_f64();
+    let wanted = replay.window(value, TRIAL_LENGTH).as_secs_f64();
     Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
 }
 

@@ -1,7 +1,7 @@
 //! Comparison of a search with the search that it repeats.
 
 use super::result::{Boundary, Capacity, Interval, Irregular};
-use super::search::{LOCATED, is_wide};
+use super::search::{LOCATED_RATIO, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
@@ -292,15 +292,15 @@ fn overlap(one: Interval, other: Interval) -> bool {
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
     let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
-    !is_named
-        && !is_wide(load, range.widened, LOCATED * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR))
+    let most = LOCATED_RATIO * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR);
+    !is_named && !is_wide(load, range.widened, most)
 }
 
 /// Returns true if the second search confirmed the value that the first one confirmed. A much
 /// larger value would not do: then the first search missed the boundary.
 fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) -> bool {
     let (Some(low), Some(high)) = (first.sustained, second.sustained) else { return false };
-    high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED)
+    high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED_RATIO)
 }
 
 /// Returns true if a search shows that a value confirmed by another search does not hold.

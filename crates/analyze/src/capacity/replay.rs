@@ -29,7 +29,7 @@ pub(super) struct Replay<'a> {
 }
 
 /// Number of requests in a trial that is not limited otherwise.
-const REQUESTS: f64 = 10_000.0;
+const USUAL_REQUESTS: f64 = 10_000.0;
 
 /// Number of requests that are expected beyond a bound at the boundary.
 const EXCEEDANCES: f64 = 100.0;
@@ -38,18 +38,18 @@ const EXCEEDANCES: f64 = 100.0;
 pub(super) const RELAXATIONS: f64 = 100.0;
 
 /// Length of a warm-up in relaxation times.
-const SETTLING: f64 = 10.0;
+const WARMUP_RELAXATIONS: f64 = 10.0;
 
 /// Length of the first trial at a value of the bracket, as a multiple of the length with enough
 /// requests to judge a value. A quarter decides a value far from the boundary; at other values the
 /// trial is extended.
-const FIRST: f64 = 0.25;
+const FIRST_LENGTH: f64 = 0.25;
 
 /// Maximum number of invalid trials at one value.
 pub(super) const MOST_INVALID: u32 = 3;
 
 /// Largest distance of values with about the same relaxation time, as a difference of logarithms.
-const ABOUT: f64 = 0.03;
+const NEAR: f64 = 0.03;
 
 /// Minimum number of trials that the search's share of the budget is divided into.
 const FEWEST_TRIALS: f64 = 12.0;
@@ -150,7 +150,7 @@ impl<'a> Replay<'a> {
         phase: Phase,
         extensions: u32,
     ) -> Result<TrialOutcome, Pause> {
-        let mut window = self.window(value, FIRST);
+        let mut window = self.window(value, FIRST_LENGTH);
         let mut trials = vec![self.valid_trial(value, phase, window)?];
         for _ in 0..extensions {
             let outcome = judge(self.order, &trials);
@@ -182,7 +182,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the time from the start of a trial to its window.
     pub(super) fn warmup(&self, value: f64) -> Nanos {
-        let settled = Nanos::from_secs_f64(SETTLING * self.relaxation_s(value));
+        let settled = Nanos::from_secs_f64(WARMUP_RELAXATIONS * self.relaxation_s(value));
         self.order.warmup.max(settled.min(self.order.trial))
     }
 
@@ -220,7 +220,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the number of requests of a trial.
     fn requests(&self) -> f64 {
-        REQUESTS.max(EXCEEDANCES / self.smallest_share())
+        USUAL_REQUESTS.max(EXCEEDANCES / self.smallest_share())
     }
 
     /// Returns the expected requests per second at a value; `None` if it is unknown.
@@ -237,7 +237,7 @@ impl<'a> Replay<'a> {
     /// Returns the longest relaxation time of the trials at about this value, or else of the trials
     /// at the nearest one, in seconds; 0 if it is unknown. Short trials underestimate it.
     fn relaxation_s(&self, value: f64) -> f64 {
-        let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= ABOUT;
+        let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= NEAR;
         let about = self.valid().filter(is_about).filter_map(|trial| trial.relaxation).max();
         let nearest = || self.nearest(value).and_then(|trial| trial.relaxation);
         about.or_else(nearest).map_or(0.0, Nanos::as_secs_f64)

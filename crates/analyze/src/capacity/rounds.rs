@@ -4,9 +4,9 @@ use base::{Nanos, Seed, Stream};
 use workload::question::VariedLoad;
 
 use super::boundary::{
-    self, ConditionBoundary, INFORMATIVE, binding, growth, is_informative, outcomes,
+    self, ConditionBoundary, INFORMATIVE_RATIO, binding, growth, is_informative, outcomes,
 };
-use super::bracket::{Bracket, EXTENDED};
+use super::bracket::{Bracket, MANY_REPEATS};
 use super::judge::{JUMP, overload, upper_bounds};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
@@ -42,17 +42,17 @@ const FIRST_SPAN: f64 = 0.06;
 
 /// Largest distance of the outer values of a round from its center, as a fraction of the center,
 /// where the boundary is shallow.
-const WIDEST: f64 = 0.1;
+const WIDEST_SPAN: f64 = 0.1;
 
 /// Smallest distance of the outer values of a round from its center, as a fraction of the center,
 /// where the boundary is steep.
-const NARROWEST: f64 = 0.01;
+const NARROWEST_SPAN: f64 = 0.01;
 
 /// Logarithm of the ratio that the outer values of a round should have.
-const SPANNED: f64 = 1.0;
+const SPAN_LOG_RATIO: f64 = 1.0;
 
 /// Number of rounds after which the total number of rounds is computed.
-const PILOT: u32 = 2;
+const PILOT_ROUNDS: u32 = 2;
 
 const FEWEST_ROUNDS: u32 = 3;
 const MOST_ROUNDS: u32 = 12;
@@ -64,22 +64,22 @@ const VALUES: usize = 5;
 const HALF_WIDTH: f64 = 0.01;
 
 /// Length of a trial of a round, as a multiple of the length with enough requests to judge a value.
-const LENGTH: f64 = 2.0;
+const TRIAL_LENGTH: f64 = 2.0;
 
 /// Ratio of the ends of a bracket between which a cliff lies.
-const CLIFF: f64 = 1.005;
+const CLIFF_RATIO: f64 = 1.005;
 
-/// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF`].
-const STEEP: f64 = 1.05;
+/// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF_RATIO`].
+const STEEP_RATIO: f64 = 1.05;
 
 /// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
-const NEAR: f64 = 0.12;
+const NEAR_CENTER: f64 = 0.12;
 
 /// Half-width of the interval, as a logarithm, above which the regression is not used.
-const USELESS: f64 = 0.15;
+const USELESS_HALF_WIDTH: f64 = 0.15;
 
 /// Largest ratio of neighbouring whole numbers between which a jump is called a cliff.
-const WHOLE_CLIFF: f64 = 1.02;
+const WHOLE_NUMBER_CLIFF_RATIO: f64 = 1.02;
 
 /// Smallest disagreement of the two fits that matters, as a fraction of the estimate.
 const DISAGREEMENT: f64 = 0.01;
@@ -106,7 +106,7 @@ pub(super) fn rounds(replay: &mut Replay<'_>, bracket: Bracket) -> Result<Option
 fn length(replay: &Replay<'_>, center: f64) -> Nanos {
     let left = replay.left(Phase::Round(1)).as_secs_f64();
     let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
-    let wanted = replay.window(center, LENGTH).as_secs_f64();
+    let wanted = replay.window(center, TRIAL_LENGTH).as_secs_f64();
     Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
 }
 
@@ -136,10 +136,10 @@ impl<'a> Rounds<'_, 'a> {
                     found => return found,
                 }
             }
-            if round <= PILOT {
+            if round <= PILOT_ROUNDS {
                 self.lengthen();
             }
-            if round == PILOT {
+            if round == PILOT_ROUNDS {
                 planned = self.plan();
             }
             if round == planned
@@ -147,7 +147,7 @@ impl<'a> Rounds<'_, 'a> {
                 && self.boundary().is_some_and(|it| it.is_curved())
             {
                 // In a narrower span, the measures are closer to a straight line.
-                self.span = (self.span / 2.0).max(NARROWEST);
+                self.span = (self.span / 2.0).max(NARROWEST_SPAN);
                 planned = MOST_ROUNDS.min(planned + 1);
                 self.recenter(round, false);
             } else {
@@ -176,20 +176,20 @@ impl<'a> Rounds<'_, 'a> {
     fn boundary(&self) -> Option<ConditionBoundary> {
         let is_near = |trial: &&Trial| {
             let is_of_round = matches!(trial.phase, Phase::Round(_));
-            is_of_round || (trial.value / self.center).ln().abs() <= NEAR
+            is_of_round || (trial.value / self.center).ln().abs() <= NEAR_CENTER
         };
         let mut trials: Vec<&Trial> = self.replay.valid().filter(is_near).collect();
         // Exclude trials that turned out to be short: they depend on their initial state.
         let is_long =
             |trial: &&Trial| trial.window.as_secs_f64() * 2.0 >= self.window.as_secs_f64();
         let long: Vec<&Trial> = trials.iter().copied().filter(is_long).collect();
-        if long.len() >= PILOT as usize * VALUES {
+        if long.len() >= PILOT_ROUNDS as usize * VALUES {
             trials = long;
         }
         let found = binding(self.replay.order, &trials, self.center)?;
         let crossing = self.center * found.crossing.x.exp();
         let is_refused = self.first_refused().is_some_and(|refused| refused < crossing);
-        (found.crossing.half_width <= USELESS && !is_refused).then_some(found)
+        (found.crossing.half_width <= USELESS_HALF_WIDTH && !is_refused).then_some(found)
     }
 
     /// Returns the smallest value at which requests fail far beyond chance.
@@ -210,7 +210,7 @@ impl<'a> Rounds<'_, 'a> {
         let Some(found) = self.boundary() else { return };
         let Some(per_s) = self.replay.throughput(self.center) else { return };
         let relaxation = (found.dispersion - 1.0).max(0.0) / (2.0 * per_s);
-        let left = self.replay.left(Phase::Round(PILOT)).as_secs_f64();
+        let left = self.replay.left(Phase::Round(PILOT_ROUNDS)).as_secs_f64();
         let overhead = self.replay.overhead_s(self.center);
         let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - overhead;
         let wanted = (RELAXATIONS * relaxation).min(most);
@@ -244,7 +244,8 @@ impl<'a> Rounds<'_, 'a> {
         };
         self.center *= by.clamp(-self.span, self.span).exp();
         if let Some(boundary) = boundary.filter(|_| adapts) {
-            self.span = (SPANNED / boundary.crossing.slope).clamp(NARROWEST, WIDEST);
+            self.span =
+                (SPAN_LOG_RATIO / boundary.crossing.slope).clamp(NARROWEST_SPAN, WIDEST_SPAN);
         }
     }
 
@@ -261,17 +262,17 @@ impl<'a> Rounds<'_, 'a> {
     fn plan(&self) -> u32 {
         let overhead = self.replay.overhead_s(self.center);
         let cost = VALUES as f64 * (self.window.as_secs_f64() + overhead);
-        let left = self.replay.left(Phase::Round(PILOT)).as_secs_f64();
-        let affordable = PILOT + (left / cost) as u32;
+        let left = self.replay.left(Phase::Round(PILOT_ROUNDS)).as_secs_f64();
+        let affordable = PILOT_ROUNDS + (left / cost) as u32;
         let needed = match self.boundary() {
             None => MOST_ROUNDS,
             Some(boundary) => {
                 // Two standard errors: the interval of the pilot itself is wider, with few trials.
                 let ratio = 2.0 * boundary.crossing.error / HALF_WIDTH;
-                (f64::from(PILOT) * ratio * ratio).ceil().min(f64::from(MOST_ROUNDS)) as u32
+                (f64::from(PILOT_ROUNDS) * ratio * ratio).ceil().min(f64::from(MOST_ROUNDS)) as u32
             }
         };
-        needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT))
+        needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT_ROUNDS))
     }
 
     /// Halves the gap between the values that pass and those that fail, when no trial of a round
@@ -280,26 +281,26 @@ impl<'a> Rounds<'_, 'a> {
     fn narrow(&mut self) -> Result<Option<Found>, Pause> {
         let order = self.replay.order;
         let mut gap = self.gap();
-        while let Some(middle) = gap.middle(order, CLIFF) {
-            let outcome = self.replay.probe(middle, Phase::Shrink, EXTENDED)?;
+        while let Some(middle) = gap.middle(order, CLIFF_RATIO) {
+            let outcome = self.replay.probe(middle, Phase::Shrink, MANY_REPEATS)?;
             gap.add(middle, &outcome);
             let all: Vec<&Trial> = self.replay.valid().collect();
             let mut at_middle = all.iter().filter(|trial| trial.value == middle);
             if !self.refuses() && at_middle.any(|trial| is_informative(order, trial, &all)) {
                 self.center = middle;
                 let (low, high) = gap.low.zip(gap.high).unwrap_or((middle, middle));
-                self.span = (high / low).ln().clamp(NARROWEST, WIDEST);
+                self.span = (high / low).ln().clamp(NARROWEST_SPAN, WIDEST_SPAN);
                 return Ok(None);
             }
         }
         let Some((low, high)) = gap.low.zip(gap.high).filter(|_| gap.undecided.is_none()) else {
             return Ok(None);
         };
-        let limit = if order.vary.is_whole() { WHOLE_CLIFF } else { CLIFF };
+        let limit = if order.vary.is_whole() { WHOLE_NUMBER_CLIFF_RATIO } else { CLIFF_RATIO };
         if high / low <= limit && self.jumps(low, high) || order.vary.is_whole() {
             return Ok(Some(self.step(low, high, limit)));
         }
-        (self.center, self.span) = ((low * high).sqrt(), NARROWEST);
+        (self.center, self.span) = ((low * high).sqrt(), NARROWEST_SPAN);
         Ok(None)
     }
 
@@ -319,8 +320,8 @@ impl<'a> Rounds<'_, 'a> {
         let is_lost =
             |trial: &&Trial| trial.limited_failures > 0 || overload(order, trial).is_some();
         let is_lost = above.iter().any(is_lost);
-        let most = match is_lost && high / low <= CLIFF {
-            true => (-INFORMATIVE).exp(),
+        let most = match is_lost && high / low <= CLIFF_RATIO {
+            true => (-INFORMATIVE_RATIO).exp(),
             false => 1.0 / JUMP,
         };
         let is_far_below = |it| growth(order, it, &below, &all).is_some_and(|it| it <= most);
@@ -390,7 +391,7 @@ impl<'a> Rounds<'_, 'a> {
         if let Some((low, high)) = self.neighbours() {
             // Further rounds would add nothing.
             irregular.retain(|why| !matches!(why, Irregular::BudgetSpent { .. }));
-            return Some(Found { irregular, ..self.step(low, high, WHOLE_CLIFF) });
+            return Some(Found { irregular, ..self.step(low, high, WHOLE_NUMBER_CLIFF_RATIO) });
         }
         let Some(found) = found else { return self.by_order(class, irregular) };
         let at = |x: f64| self.center * x.exp();
@@ -425,7 +426,9 @@ impl<'a> Rounds<'_, 'a> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;
         let boundary = match class {
-            Boundary::Smooth if high / low <= STEEP && self.jumps(low, high) => Boundary::Cliff,
+            Boundary::Smooth if high / low <= STEEP_RATIO && self.jumps(low, high) => {
+                Boundary::Cliff
+            }
             Boundary::Smooth => Boundary::NotReached,
             other => other,
         };

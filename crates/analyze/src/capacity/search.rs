@@ -26,7 +26,7 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 /// Largest ratio of the upper end of the interval to the confirmed value, or to the lower end of
 /// the interval, at which the boundary counts as located. A regular search has at most 1.12, except
 /// at a boundary that is so shallow that the confirmation needs a wide margin.
-pub(super) const LOCATED: f64 = 1.25;
+pub(super) const LOCATED_RATIO: f64 = 1.25;
 
 /// Largest difference of numbers of clients at which the boundary counts as located, regardless of
 /// the ratio.
@@ -151,7 +151,7 @@ pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
 fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Interval> {
     let Interval { low, high } = found.interval;
     let low = sustained.map_or(low, |sustained| sustained.min(low));
-    let is_wide = is_wide(&order.vary, Interval { low, high }, LOCATED);
+    let is_wide = is_wide(&order.vary, Interval { low, high }, LOCATED_RATIO);
     let is_unknown = found.boundary == Boundary::NotReached && found.irregular.is_empty();
     (is_wide || is_unknown).then_some(Interval { low, high })
 }
@@ -571,7 +571,7 @@ mod tests {
                 continue;
             };
             let low = capacity.sustained.map_or(interval.low, |it| it.min(interval.low));
-            let is_wide = interval.high / low > LOCATED;
+            let is_wide = interval.high / low > LOCATED_RATIO;
             let why = &capacity.irregular;
             let is_named = why.iter().any(|it| matches!(it, Irregular::NotLocated { .. }));
             assert!(is_named || !is_wide, "{seed}: {capacity:?}");
