@@ -19,8 +19,8 @@ use super::trial::{Counted, LoadLimit, Measure, Phase, Trial};
 /// trial helps to locate the boundary.
 pub(super) const INFORMATIVE_RATIO: f64 = 1.39;
 
-/// Value of [`INFORMATIVE_RATIO`] for the least throughput of another job, which changes slowly with
-/// the load.
+/// Value of [`INFORMATIVE_RATIO`] for the least throughput of another job, which changes slowly
+/// with the load.
 const INFORMATIVE_LOWER_BOUND: f64 = 0.22;
 
 /// Minimum number of trials that a fit keeps when it is narrowed.
@@ -265,7 +265,7 @@ pub(super) fn contradiction(
 /// Returns the irregularity if slow requests do not depend on the load: at half of this value or
 /// less, requests exceed a bound about as often as the condition allows, and from there up to this
 /// value no more often.
-pub(super) fn independent(
+pub(super) fn load_independence(
     order: &CapacityOrder,
     trials: &[&Trial],
     value: f64,

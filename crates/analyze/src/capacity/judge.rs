@@ -309,13 +309,13 @@ pub(super) fn is_limiting(order: &CapacityOrder, position: usize) -> bool {
 }
 
 fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
-    is_enough(order, position, trials)
+    has_enough_requests(order, position, trials)
         && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
 }
 
 /// Returns true if the trials have enough requests to judge the condition. With fewer, zero slow
 /// requests may be chance.
-fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
+fn has_enough_requests(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
     let Some(allowed) = order.conditions[position].allowed_share() else { return true };
     mean_total(position, trials) * trials.len() as f64 * allowed >= LEAST_ALLOWED
 }

@@ -100,7 +100,7 @@ pub fn repeat_capacity(
 ) -> CapacityRepetition {
     let both = [first, second];
     if refutes(first, second) || refutes(second, first) {
-        let findings = both.map(SearchFinding::held);
+        let findings = both.map(SearchFinding::unconfirmed_finding);
         return CapacityRepetition { findings, reason: RepetitionReason::Refuted };
     }
     let ranges = |of: fn(&Capacity) -> Option<Range>| of(first).zip(of(second));
@@ -120,7 +120,7 @@ fn reason_without_ranges(first: &Capacity, second: &Capacity) -> RepetitionReaso
     }
     let never = [first, second].map(never_fails);
     let always =
-        [first, second].map(|one| has(one, |it| matches!(it, Irregular::AlwaysFails { .. })));
+        [first, second].map(|one| has_any(one, |it| matches!(it, Irregular::AlwaysFails { .. })));
     let confirmed = [first, second].map(|one| one.sustained.is_some());
     match (never, always, confirmed) {
         ([true, true], ..) => RepetitionReason::BothPass,
@@ -222,7 +222,7 @@ impl SearchFinding {
 
     /// Returns the condition that does not hold, or the value whose final trial failed, if there is
     /// one.
-    fn held(capacity: &Capacity) -> SearchFinding {
+    fn unconfirmed_finding(capacity: &Capacity) -> SearchFinding {
         let of_failure = |why: &Irregular| match why {
             Irregular::HoldFailed { value } => Some(SearchFinding::HoldFailed(*value)),
             Irregular::Unmet { condition } => Some(SearchFinding::Unmet(*condition)),
@@ -290,7 +290,7 @@ fn overlap(one: Interval, other: Interval) -> bool {
 /// Returns true if a search locates its boundary well enough for another search to agree with it:
 /// the range of the boundary is narrow, and the confirmed value not far below it.
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
-    let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
+    let is_named = has_any(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
     let most = LOCATED_RATIO * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR);
     !is_named && !is_wide(load, range.widened, most)
@@ -305,9 +305,9 @@ fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) ->
 
 /// Returns true if a search shows that a value confirmed by another search does not hold.
 fn refutes(one: &Capacity, other: &Capacity) -> bool {
-    let Some(kept) = other.sustained.filter(|_| !has(other, is_unmet)) else { return false };
-    has(one, is_unmet)
-        || has(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= kept))
+    let Some(kept) = other.sustained.filter(|_| !has_any(other, is_unmet)) else { return false };
+    has_any(one, is_unmet)
+        || has_any(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= kept))
 }
 
 /// Returns true if a search in which no value failed confirmed a larger value than the one that
@@ -318,14 +318,14 @@ fn exceeds(one: &Capacity, other: &Capacity) -> bool {
 }
 
 fn never_fails(capacity: &Capacity) -> bool {
-    has(capacity, |it| matches!(it, Irregular::NeverFails { .. }))
+    has_any(capacity, |it| matches!(it, Irregular::NeverFails { .. }))
 }
 
 fn is_unmet(why: &Irregular) -> bool {
     matches!(why, Irregular::Unmet { .. })
 }
 
-fn has(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
+fn has_any(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
     capacity.irregular.iter().any(wanted)
 }
 

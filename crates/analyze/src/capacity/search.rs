@@ -2,13 +2,13 @@
 
 use workload::question::VariedLoad;
 
-use super::boundary::{contradiction, independent, load_limit, outcomes};
+use super::boundary::{contradiction, load_independence, load_limit, outcomes};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
 use super::metastable::explain;
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
-use super::replay::{Pause, Replay};
+use super::replay::{Replay, StopReason};
 use super::result::{Boundary, Capacity, Interval, Irregular, Step};
 use super::rounds::{Found, rounds};
 use super::trial::Trial;
@@ -56,7 +56,7 @@ fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     let mut bracket = Bracket::default();
     let mut irregular = Vec::new();
     let mut bracketed = bracket.find(replay).and_then(|()| bracket.shrink(replay));
-    if let Err(Pause::Irregular(Irregular::GeneratorLimited { value })) = bracketed
+    if let Err(StopReason::Irregular(Irregular::GeneratorLimited { value })) = bracketed
         && bracket.high.is_none()
     {
         irregular = bracket.approach(replay, value).map_err(Step::Run)?;
@@ -67,32 +67,32 @@ fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     }
     match bracketed {
         Ok(()) => {}
-        Err(Pause::Irregular(why)) => {
+        Err(StopReason::Irregular(why)) => {
             irregular.push(why);
             return Ok(Knowledge { found: None, bracket, irregular });
         }
-        Err(pause) => return Err(run(pause)),
+        Err(reason) => return Err(run(reason)),
     }
     match rounds(replay, bracket) {
         Ok(found) => Ok(Knowledge { found, bracket, irregular }),
-        Err(Pause::Irregular(why)) => {
+        Err(StopReason::Irregular(why)) => {
             irregular.push(why);
             Ok(Knowledge { found: None, bracket, irregular })
         }
-        Err(pause) => Err(run(pause)),
+        Err(reason) => Err(run(reason)),
     }
 }
 
-fn run(pause: Pause) -> Step {
-    match pause {
-        Pause::Run(request) => Step::Run(request),
-        Pause::Irregular(_) => unreachable!("irregularities are handled where they arise"),
+fn run(reason: StopReason) -> Step {
+    match reason {
+        StopReason::Run(request) => Step::Run(request),
+        StopReason::Irregular(_) => unreachable!("irregularities are handled where they arise"),
     }
 }
 
 fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Capacity {
     let order = replay.order;
-    let valid: Vec<&Trial> = replay.valid().collect();
+    let valid: Vec<&Trial> = replay.valid_trials().collect();
     let Knowledge { mut found, bracket, mut irregular } = knowledge;
     irregular.extend(load_limit(order, &valid).map(Irregular::LimitedBy));
     let contradiction = found.as_mut().and_then(|found| contradict(order, &valid, found));
@@ -114,7 +114,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     // If no value fails, trials at larger loads are more informative than these.
     let near = credible.map(|found| found.estimate).or(fails);
     let near = near.filter(|_| irregular.iter().any(Irregular::is_without_boundary));
-    irregular.extend(near.and_then(|near| independent(order, &valid, near)));
+    irregular.extend(near.and_then(|near| load_independence(order, &valid, near)));
     explain(order, &valid, &mut irregular);
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
@@ -132,9 +132,9 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         binding,
         boundary: reached.unwrap_or(Boundary::NotReached),
         irregular,
-        trials: replay.judged(),
+        trials: replay.judged_trials(),
         isotonic: credible.and_then(|found| found.isotonic),
-        took: replay.took(),
+        took: replay.total_time(),
     }
 }
 
@@ -1189,7 +1189,7 @@ mod tests {
 
     /// The machine makes every trial of an hour invalid; shorter ones have confirmed the value.
     #[test]
-    fn value_whose_holds_are_all_invalid_stays_confirmed_and_is_not_said_to_be_held() {
+    fn invalid_holds_leave_a_value_confirmed_and_not_held() {
         let order = CapacityOrder { hold: Some(Nanos::from_secs(3_600)), ..order() };
         let (capacity, trials) = run(&order, |request| {
             let checks = (request.phase == Phase::Hold).then(|| "send-lag".to_owned());

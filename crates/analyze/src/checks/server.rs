@@ -14,7 +14,7 @@ use crate::finding::{
     Checkpoints, Commits, ComparedCounter, CounterComparison, CounterObstacle, Coverage, Cycles,
     Finding, Obstacle,
 };
-use crate::server_counters::Answered;
+use crate::server_counters::JobAnswers;
 
 /// Fraction of the server's count, and number per second, that may come from other clients. The
 /// servers' own work was observed to be below one per second.
@@ -221,7 +221,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the jobs and parts that have statements, each with its answers.
-    fn reported(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a Answered)> {
+    fn reported(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a JobAnswers)> {
         let evidence = self.evidence;
         let named = evidence.plan.jobs_and_parts().zip(&evidence.server_counters.jobs);
         named.filter(|(either, _)| !either.is_mix())
@@ -239,10 +239,10 @@ impl<'a> CheckInput<'a> {
                 Reconnect::PerTransaction => 2 + each,
             };
             Ok(match either.requests().transaction {
-                true => [named.done(), named.done() + named.doubtful() * lost],
+                true => [named.executed(), named.executed() + named.uncertain() * lost],
                 false => {
                     let answered: u64 = named.statements.iter().sum();
-                    [answered, answered + named.doubtful() * (each + lost)]
+                    [answered, answered + named.uncertain() * (each + lost)]
                 }
             })
         });
@@ -258,8 +258,8 @@ impl<'a> CheckInput<'a> {
             is_plain(job)?;
             Ok(match (job.transaction, job.pipeline) {
                 (false, _) => [0, 0],
-                (true, true) => [0, named.done() + named.doubtful()],
-                (true, false) => [named.done(), named.done() + named.doubtful()],
+                (true, true) => [0, named.executed() + named.uncertain()],
+                (true, false) => [named.executed(), named.executed() + named.uncertain()],
             })
         });
         jobs.collect()
@@ -271,10 +271,10 @@ impl<'a> CheckInput<'a> {
         let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();
             let answered: u64 = named.statements.iter().sum();
-            let around = if job.transaction { 2 * named.done() } else { 0 };
+            let around = if job.transaction { 2 * named.executed() } else { 0 };
             // Include a rollback, and a session that ends another session.
             let most = job.statements.len() as u64 + 5;
-            [answered + around, answered + around + named.doubtful() * most]
+            [answered + around, answered + around + named.uncertain() * most]
         });
         jobs.collect()
     }

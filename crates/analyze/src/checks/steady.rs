@@ -13,7 +13,7 @@ use crate::change::{LevelChange, level_change_at};
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
 use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
-use crate::warmup::{SteadyStart, WarmupEnd, runs_throughout, varies};
+use crate::warmup::{SteadyStart, WarmupEnd, has_varying_rate, runs_throughout};
 
 /// Relative change over the window below which a drift is immaterial.
 const DRIFT_MATTERS: f64 = 0.05;
@@ -108,7 +108,7 @@ impl<'a> CheckInput<'a> {
         if jobs.iter().any(|job| !runs_throughout(job, self.evidence.window())) {
             return Some(JobObstacle::IntermittentJobs);
         }
-        jobs.iter().any(varies).then_some(JobObstacle::VaryingRate)
+        jobs.iter().any(has_varying_rate).then_some(JobObstacle::VaryingRate)
     }
 
     /// Checks that the end of the warm-up was found, unless its length was given.

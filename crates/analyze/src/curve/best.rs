@@ -170,12 +170,13 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
     let differences = differences(best, other);
     let paired = pair(&differences);
     let mean = || differences.iter().sum::<f64>() / differences.len() as f64;
-    let outer = |difference| crate::compare::outer(difference, rule.metric.quantity.scale());
-    let change = (!differences.is_empty()).then(|| outer(mean()));
+    let scale = rule.metric.quantity.scale();
+    let to_change = |difference| crate::compare::to_change(difference, scale);
+    let change = (!differences.is_empty()).then(|| to_change(mean()));
     let interval = paired
         .as_ref()
         .and_then(|paired| paired.interval(claim.alpha))
-        .map(|interval| ChangeInterval { low: outer(interval.low), high: outer(interval.high) });
+        .map(|it| ChangeInterval { low: to_change(it.low), high: to_change(it.high) });
     let is_equal = !differences.is_empty() && differences.iter().all(|it| *it == 0.0);
     let more = |paired: &Paired| paired.more_pairs_to_clear(&[0.0], claim.alpha);
     let ranking = match change.zip(interval) {

@@ -6,7 +6,7 @@ use super::evidence::EvidenceKind;
 use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-use super::usage::{FULL, KEPT_WAITING};
+use super::usage::{FULL, LEAST_WAIT};
 
 /// Value of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
@@ -41,7 +41,7 @@ impl LimiterInput<'_, '_> {
         // them.
         let is_database = self.processors().is_some();
         let full = if self.is_mostly_outside_database() { FULL_OF_ALL } else { FULL };
-        if lane.waited < KEPT_WAITING || wanted < full || is_database {
+        if lane.waited < LEAST_WAIT || wanted < full || is_database {
             return None;
         }
         let finding = LimiterFinding::Generator(GeneratorLimit::ThreadWaits {
@@ -101,7 +101,7 @@ impl LimiterInput<'_, '_> {
             let suspect = Suspect::new(Component::GeneratorThread, ran, finding);
             return Some(suspect.with(EvidenceKind::ShareOfProcessor, ran));
         }
-        if waited < KEPT_WAITING || ran + waited < FULL || self.processors().is_some() {
+        if waited < LEAST_WAIT || ran + waited < FULL || self.processors().is_some() {
             return None;
         }
         let finding = LimiterFinding::Generator(GeneratorLimit::LoaderWaits { ran, waited });
