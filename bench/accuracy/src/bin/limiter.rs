@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use accuracy::limiter::{
-    Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, say, scenarios,
+    Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, print_progress, scenarios,
 };
 
 /// The seed of the next table in `docs/limiter.md`.
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            say(format!("limiter: {error}"));
+            print_progress(format!("limiter: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -125,7 +125,7 @@ fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn 
         match (scenario.run)(&stage) {
             Ok(answer) => {
                 let outcome = scenario.judge(&answer);
-                say(format!(
+                print_progress(format!(
                     "{}: {outcome:?}: {}: {}",
                     scenario.name, answer.component, answer.because
                 ));
@@ -136,7 +136,7 @@ fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn 
                 return Ok(row);
             }
             Err(RepetitionError::Failed(error)) => {
-                say(format!("{}: {error}", scenario.name));
+                print_progress(format!("{}: {error}", scenario.name));
                 row.answers.push(Answer::none(error.to_string()));
             }
         }

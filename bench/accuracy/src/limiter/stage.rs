@@ -464,6 +464,6 @@ impl SlowPipe {
 }
 
 /// Prints a line of progress to standard error.
-pub fn say(words: impl AsRef<OsStr>) {
+pub fn print_progress(words: impl AsRef<OsStr>) {
     let _ = writeln!(std::io::stderr(), "{}", words.as_ref().to_string_lossy());
 }

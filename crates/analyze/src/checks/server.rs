@@ -187,7 +187,7 @@ impl<'a> CheckInput<'a> {
             // PostgreSQL counts every statement outside of a transaction as a transaction.
             let commits = self.compare(ComparedCounter::Commits, &self.transactions()?);
             return match commits.iter().find(|c| c.server == 0.0 && c.own[0] > 0.0) {
-                Some(_) => Err(CounterObstacle::CounterStands),
+                Some(_) => Err(CounterObstacle::CounterConstant),
                 None => Ok(commits),
             };
         };
@@ -197,7 +197,7 @@ impl<'a> CheckInput<'a> {
         }
         compared.extend(self.compare(ComparedCounter::Statements, &self.statements()));
         match statements == 0.0 {
-            true => Err(CounterObstacle::CounterStands),
+            true => Err(CounterObstacle::CounterConstant),
             false => Ok(compared),
         }
     }

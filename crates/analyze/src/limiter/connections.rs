@@ -117,7 +117,7 @@ impl LimiterInput<'_, '_> {
             .max_by(|one, other| one.missing.total_cmp(&other.missing))?;
         let (clients, connections) = (without.clients as f64, without.connected as f64);
         let text = without.event.text.clone();
-        let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
+        let finding = ConnectionLimit::UnconnectedClients { clients, connections, text };
         let finding = LimiterFinding::Connections(finding);
         let suspect = Suspect::new(Component::Connections, without.missing, finding)
             .with(EvidenceKind::Clients, clients)
