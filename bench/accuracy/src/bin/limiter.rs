@@ -118,7 +118,7 @@ fn heading(order: &Order) -> String {
 
 /// Runs all repetitions of a scenario, or returns the reason why it cannot run.
 fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn Error>> {
-    let mut row = Row { scenario, answers: Vec::new(), unable: None };
+    let mut row = Row { scenario, answers: Vec::new(), not_run_reason: None };
     for repetition in 0..order.repetitions {
         let draws = DrawKey { seed: order.seed, scenario: &scenario.name, repetition };
         let stage = ScenarioEnv::new(draws, order.seconds)?;
@@ -132,12 +132,12 @@ fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn 
                 row.answers.push(answer);
             }
             Err(RepetitionError::Unsupported(why)) => {
-                row.unable = Some(why.to_string());
+                row.not_run_reason = Some(why.to_string());
                 return Ok(row);
             }
             Err(RepetitionError::Failed(error)) => {
                 print_progress(format!("{}: {error}", scenario.name));
-                row.answers.push(Answer::none(error.to_string()));
+                row.answers.push(Answer::failed(error.to_string()));
             }
         }
     }
