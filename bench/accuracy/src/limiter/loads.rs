@@ -52,7 +52,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
         accepted: &["network-latency"],
         fact: None,
-        run: RunOn::One(long),
+        run: RunOn::One(long_path),
     },
 ];
 

@@ -122,7 +122,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "a relay that holds bytes for 5 to 20 ms each way",
         accepted: &["network-latency"],
         fact: None,
-        run: RunOn::One(long),
+        run: RunOn::One(long_path),
     },
     ScenarioKind {
         name: "high latency, kernel",
