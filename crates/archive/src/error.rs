@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn meaning_of_an_sqlite_number_is_a_cause_only_if_the_words_lack_it() {
+    fn meaning_of_an_sqlite_code_is_a_cause_unless_the_message_has_it() {
         let meaning = ffi::code_to_str(ffi::SQLITE_FULL);
         let numbered = format!("Error code 13: {meaning}");
         assert_eq!(chain(13, Some(meaning)), (meaning.to_owned(), None));

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn record_of_a_machine_that_failed_within_a_merge_is_resumed_without_the_run() {
+    fn experiment_interrupted_within_a_merge_is_resumed_without_the_run() {
         let place = TestFolder::new("hot-journal");
         let [record, copy] = ["e.assay", "copy.assay"].map(|name| place.path(name));
         let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn run_whose_record_is_not_a_record_leaves_the_experiment_as_it_was() {
+    fn invalid_run_record_leaves_the_experiment_unchanged() {
         let place = TestFolder::new("broken");
         let record = place.path("e.assay");
         let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();

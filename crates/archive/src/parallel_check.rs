@@ -105,7 +105,7 @@ mod tests {
     use crate::support::TestFolder;
 
     #[test]
-    fn fault_of_an_intact_record_is_not_reported() {
+    fn intact_record_is_read_again_after_a_fault() {
         let place = TestFolder::new("read-again");
         let path = killed(&place);
         let calls = Cell::new(0);

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn record_takes_no_more_than_its_most_notes() {
+    fn record_takes_a_limited_number_of_notes() {
         let place = TestFolder::new("full");
         let path = run(&place, true);
         add_note(&path, &note("first")).unwrap();

@@ -69,8 +69,7 @@ pub(crate) fn cycles(sources: &[(String, String)]) -> Cycles {
     let mut crates = Cycles::new();
     for ((name, root), files) in roots {
         let found = strong_components(&Modules::new(&files).uses());
-        let whole =
-            |cycle: Vec<String>| cycle.iter().map(|file| format!("{root}{file}")).collect();
+        let whole = |cycle: Vec<String>| cycle.iter().map(|file| format!("{root}{file}")).collect();
         crates.entry(name.to_owned()).or_default().extend(found.into_iter().map(whole));
     }
     crates.values_mut().for_each(|cycles| cycles.sort_by_key(|cycle| Reverse(cycle.len())));

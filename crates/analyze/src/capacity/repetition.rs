@@ -212,7 +212,7 @@ impl SearchFinding {
         };
         match (capacity.sustained, capacity.fails) {
             (Some(low), Some(high)) => SearchFinding::Range(Interval { low, high }),
-            (Some(kept), None) => SearchFinding::AtLeast(kept),
+            (Some(confirmed), None) => SearchFinding::AtLeast(confirmed),
             (None, Some(fails)) => SearchFinding::Below(fails),
             (None, None) => {
                 capacity.irregular.iter().find_map(of_end).unwrap_or(SearchFinding::Nothing)
@@ -305,16 +305,17 @@ fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) ->
 
 /// Returns true if a search shows that a value confirmed by another search does not hold.
 fn refutes(one: &Capacity, other: &Capacity) -> bool {
-    let Some(kept) = other.sustained.filter(|_| !has_any(other, is_unmet)) else { return false };
+    let confirmed = other.sustained.filter(|_| !has_any(other, is_unmet));
+    let Some(confirmed) = confirmed else { return false };
     has_any(one, is_unmet)
-        || has_any(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= kept))
+        || has_any(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= confirmed))
 }
 
 /// Returns true if a search in which no value failed confirmed a larger value than the one that
 /// fails in another search.
 fn exceeds(one: &Capacity, other: &Capacity) -> bool {
-    let (Some(kept), Some(fails)) = (one.sustained, other.fails) else { return false };
-    never_fails(one) && kept * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)
+    let (Some(confirmed), Some(fails)) = (one.sustained, other.fails) else { return false };
+    never_fails(one) && confirmed * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)
 }
 
 fn never_fails(capacity: &Capacity) -> bool {
@@ -508,7 +509,7 @@ mod tests {
 
     /// The two searches of `experiments/capacity/select.ini` on 29 November 2026.
     #[test]
-    fn value_that_is_confirmed_again_holds_though_the_boundary_is_not_located() {
+    fn value_confirmed_again_holds_without_a_located_boundary() {
         let search = |sustained, fails| Capacity {
             sustained: Some(sustained),
             fails: Some(fails),
@@ -579,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_of_searches_without_two_ranges_are_their_ends() {
+    fn searches_without_two_ranges_are_compared_by_their_ends() {
         let range = SearchFinding::Range(Interval { low: 760.0, high: 780.0 });
         let regular = found(770.0, 760.0, 780.0);
         let never = without(Irregular::NeverFails { highest: 1_000.0 }, Some(900.0));

@@ -1052,7 +1052,7 @@ mod tests {
 
     /// A trial at ten times its bound; the slope shows the distance of the boundary.
     #[test]
-    fn single_trial_beyond_its_bound_says_how_far_to_step_down() {
+    fn single_trial_beyond_its_bound_sets_the_step_down() {
         let capacity = found(|request| match request.phase {
             Phase::Confirm(1) => trial(request, request.value, 0.1),
             _ => regular(request),
@@ -1107,7 +1107,7 @@ mod tests {
 
     /// No request is slow, but the requests come in bursts: no trial of the bracket is decided.
     #[test]
-    fn values_that_only_seem_to_pass_are_confirmed() {
+    fn values_undecided_in_single_trials_are_confirmed() {
         let capacity = found(|request| {
             let mut trial = trial(request, request.value, 0.0);
             if let Some(Measure::Count(counted)) = trial.measures.first_mut() {

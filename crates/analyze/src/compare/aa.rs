@@ -115,7 +115,7 @@ mod tests {
 
     /// P(more than 3 of 20) is 1.6 %, P(more than 2) 7.5 %.
     #[test]
-    fn machine_is_unfit_beyond_chance() {
+    fn machine_is_unfit_only_beyond_chance() {
         let of = |comparisons, rejections| FalsePositives { comparisons, rejections };
         assert!(!of(20, 3).is_unfit());
         assert!(of(20, 4).is_unfit());

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn one_repeat_claims_nothing() {
+    fn one_repeat_gives_no_claim() {
         let found = judged(
             &sweep([500.0, 900.0, 1_000.0, 700.0], 1),
             Direction::Higher,
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_do_not_scatter_claim_nothing() {
+    fn runs_without_scatter_give_no_claim() {
         let runs = [("1", vec![figures(500.0, 1.0); 3]), ("2", vec![figures(900.0, 1.0); 3])];
         let found = judged(&runs, Direction::Higher, "throughput(read)");
         assert_eq!((found.best, found.others[0].ranking), (Some(1), Ranking::Unproven));

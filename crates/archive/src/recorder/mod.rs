@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_that_crashed_says_so() {
+    fn crashed_recorder_is_reported() {
         let place = TestFolder::new("crashed");
         let recorder = Recorder::create(&place.path("run.assay"), &header()).unwrap();
         let mut outlet = recorder.outlet();

@@ -228,7 +228,7 @@ fn a_document_keeps_to_the_schema() {
 }
 
 #[test]
-fn words_formats_and_bounds_are_checked() {
+fn schema_checks_words_formats_and_bounds() {
     let other = || value!("other");
     let faults = [
         ("/schema", value!("assay.export/2")),
@@ -319,7 +319,7 @@ fn exported_bucket_is_its_upper_edge() {
 }
 
 #[test]
-fn two_exports_are_the_same_bytes_wherever_the_record_lies() {
+fn export_does_not_depend_on_the_path_of_the_record() {
     for (format, export) in FORMATS {
         let place = TestFolder::new("export");
         let path = place.path("run.assay");

@@ -106,7 +106,7 @@ fn record_rows(place: &TestFolder, rows: &[u64]) -> Result<Archive, RecordError>
 }
 
 #[test]
-fn numbers_of_rows_that_no_sum_can_hold_leave_the_record_whole() {
+fn row_counts_beyond_any_sum_leave_the_record_intact() {
     let half = i64::MAX as u64;
     for rows in [
         &[u64::MAX, u64::MAX, 5][..],
@@ -132,7 +132,7 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_is_handed_over_by_however_many_lanes_is_recorded(
+    fn deliveries_of_any_number_of_lanes_are_recorded(
         seed: u64,
         seconds in 1..40u64,
         longest in 1..60u64,

@@ -122,8 +122,7 @@ fn summary_counts_the_cycles_of_each_crate() {
     let cycle = vec!["x.rs".to_owned(), "y.rs".to_owned()];
     let none = Cycles::from(["a", "b"].map(|name| (name.to_owned(), Vec::new())));
     assert_eq!(summary(&none), "0 cycles between files in 2 crates");
-    let two =
-        Cycles::from([("a".to_owned(), vec![cycle.clone()]), ("b".to_owned(), vec![cycle])]);
+    let two = Cycles::from([("a".to_owned(), vec![cycle.clone()]), ("b".to_owned(), vec![cycle])]);
     assert_eq!(summary(&two), "2 cycles between files in 2 crates (a 1, b 1)");
 }
 
