@@ -16,7 +16,7 @@ use record::{
 use sim::{Config, Service};
 use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
-use crate::output::say;
+use crate::output::print_line;
 
 /// A benchmark workload that executes a given number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,7 +285,7 @@ pub(crate) fn header(plan: &Plan, is_virtual: bool) -> Header {
 /// with a record.
 pub(crate) fn memory(requests: u64) {
     let completed = recorded(Case::VirtualMm1, requests);
-    say(format!("{completed} {}", peak_rss()));
+    print_line(format!("{completed} {}", peak_rss()));
 }
 
 /// Replays a log of this many lines in virtual time with a record. Prints the number of completed
@@ -306,7 +306,7 @@ pub(crate) fn replay(lines: u64) {
             .into(),
     );
     std::fs::remove_file(log).expect("the scratch file is ours");
-    say(format!("{completed} {}", peak_rss()));
+    print_line(format!("{completed} {}", peak_rss()));
 }
 
 /// Prints `true` if a workload file is accepted, else `false`, and the peak resident memory in
@@ -317,5 +317,5 @@ pub(crate) fn check(path: &str) {
         Ok(text) => workload::plan(&text, &Overrides::default()).0.is_some(),
         Err(_) => false,
     };
-    say(format!("{accepted} {}", peak_rss()));
+    print_line(format!("{accepted} {}", peak_rss()));
 }

@@ -22,7 +22,7 @@ use base::Target;
 use testbed::wire_server::{self, Simulation};
 
 use crate::cases::{Case, GATES};
-use crate::output::say;
+use crate::output::print_line;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         ["host", url, words @ ..] => match host(url, words) {
             Ok(()) => {}
             Err(error) => {
-                say(format!("bench: {error}"));
+                print_line(format!("bench: {error}"));
                 return ExitCode::FAILURE;
             }
         },
@@ -74,8 +74,10 @@ fn host(url: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
 }
 
 fn usage() -> ExitCode {
-    say("usage: bench [rounds N | gate CASE REQUESTS | gate merge-run RUNS | memory REQUESTS |");
-    say("              replay LINES | check FILE | input | merge |");
-    say("              host URL postgres|mariadb [PROCESSOR]]");
+    print_line(
+        "usage: bench [rounds N | gate CASE REQUESTS | gate merge-run RUNS | memory REQUESTS |",
+    );
+    print_line("              replay LINES | check FILE | input | merge |");
+    print_line("              host URL postgres|mariadb [PROCESSOR]]");
     ExitCode::from(2)
 }

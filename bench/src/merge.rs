@@ -12,7 +12,7 @@ use sim::{Config, Service};
 use workload::{Overrides, Plan};
 
 use crate::cases::header;
-use crate::output::say;
+use crate::output::print_line;
 
 /// Length of the run, in seconds.
 const SECONDS: u64 = 60;
@@ -29,7 +29,7 @@ pub(crate) fn print() {
     let mut times = times(RUNS);
     times.sort_by(f64::total_cmp);
     let (median, slowest) = (times[times.len() / 2], times[times.len() - 1]);
-    say(format!("{median:.1} {slowest:.1}"));
+    print_line(format!("{median:.1} {slowest:.1}"));
 }
 
 /// Returns the milliseconds of the median move.

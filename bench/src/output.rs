@@ -1,7 +1,7 @@
 //! Output of the program.
 
 /// Prints a line of the result.
-#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
-pub(crate) fn say(line: impl std::fmt::Display) {
+#[expect(clippy::print_stdout, reason = "the only function that prints to standard output")]
+pub(crate) fn print_line(line: impl std::fmt::Display) {
     println!("{line}");
 }

@@ -10,7 +10,7 @@ use bench::describe;
 
 use crate::cases::{self, Case, Outcome};
 use crate::merge;
-use crate::output::say;
+use crate::output::print_line;
 
 /// A measure with its value of each round.
 struct Measure {
@@ -23,7 +23,7 @@ struct Measure {
 
 /// Runs all measures in rounds and prints the table.
 pub(crate) fn measure(rounds: usize) {
-    say(describe());
+    print_line(describe());
     let mut measures: Vec<Measure> = MEASURES
         .iter()
         .map(|(name, unit, goal, _)| Measure { name, unit, goal, values: Vec::new() })
@@ -32,13 +32,13 @@ pub(crate) fn measure(rounds: usize) {
         for (measure, (.., take)) in measures.iter_mut().zip(MEASURES) {
             measure.values.push(take());
         }
-        say(format!("round {round} of {rounds}"));
+        print_line(format!("round {round} of {rounds}"));
     }
-    say("| measure | median | lowest | highest | unit | goal |");
-    say("| --- | --: | --: | --: | --- | --- |");
+    print_line("| measure | median | lowest | highest | unit | goal |");
+    print_line("| --- | --: | --: | --: | --- | --- |");
     measures.iter_mut().for_each(Measure::print);
-    say(growth(FEW, MANY));
-    say(growth_of_a_replay(FEW_LINES, MANY_LINES));
+    print_line(growth(FEW, MANY));
+    print_line(growth_of_a_replay(FEW_LINES, MANY_LINES));
 }
 
 /// The numbers of virtual requests of two runs whose memory must be the same.
@@ -100,7 +100,7 @@ impl Measure {
         let (lowest, highest) = (self.values[0], self.values[self.values.len() - 1]);
         let median = self.values[self.values.len() / 2];
         let digits = if median < 10.0 { 2 } else { 0 };
-        say(format!(
+        print_line(format!(
             "| {} | {median:.digits$} | {lowest:.digits$} | {highest:.digits$} | {} | {} |",
             self.name, self.unit, self.goal
         ));
@@ -230,7 +230,7 @@ fn peak_of(arguments: &[&str]) -> (String, u64) {
 
 /// Prints the memory that the check of the file takes, as a multiple of its size.
 pub(crate) fn input() {
-    say(format!("{:.2}", check_memory()));
+    print_line(format!("{:.2}", check_memory()));
 }
 
 fn check_time() -> f64 {

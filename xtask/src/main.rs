@@ -28,11 +28,11 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(summary) => {
-            say(&summary);
+            print_to_stderr(&summary);
             ExitCode::SUCCESS
         }
         Err(complaints) => {
-            complaints.iter().for_each(|complaint| say(complaint));
+            complaints.iter().for_each(|complaint| print_to_stderr(complaint));
             ExitCode::FAILURE
         }
     }
@@ -43,7 +43,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
-#[expect(clippy::print_stderr, reason = "this is the program's one way to speak")]
-fn say(line: &str) {
+#[expect(clippy::print_stderr, reason = "the only function that prints to standard error")]
+fn print_to_stderr(line: &str) {
     eprintln!("{line}");
 }

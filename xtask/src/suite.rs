@@ -7,24 +7,25 @@
 //! compile and the release build. Up to three tests that failed run again alone; those that then
 //! pass are reported as unsteady.
 
+mod background;
 mod command;
 mod programs;
-mod side;
 
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use command::{cargo, printed};
+use background::BackgroundCommand;
+use command::{cargo, failure_report};
 use programs::Program;
-use side::Side;
 
 /// Programs that need the machine for themselves: they demand a VALID run in real time.
 const ALONE: [&str; 1] = ["cli steady"];
 
-/// The programs that take longest, in this order, except [`WAITS`]; all other programs follow.
-const FIRST: [&str; 6] = [
+/// The programs that take longest, in this order, except [`LONGEST_PROGRAM`]; all other programs
+/// follow.
+const LONG_PROGRAMS: [&str; 6] = [
     "cli docs",
     "driver conformance",
     "accuracy accuracy",
@@ -33,21 +34,21 @@ const FIRST: [&str; 6] = [
     "lab integration",
 ];
 
-/// The program that takes longest and waits most. It is divided into [`PARTS`], and runs [`MORE`]
-/// more tests at a time than other programs.
-const WAITS: &str = "cli integration";
+/// The program that takes longest and waits most. It is divided into [`PARTS`], and runs
+/// [`EXTRA_TESTS`] more tests at a time than other programs.
+const LONGEST_PROGRAM: &str = "cli integration";
 
-/// Number of programs into which [`WAITS`] is divided: enough to keep every processor busy until
-/// shortly before the end.
+/// Number of programs into which [`LONGEST_PROGRAM`] is divided: enough to keep every processor
+/// busy until shortly before the end.
 const PARTS: usize = 8;
 
-/// The module of [`WAITS`] whose tests take longest. Its part is started first.
-const LONGEST: &str = "studies";
+/// The module of [`LONGEST_PROGRAM`] whose tests take longest. Its part is started first.
+const LONGEST_MODULE: &str = "studies";
 
-/// Number of tests of [`WAITS`] that run at a time, beyond one per processor. With two, more runs
-/// fail as INVALID, because the machine is too busy for their load generator, and the program takes
-/// only 11 % less time.
-const MORE: usize = 1;
+/// Number of tests of [`LONGEST_PROGRAM`] that run at a time, beyond one per processor. With two,
+/// more runs fail as INVALID, because the machine is too busy for their load generator, and the
+/// program takes only 11 % less time.
+const EXTRA_TESTS: usize = 1;
 
 /// Maximum number of failed tests that run a second time. A larger number is no coincidence.
 const MOST_REPEATED: usize = 3;
@@ -68,30 +69,31 @@ struct Finished {
 pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
-    programs::forget_servers(&programs).map_err(|error| vec![error])?;
+    programs::remove_server_folders(&programs).map_err(|error| vec![error])?;
     // These tests run now: later, cargo would let them wait for everything else that it compiles.
     let of_documentation = doc_tests(root).err();
     let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
     let (alone, together): (Vec<Program>, Vec<Program>) =
         programs.into_iter().partition(|program| ALONE.contains(&&*program.name));
-    let together = arranged(together).map_err(|error| vec![error])?;
+    let together = arrange(together).map_err(|error| vec![error])?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut finished = run_all(alone, 1, processors);
-    let side = Side::start(root, beside).map_err(|error| vec![error])?;
+    let background = BackgroundCommand::start(root, beside).map_err(|error| vec![error])?;
     finished.extend(run_all(together, processors, processors));
     let unsteady = repeat_failed(&mut finished);
     let tested = begin.elapsed();
     let mut failures: Vec<String> =
         finished.iter().filter_map(|program| program.failure.clone()).collect();
     failures.extend(of_documentation);
-    failures.extend(side.finish().err());
+    failures.extend(background.finish().err());
     finished.sort_by_key(|program| std::cmp::Reverse(program.took));
     for Finished { name, took, .. } in finished.iter().take(12) {
         times += &format!("test: {:>7} {name}\n", seconds(*took));
     }
     for test in unsteady {
-        times +=
-            &format!("test: UNSTEADY: {test} failed beside other programs, and passed alone\n");
+        times += &format!(
+            "test: UNSTEADY: {test} failed alongside other programs, passed when run alone\n"
+        );
     }
     times += &format!(
         "test: {} programs; tests ended after {}, all after {}",
@@ -127,21 +129,22 @@ fn repeat_failed(finished: &mut [Finished]) -> Vec<String> {
     unsteady
 }
 
-/// Arranges programs for [`run_all`]: the parts of [`WAITS`], then the other programs, the longest
-/// last.
+/// Arranges programs for [`run_all`]: the parts of [`LONGEST_PROGRAM`], then the other programs,
+/// the longest last.
 ///
 /// # Errors
-/// [`WAITS`] does not list its tests.
-fn arranged(programs: Vec<Program>) -> Result<Vec<Program>, String> {
+/// [`LONGEST_PROGRAM`] does not list its tests.
+fn arrange(programs: Vec<Program>) -> Result<Vec<Program>, String> {
     let (waits, mut others): (Vec<Program>, Vec<Program>) =
-        programs.into_iter().partition(|program| program.name == WAITS);
-    let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
-    others.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
+        programs.into_iter().partition(|program| program.name == LONGEST_PROGRAM);
+    let rank = |program: &Program| LONG_PROGRAMS.iter().position(|name| *name == program.name);
+    let last = LONG_PROGRAMS.len();
+    others.sort_by_key(|program| (rank(program).unwrap_or(last), program.name.clone()));
     let mut arranged = Vec::new();
     for program in waits {
-        arranged.extend(program.divided(PARTS)?);
+        arranged.extend(program.divide(PARTS)?);
     }
-    arranged.sort_by_key(|part| !part.has_module(LONGEST));
+    arranged.sort_by_key(|part| !part.has_module(LONGEST_MODULE));
     arranged.extend(others.into_iter().rev());
     Ok(arranged)
 }
@@ -159,7 +162,7 @@ fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> 
     let work = |slot: usize| {
         while let Some(program) = next(slot) {
             let begin = Instant::now();
-            let more = if program.name == WAITS { MORE } else { 0 };
+            let more = if program.name == LONGEST_PROGRAM { EXTRA_TESTS } else { 0 };
             let failure = program.run(tests + more).err();
             let took = begin.elapsed();
             let failed = failure.as_deref().and_then(|output| program.failed(output));
@@ -185,7 +188,10 @@ fn doc_tests(root: &Path) -> Result<(), String> {
     let mut command = cargo(root);
     command.args(["test", "--workspace", "--locked", "--doc", "--quiet"]);
     let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(printed("documentation tests", &output)) }
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(failure_report("documentation tests", &output)),
+    }
 }
 
 fn seconds(time: Duration) -> String {

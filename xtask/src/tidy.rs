@@ -1,8 +1,8 @@
 //! Checks of the source tree. Each is a function from texts to complaints, and its tests plant a
 //! fault.
 
-mod circles;
 mod code;
+mod cycles;
 mod doc_tests;
 mod edges;
 mod facts;
@@ -40,16 +40,16 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     complaints.extend(doc_tests::check(&manifests, &sources));
     let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
     complaints.extend(guards::check(&architecture, &sources));
-    let circles = circles::circles(&sources);
-    complaints.extend(circles::check(root, &circles));
+    let cycles = cycles::cycles(&sources);
+    complaints.extend(cycles::check(root, &cycles));
     if sources.is_empty() {
         complaints.push("no source file was found: tidy looks in the wrong place".to_owned());
     }
     if complaints.is_empty() {
-        let (files, circles) = (sources.len(), circles::summary(&circles));
+        let (files, cycles) = (sources.len(), cycles::summary(&cycles));
         let comments = doc_comments(&sources);
         Ok(format!(
-            "tidy: {files} source files and the crate edges are in order; {circles}; {comments}"
+            "tidy: {files} source files and the crate edges are in order; {cycles}; {comments}"
         ))
     } else {
         Err(complaints)

@@ -53,7 +53,7 @@ impl Known<'_> {
 
 impl CliOption<'_> {
     /// Returns the error for a wrong value; `why` says what is expected.
-    pub fn is_wrong(&self, why: &str) -> Failure {
+    pub fn wrong_value(&self, why: &str) -> Failure {
         format!("{} {}: {why}", self.name, self.value).into()
     }
 
@@ -62,7 +62,7 @@ impl CliOption<'_> {
     /// # Errors
     /// Fails if the value is not a number.
     pub fn number(&self) -> Result<u32, Failure> {
-        self.value.parse().map_err(|_| self.is_wrong("give a whole number"))
+        self.value.parse().map_err(|_| self.wrong_value("give a whole number"))
     }
 
     /// Parses a count of at least 1.
@@ -72,7 +72,7 @@ impl CliOption<'_> {
     pub fn positive(&self) -> Result<u32, Failure> {
         match self.number() {
             Ok(number @ 1..) => Ok(number),
-            _ => Err(self.is_wrong("give a whole number from 1 on")),
+            _ => Err(self.wrong_value("give a whole number from 1 on")),
         }
     }
 }

@@ -29,18 +29,18 @@ use limit::arguments::Failure;
 use crate::link::{Link, Transport};
 use crate::options::{Database, Options};
 use crate::request::Request;
-use crate::rounds::Lane;
+use crate::rounds::LoopConnection;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = Options::parse(&arguments).and_then(|options| measure(&options));
     match done {
         Ok(line) => {
-            say(line);
+            print_line(line);
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            complain(format!("limit: {failure}"));
+            print_error(format!("limit: {failure}"));
             ExitCode::from(2)
         }
     }
@@ -49,23 +49,23 @@ fn main() -> ExitCode {
 /// Logs in all connections, then runs the loop.
 fn measure(options: &Options) -> Result<String, Failure> {
     let outcome = match options.tls {
-        false => rounds::run(&mut lanes(options, Link::into_plain)?, options),
-        true => rounds::run(&mut lanes(options, Link::into_tls)?, options),
+        false => rounds::run(&mut open_connections(options, Link::into_plain)?, options),
+        true => rounds::run(&mut open_connections(options, Link::into_tls)?, options),
     }?;
     Ok(outcome.to_string())
 }
 
 /// Opens all connections. Each has its own request, because the number of a prepared statement may
 /// differ between connections.
-fn lanes<W: Transport>(
+fn open_connections<W: Transport>(
     options: &Options,
-    into_way: fn(Link) -> Result<W, Failure>,
-) -> Result<Vec<Lane<W>>, Failure> {
-    let lane = |_| {
+    into_transport: fn(Link) -> Result<W, Failure>,
+) -> Result<Vec<LoopConnection<W>>, Failure> {
+    let connection = |_| {
         let (link, request) = begin(options)?;
-        Ok(Lane::new(into_way(link)?, request))
+        Ok(LoopConnection::new(into_transport(link)?, request))
     };
-    (0..options.connections).map(lane).collect()
+    (0..options.connections).map(connection).collect()
 }
 
 /// Opens one connection and returns it with the request that it repeats.
@@ -77,12 +77,12 @@ fn begin(options: &Options) -> Result<(Link, Request), Failure> {
 }
 
 /// Prints the result.
-#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
-fn say(line: impl fmt::Display) {
+#[expect(clippy::print_stdout, reason = "the only function that prints to standard output")]
+fn print_line(line: impl fmt::Display) {
     println!("{line}");
 }
 
-#[expect(clippy::print_stderr, reason = "this is the program's one way to complain")]
-fn complain(line: impl fmt::Display) {
+#[expect(clippy::print_stderr, reason = "the only function that prints to standard error")]
+fn print_error(line: impl fmt::Display) {
     eprintln!("{line}");
 }

@@ -47,7 +47,7 @@ pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
 struct Session {
     link: Link,
     replies: Replies,
-    seen: Seen,
+    summary: ReplySummary,
 }
 
 fn login(options: &Options) -> Result<Session, Failure> {
@@ -89,7 +89,7 @@ fn login(options: &Options) -> Result<Session, Failure> {
 
 impl Session {
     fn new(link: Link, agreed: Negotiated) -> Session {
-        Session { link, replies: Replies::new(agreed), seen: Seen::default() }
+        Session { link, replies: Replies::new(agreed), summary: ReplySummary::default() }
     }
 
     /// Prepares the statement and sends the types of its values once. Returns the request with the
@@ -98,7 +98,7 @@ impl Session {
         let mut out = Vec::new();
         Command::Prepare(format!("{query}?").as_bytes()).append(&mut out);
         self.exchange(&out, ReplyKind::Prepared)?;
-        let prepared = self.seen.prepared.ok_or("the server has prepared nothing")?;
+        let prepared = self.summary.prepared.ok_or("the server has prepared nothing")?;
         let mut execute = Execute::new(prepared.id, prepared.parameters);
         let mut append = |out: &mut Vec<u8>| {
             out.clear();
@@ -112,30 +112,30 @@ impl Session {
 
     /// Sends a request and reads its reply to the end. Returns the reply and its number of rows.
     fn exchange(&mut self, request: &[u8], kind: ReplyKind) -> Result<(Vec<u8>, u64), Failure> {
-        self.seen.rows = 0;
+        self.summary.rows = 0;
         self.replies.expect(kind, 1)?;
         self.link.write_all(request)?;
         let (mut reply, mut used) = (Vec::new(), 0);
         while !self.replies.is_idle() {
             self.link.read_more(&mut reply)?;
-            used += self.replies.read(&reply[used..], &mut self.seen)?;
+            used += self.replies.read(&reply[used..], &mut self.summary)?;
         }
-        match self.seen.error.take() {
+        match self.summary.error.take() {
             Some(error) => Err(error.into()),
-            None => Ok((reply, self.seen.rows)),
+            None => Ok((reply, self.summary.rows)),
         }
     }
 }
 
 /// A summary of the replies that were read.
 #[derive(Default)]
-struct Seen {
+struct ReplySummary {
     rows: u64,
     prepared: Option<Prepared>,
     error: Option<String>,
 }
 
-impl Sink for Seen {
+impl Sink for ReplySummary {
     fn result(&mut self, result: ResultEnd) {
         self.rows += result.rows;
     }

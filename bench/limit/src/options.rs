@@ -93,7 +93,7 @@ impl Options {
                 self.statement = match value {
                     "prepared" => Statement::Prepared,
                     "text" => Statement::Text,
-                    _ => return Err(given.is_wrong("give prepared or text")),
+                    _ => return Err(given.wrong_value("give prepared or text")),
                 }
             }
             _ => return Err(KNOWN.unknown(given)),

@@ -88,16 +88,16 @@ fn prepare(link: &mut Link, query: &str) -> Result<Vec<u8>, Failure> {
 /// Sends a request and reads its reply to the end. Returns the reply and its number of rows.
 fn exchange(link: &mut Link, request: &[u8], cycle: Cycle) -> Result<(Vec<u8>, u64), Failure> {
     link.write_all(request)?;
-    let (mut replies, mut seen) = (Replies::new(), Seen::default());
+    let (mut replies, mut summary) = (Replies::new(), ReplySummary::default());
     replies.expect(cycle);
     let (mut reply, mut used) = (Vec::new(), 0);
     while !replies.is_idle() {
         link.read_more(&mut reply)?;
-        used += replies.read(&reply[used..], &mut seen)?;
+        used += replies.read(&reply[used..], &mut summary)?;
     }
-    match seen.error {
+    match summary.error {
         Some(error) => Err(error.into()),
-        None => Ok((reply, seen.rows)),
+        None => Ok((reply, summary.rows)),
     }
 }
 
@@ -110,12 +110,12 @@ fn with_cause(error: wire_postgres::StartupError) -> Failure {
 
 /// A summary of the replies that were read.
 #[derive(Default)]
-struct Seen {
+struct ReplySummary {
     rows: u64,
     error: Option<String>,
 }
 
-impl Sink for Seen {
+impl Sink for ReplySummary {
     fn complete(&mut self, completion: Completion<'_>) {
         self.rows += completion.rows();
     }

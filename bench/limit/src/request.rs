@@ -73,7 +73,7 @@ impl Request {
 
     /// Compares received bytes with the pattern of the reply.
     #[inline]
-    pub(crate) fn look(&self, bytes: &[u8]) -> Match {
+    pub(crate) fn compare(&self, bytes: &[u8]) -> Match {
         let Reply { length, head, tail } = &self.reply;
         if bytes.len() == *length && bytes.starts_with(head) && bytes.ends_with(tail) {
             return Match::Complete;
@@ -158,13 +158,13 @@ mod tests {
     #[test]
     fn reply_matches_by_length_and_both_ends() {
         let request = request(b"987654", Id::Digits6);
-        assert_eq!(request.look(REPLY), Match::Complete);
-        assert_eq!(request.look(b"head-AND-BODY-and-tail"), Match::Complete);
-        assert_eq!(request.look(b"HEAD-and-body-and-tail"), Match::Wrong);
-        assert_eq!(request.look(b"head-and-body-and-TAIL"), Match::Wrong);
-        assert_eq!(request.look(b"head-and-body-and-tail+"), Match::Wrong);
-        assert_eq!(request.look(b"head-and-"), Match::Partial);
-        assert_eq!(request.look(b"he"), Match::Partial);
-        assert_eq!(request.look(b"Error"), Match::Wrong);
+        assert_eq!(request.compare(REPLY), Match::Complete);
+        assert_eq!(request.compare(b"head-AND-BODY-and-tail"), Match::Complete);
+        assert_eq!(request.compare(b"HEAD-and-body-and-tail"), Match::Wrong);
+        assert_eq!(request.compare(b"head-and-body-and-TAIL"), Match::Wrong);
+        assert_eq!(request.compare(b"head-and-body-and-tail+"), Match::Wrong);
+        assert_eq!(request.compare(b"head-and-"), Match::Partial);
+        assert_eq!(request.compare(b"he"), Match::Partial);
+        assert_eq!(request.compare(b"Error"), Match::Wrong);
     }
 }

@@ -48,21 +48,22 @@ impl fmt::Display for Outcome {
 }
 
 /// A connection with its request and the bytes of an incomplete reply.
-pub(crate) struct Lane<W> {
-    way: W,
+pub(crate) struct LoopConnection<W> {
+    transport: W,
     request: Request,
     partial: Vec<u8>,
 }
 
 /// Runs the loop on all connections for the length in the options.
 pub(crate) fn run<W: Transport>(
-    lanes: &mut [Lane<W>],
+    connections: &mut [LoopConnection<W>],
     options: &Options,
 ) -> Result<Outcome, Failure> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    for (number, lane) in lanes.iter().enumerate() {
+    for (number, connection) in connections.iter().enumerate() {
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
-        epoll::add(&poll, lane.way.socket(), epoll::EventData::new_u64(number as u64), flags)?;
+        let data = epoll::EventData::new_u64(number as u64);
+        epoll::add(&poll, connection.transport.socket(), data, flags)?;
     }
     let mut rows = Rows { state: 0x9E37_79B9_7F4A_7C15, rows: options.rows };
     let mut events = Vec::with_capacity(EVENTS);
@@ -70,8 +71,8 @@ pub(crate) fn run<W: Transport>(
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let began = now()?;
     let end = began + options.length;
-    for lane in &mut *lanes {
-        lane.send(rows.next())?;
+    for connection in &mut *connections {
+        connection.send(rows.next())?;
     }
     let mut requests = 0;
     let mut at = began;
@@ -81,9 +82,9 @@ pub(crate) fn run<W: Transport>(
             return Err("no reply came for 10 s".into());
         }
         for event in &events {
-            let lane = &mut lanes[event.data.u64() as usize];
-            if lane.take(&mut buffer)? {
-                lane.send(rows.next())?;
+            let connection = &mut connections[event.data.u64() as usize];
+            if connection.receive(&mut buffer)? {
+                connection.send(rows.next())?;
                 requests += 1;
             }
         }
@@ -102,32 +103,32 @@ pub(crate) fn run<W: Transport>(
     })
 }
 
-impl<W: Transport> Lane<W> {
-    /// Creates a lane without a request in flight.
-    pub(crate) fn new(way: W, request: Request) -> Lane<W> {
-        Lane { way, request, partial: Vec::new() }
+impl<W: Transport> LoopConnection<W> {
+    /// Creates a connection without a request in flight.
+    pub(crate) fn new(transport: W, request: Request) -> LoopConnection<W> {
+        LoopConnection { transport, request, partial: Vec::new() }
     }
 
     #[inline]
     fn send(&mut self, row: u32) -> std::io::Result<()> {
-        self.way.send(self.request.for_row(row))
+        self.transport.send(self.request.for_row(row))
     }
 
     /// Reads from the connection. Returns true if a reply is complete.
     #[inline]
-    fn take(&mut self, buffer: &mut [u8]) -> Result<bool, Failure> {
-        let length = self.way.receive(buffer)?;
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<bool, Failure> {
+        let length = self.transport.receive(buffer)?;
         let bytes = &buffer[..length];
-        if self.partial.is_empty() && self.request.look(bytes) == Match::Complete {
+        if self.partial.is_empty() && self.request.compare(bytes) == Match::Complete {
             return Ok(true);
         }
-        self.take_piece(bytes)
+        self.receive_part(bytes)
     }
 
     #[cold]
-    fn take_piece(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
+    fn receive_part(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
         self.partial.extend_from_slice(bytes);
-        match self.request.look(&self.partial) {
+        match self.request.compare(&self.partial) {
             Match::Partial => Ok(false),
             Match::Complete => {
                 self.partial.clear();

@@ -79,16 +79,16 @@ fn main() -> ExitCode {
         _ => None,
     };
     let Some(rounds) = rounds else {
-        say("usage: values [rounds N]");
+        print_line("usage: values [rounds N]");
         return ExitCode::from(2);
     };
-    say(bench::describe());
+    print_line(bench::describe());
     let mut cases: Vec<Case> = CASES.into_iter().map(|case| Case::new(case, rounds)).collect();
     for _ in 0..rounds {
         cases.iter_mut().for_each(Case::measure);
     }
-    say("| value | median | lowest | highest | goal | allocations |");
-    say("| --- | --: | --: | --: | --: | --: |");
+    print_line("| value | median | lowest | highest | goal | allocations |");
+    print_line("| --- | --: | --: | --: | --: | --: |");
     cases.iter_mut().for_each(Case::print);
     match cases.iter().all(|case| case.allocations == 0) {
         true => ExitCode::SUCCESS,
@@ -147,7 +147,7 @@ impl Case {
         let (lowest, highest) = (self.nanos[0], self.nanos[self.nanos.len() - 1]);
         let median = self.nanos[self.nanos.len() / 2];
         let goal = self.goal.map_or(String::new(), |goal| format!("≤ {goal}"));
-        say(format!(
+        print_line(format!(
             "| `{}` | {median:.1} | {lowest:.1} | {highest:.1} | {goal} | {} |",
             self.expression, self.allocations
         ));
@@ -155,7 +155,7 @@ impl Case {
 }
 
 /// Prints a line of the result.
-#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
-fn say(line: impl std::fmt::Display) {
+#[expect(clippy::print_stdout, reason = "the only function that prints to standard output")]
+fn print_line(line: impl std::fmt::Display) {
     println!("{line}");
 }

@@ -58,7 +58,7 @@ pub(crate) const INTERVALS: usize = 5;
 
 /// Student's t that is exceeded with a probability of 0.001, for 5 to 10 blocks: 3 to 8 degrees of
 /// freedom.
-const SIGNIFICANT: [f64; BLOCKS - INTERVALS + 1] = [10.21, 7.17, 5.89, 5.21, 4.79, 4.5];
+const SIGNIFICANT_T: [f64; BLOCKS - INTERVALS + 1] = [10.21, 7.17, 5.89, 5.21, 4.79, 4.5];
 
 /// Fraction of the window's requests below which a growth is immaterial.
 const MATERIAL_SHARE: f64 = 0.005;
@@ -86,7 +86,7 @@ const BEYOND_CHANCE: f64 = 10.0;
 /// the server is not always busy. If each request takes an exponential time from the start of the
 /// run, the ratio is less than 0.75 as long as [`OPEN_ALLOWED`] is exceeded from the first interval
 /// on.
-const STEADY: f64 = 0.75;
+const STEADY_RATIO: f64 = 0.75;
 
 /// Lower bound of a rate, as a fraction of the mean rate. When hardly any requests arrive, the
 /// remaining open requests say nothing about the rate.
@@ -159,7 +159,7 @@ pub(crate) fn open_share(
 /// Returns true if about equally many requests end in each interval.
 fn is_steady(intervals: &[IntervalRequests]) -> bool {
     let ended = || intervals.iter().map(|interval| interval.ended);
-    ended().fold(f64::INFINITY, f64::min) >= STEADY * ended().fold(0.0, f64::max)
+    ended().fold(f64::INFINITY, f64::min) >= STEADY_RATIO * ended().fold(0.0, f64::max)
 }
 
 fn total(intervals: &[IntervalRequests]) -> IntervalRequests {
@@ -195,7 +195,7 @@ fn line(means: &[f64]) -> Trend {
     let residuals: f64 = positions().zip(means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
     let error = (residuals / (n - 2.0) / squares).sqrt();
     let t = student_t(slope, error);
-    Trend { growth: slope * n, t, limit: SIGNIFICANT[means.len() - INTERVALS] }
+    Trend { growth: slope * n, t, limit: SIGNIFICANT_T[means.len() - INTERVALS] }
 }
 
 impl IntervalRequests {

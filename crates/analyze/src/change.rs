@@ -34,9 +34,9 @@ pub(crate) fn level_change_at(parts: &[f64], index: usize) -> LevelChange {
 pub(crate) fn student_t(number: f64, error: f64) -> f64 {
     match number {
         0.0 => 0.0,
-        number => (number / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
+        number => (number / error.max(f64::MIN_POSITIVE)).clamp(-LARGEST_T, LARGEST_T),
     }
 }
 
 /// Value of t for measurements that do not scatter.
-pub(crate) const PERFECT: f64 = 1e6;
+pub(crate) const LARGEST_T: f64 = 1e6;

@@ -245,7 +245,7 @@ impl CheckKind {
 
 impl CheckKind {
     /// Returns the part of a benchmark that the check judges.
-    pub fn belongs(self) -> Domain {
+    pub fn judged_domain(self) -> Domain {
         match self {
             CheckKind::Complete
             | CheckKind::Balance
@@ -325,7 +325,7 @@ impl Status {
 
 /// A check without its finding.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judged {
+pub(crate) struct PendingCheck {
     pub(crate) kind: CheckKind,
     pub(crate) unit: Unit,
     /// Number that was judged.
@@ -334,18 +334,18 @@ pub(crate) struct Judged {
     pub(crate) limit: f64,
 }
 
-impl Judged {
+impl PendingCheck {
     /// Adds the status and the finding.
-    pub(crate) fn found(self, status: Status, finding: Finding) -> Check {
-        let Judged { kind, unit, value, limit } = self;
+    pub(crate) fn conclude(self, status: Status, finding: Finding) -> Check {
+        let PendingCheck { kind, unit, value, limit } = self;
         Check { kind, status, value: Some(value), limit: Some(limit), unit, finding }
     }
 }
 
 impl CheckKind {
     /// Begins a check of a number against a limit.
-    pub(crate) fn of(self, unit: Unit, value: f64, limit: f64) -> Judged {
-        Judged { kind: self, unit, value, limit }
+    pub(crate) fn of(self, unit: Unit, value: f64, limit: f64) -> PendingCheck {
+        PendingCheck { kind: self, unit, value, limit }
     }
 
     /// Returns a check that is not possible, with the reason.
@@ -386,7 +386,7 @@ impl Check {
                 | RunEnd::Killed { .. } => Domain::Instrument,
             },
             Finding::Outage(Outages::FewerServers { .. }) => Domain::Instrument,
-            _ => self.kind.belongs(),
+            _ => self.kind.judged_domain(),
         }
     }
 }
@@ -422,7 +422,7 @@ mod tests {
 
     fn verdict(statuses: &[Status]) -> &'static str {
         let judged = CheckKind::Overflow.of(Unit::Times, 0.0, 0.0);
-        let check = |status: &Status| judged.found(*status, Finding::Overflow { times: 0 });
+        let check = |status: &Status| judged.conclude(*status, Finding::Overflow { times: 0 });
         Verdict { checks: statuses.iter().map(check).collect() }.word()
     }
 

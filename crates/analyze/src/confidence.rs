@@ -54,18 +54,18 @@ pub struct Bounds {
 pub const FEWEST_BATCHES: usize = 10;
 
 /// Minimum correlation at which neighbouring batches are not independent enough.
-const RESEMBLANCE: f64 = 0.2;
+const LEAST_CORRELATION: f64 = 0.2;
 
 /// Factor by which an optimistic interval is widened before it is used for a conclusion. It
 /// corresponds to a correlation of neighbouring batches of 0.92 (for an autoregressive process of
 /// first order, the root of (1 + ρ) / (1 - ρ)).
-const WIDENED: f64 = 5.0;
+const WIDENING: f64 = 5.0;
 
 /// Minimum distance of two figures that differ, in half-widths of the interval of their difference.
 /// Equal figures lie this far apart once in five hundred comparisons, which is rare enough for a
 /// table of some twenty. The intervals of the two figures then do not overlap: a distance of √2
 /// always suffices for that.
-const APART: f64 = 1.6;
+const SEPARATION: f64 = 1.6;
 
 /// Ratio of two throughputs that are distinguished without widening intervals.
 const MULTIPLE: f64 = 2.0;
@@ -152,15 +152,15 @@ impl Estimate {
     }
 
     /// Returns true if another estimate differs by more than chance: both have intervals, and their
-    /// distance is at least [`APART`]. Optimistic intervals are widened by [`WIDENED`].
+    /// distance is at least [`SEPARATION`]. Optimistic intervals are widened by [`WIDENING`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
         let distance = more.value - less.value;
-        let wider = |bounds: Bounds| if bounds.is_optimistic { WIDENED } else { 1.0 };
+        let wider = |bounds: Bounds| if bounds.is_optimistic { WIDENING } else { 1.0 };
         let chance = ((below.high - less.value) * wider(below))
             .hypot((more.value - above.low) * wider(above));
-        distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
+        distance > SEPARATION * chance && distance >= LEAST_DIFFERENCE * more.value
     }
 
     /// Returns true if one estimate is at least [`MULTIPLE`] times the other, by the ends of their
@@ -194,7 +194,9 @@ impl RatioError {
         let all = Batch::sum(&batches);
         let ratio = all.ratio()?;
         let mut residuals = residuals(&batches, ratio);
-        while resemblance(&residuals) >= RESEMBLANCE && batches.len() >= 2 * FEWEST_BATCHES {
+        while neighbour_correlation(&residuals) >= LEAST_CORRELATION
+            && batches.len() >= 2 * FEWEST_BATCHES
+        {
             batches = batches.chunks(2).map(Batch::sum).collect();
             residuals = self::residuals(&batches, ratio);
         }
@@ -205,7 +207,7 @@ impl RatioError {
             ratio,
             error,
             half_width: critical_t(0.05, n - 1.0) * error,
-            is_optimistic: resemblance(&residuals) >= RESEMBLANCE,
+            is_optimistic: neighbour_correlation(&residuals) >= LEAST_CORRELATION,
         })
     }
 
@@ -240,7 +242,7 @@ fn residuals(batches: &[Batch], ratio: f64) -> Vec<f64> {
 }
 
 /// Returns the correlation of neighbours; 0 if all residuals are zero.
-fn resemblance(residuals: &[f64]) -> f64 {
+fn neighbour_correlation(residuals: &[f64]) -> f64 {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
     if squares > 0.0 { products / squares } else { 0.0 }

@@ -12,7 +12,7 @@ use crate::phases::{Figure, PhaseFigures, PhaseSummary, SideEffects};
 const LEAST_CHANGE: f64 = 0.2;
 
 /// Figures in order of preference; the first that changed is reported.
-const REPORTED: [Figure; 5] = [
+const FIGURES_BY_PREFERENCE: [Figure; 5] = [
     Figure::Mean,
     Figure::Quantile(0),
     Figure::Quantile(3),
@@ -151,7 +151,7 @@ fn changes<'p>(
     then: &'p PhaseSummary,
 ) -> impl Iterator<Item = Difference<'p>> {
     before.jobs.iter().zip(&then.jobs).filter_map(|(before, then)| {
-        REPORTED.into_iter().find_map(|figure| {
+        FIGURES_BY_PREFERENCE.into_iter().find_map(|figure| {
             let (from, to) = changed(before, then, figure)?;
             Some(Difference { job: &before.name, figure, from, to })
         })

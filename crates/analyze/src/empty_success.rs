@@ -60,7 +60,7 @@ fn finds_nothing(requests: &Requests, counted: &JobEvidence) -> bool {
 
 /// First words of statements that return or change rows. An `insert` with `on conflict do nothing`
 /// may do neither.
-const ASKING: [&str; 9] =
+const ROW_STATEMENTS: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 
 /// Returns true if a statement returns or changes rows if there are any. `select … into` stores
@@ -72,7 +72,7 @@ fn asks_for_rows(statement: &Statement) -> bool {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let first = words.by_ref().find(|word| !word.is_empty()).unwrap_or_default();
     let gives_away = matches!(first, "select" | "with" | "table") && words.any(|it| it == "into");
-    ASKING.contains(&first) && !gives_away
+    ROW_STATEMENTS.contains(&first) && !gives_away
 }
 
 /// Returns the text without its leading comments.

@@ -206,10 +206,10 @@ fn observed<'o>(
     component: &ObservedComponent,
     metric: ObservedMetric,
 ) -> Option<&'o Observed> {
-    let is_known = metric.is_of(&component.kind);
+    let is_known = metric.belongs_to(&component.kind);
     debug_assert!(is_known, "`{}` is not a metric of `{component}`", metric.name);
     let component = component.to_string();
-    all.iter().find(|it| it.component == component && it.is(metric))
+    all.iter().find(|it| it.component == component && it.has_metric(metric))
 }
 
 impl Step {

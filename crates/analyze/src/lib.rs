@@ -74,7 +74,7 @@ pub use phases::{
 };
 pub use program::{ProgramSummary, RequestsUnseen};
 pub use responses::Responses;
-pub use server_counters::{Answered, ServerCounters};
+pub use server_counters::{JobAnswers, ServerCounters};
 pub use slo::Judgement;
 pub use steps::Steps;
 pub use storage::StorageSize;

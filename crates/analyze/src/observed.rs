@@ -22,7 +22,7 @@ pub struct Observed {
 
 impl Observed {
     /// Returns true if these are the values of a metric.
-    pub fn is(&self, metric: ObservedMetric) -> bool {
+    pub fn has_metric(&self, metric: ObservedMetric) -> bool {
         self.metric == metric.name
     }
 

@@ -143,7 +143,7 @@ pub enum CounterObstacle {
     /// The server has none of the counters that this program knows.
     NoKnownCounter,
     /// The counter of the server does not grow.
-    CounterStands,
+    CounterConstant,
     /// A job has a statement whose number of commits is unknown.
     UnknownCommits {
         /// Name of the job.

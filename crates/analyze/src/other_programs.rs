@@ -30,12 +30,12 @@ pub struct OtherPrograms {
 }
 
 /// Largest number of programs that are named.
-const NAMED: usize = 3;
+const MOST_NAMED: usize = 3;
 
 impl OtherPrograms {
     /// Returns the few programs that used the most processor time.
     pub fn largest(&self) -> &[OtherProgram] {
-        &self.programs[..self.programs.len().min(NAMED)]
+        &self.programs[..self.programs.len().min(MOST_NAMED)]
     }
 
     /// Returns the fraction of the host's processors that these programs used.

@@ -168,22 +168,22 @@ fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
 /// Divides the window by background work.
 fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
     let steps = 0..evidence.steps.window().end;
-    let acts = steps.map(|step| {
+    let is_active = steps.map(|step| {
         let span = evidence.steps.start(step)..evidence.steps.start(step + 1);
         work.growth(&span).is_some_and(|growth| growth.by > 0.0)
     });
     let everyone = evidence.accounts().filter(|account| !evidence.plan.account(*account).is_part());
     let cause = Cause::Background(work.metric.clone());
-    divide(evidence, cause, &acts.collect::<Vec<_>>(), true, everyone)
+    divide(evidence, cause, &is_active.collect::<Vec<_>>(), true, everyone)
 }
 
 /// Divides the window by a job.
 fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance> {
-    let acts = in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
+    let is_active = in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
     let is_timetable =
         matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
     let others = evidence.accounts().filter(|other| evidence.plan.whole(*other) != account);
-    divide(evidence, Cause::Job(account), &acts, is_timetable, others)
+    divide(evidence, Cause::Job(account), &is_active, is_timetable, others)
 }
 
 /// Divides the window into phases by the steps in which an activity took place; `None` if there is
@@ -191,14 +191,14 @@ fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance>
 fn divide(
     evidence: &Evidence,
     cause: Cause,
-    acts: &[bool],
-    comes_again: bool,
+    is_active: &[bool],
+    is_repeated: bool,
     others: impl Iterator<Item = AccountId>,
 ) -> Option<Disturbance> {
     let window = evidence.steps.window();
-    let first = acts.iter().position(|&acts| acts)?;
-    let last = acts.iter().rposition(|&acts| acts)?;
-    let name = |step: usize| match comes_again && !acts[step] {
+    let first = is_active.iter().position(|&is_active| is_active)?;
+    let last = is_active.iter().rposition(|&is_active| is_active)?;
+    let name = |step: usize| match is_repeated && !is_active[step] {
         _ if step < first => PhaseName::Before,
         _ if step > last => PhaseName::After,
         true => PhaseName::Between,
@@ -223,9 +223,9 @@ fn in_flight_steps(job: &JobEvidence, steps: usize) -> Vec<bool> {
     let mut open = 0u64;
     let act = |step: Step| {
         open += step.counts.arrivals.saturating_sub(step.counts.balance.rejected());
-        let acts = open > 0;
+        let is_active = open > 0;
         open = open.saturating_sub(step.ends.completed + step.ends.errors);
-        acts
+        is_active
     };
     job.range(0..steps).map(act).collect()
 }

@@ -42,7 +42,7 @@ pub enum RequestsUnseen {
 }
 
 /// Counters of changed rows, by server.
-const ROWS: [&[ServerStatistic]; 3] = [
+const CHANGED_ROWS: [&[ServerStatistic]; 3] = [
     &[pg_stat_database::TUP_INSERTED, pg_stat_database::TUP_UPDATED, pg_stat_database::TUP_DELETED],
     &[status::INNODB_ROWS_INSERTED, status::INNODB_ROWS_UPDATED, status::INNODB_ROWS_DELETED],
     // MariaDB has no such counters of InnoDB from version 10.6 on.
@@ -56,11 +56,11 @@ const TRANSACTIONS: [&[ServerStatistic]; 2] = [
 ];
 
 /// Fraction of the observation that the readings of a database's counter must cover.
-const LEAST: f64 = 0.5;
+const COVERAGE: f64 = 0.5;
 
 /// Counter of the rows that a running statement has loaded; other counters include them when the
 /// statement ends.
-const LOADING: ServerStatistic = pg_stat_progress_copy::TUPLES_PROCESSED;
+const LOADED_ROWS: ServerStatistic = pg_stat_progress_copy::TUPLES_PROCESSED;
 
 /// Summarizes the throughput of the observed program; `None` if no program was observed.
 pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
@@ -73,7 +73,8 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
         let growth = observed.growth(&evidence.window())?;
         // An observer that waits for its session may take both readings at nearly the same time,
         // and servers report their counts in portions.
-        let is_long = growth.span.as_secs_f64() >= LEAST * evidence.window_length().as_secs_f64();
+        let is_long =
+            growth.span.as_secs_f64() >= COVERAGE * evidence.window_length().as_secs_f64();
         rate(observed, &evidence.window()).filter(|_| is_long)
     };
     let sum = |groups: &[&[ServerStatistic]]| {
@@ -90,7 +91,7 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
         received_bytes_per_s: socket(sockets::BYTES_RECEIVED),
         statements_per_s: statistic(status::QUESTIONS),
         transactions_per_s: sum(&TRANSACTIONS),
-        rows_per_s: sum(&ROWS).into_iter().chain(statistic(LOADING)).reduce(f64::max),
+        rows_per_s: sum(&CHANGED_ROWS).into_iter().chain(statistic(LOADED_ROWS)).reduce(f64::max),
     };
     let is_empty = summary
         == ProgramSummary { requests_unseen: summary.requests_unseen, ..Default::default() };

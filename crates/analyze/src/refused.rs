@@ -12,7 +12,7 @@ pub(crate) const MISSING_ALLOWED: f64 = 0.01;
 
 /// Clients of a closed job without a connection, because the server refused it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ClientsWithout<'e> {
+pub(crate) struct UnconnectedClients<'e> {
     /// Event of the refusal.
     pub(crate) event: &'e Event,
     /// Number of configured clients.
@@ -24,7 +24,7 @@ pub(crate) struct ClientsWithout<'e> {
 }
 
 /// Connections of a job since the server refused one.
-struct SinceRefusal {
+struct RefusedConnections {
     fewest: u64,
     /// Mean fraction of the connections that the job lacked in the window.
     missing: f64,
@@ -36,17 +36,17 @@ impl Evidence {
     pub(crate) fn clients_without_connection(
         &self,
         account: AccountId,
-    ) -> Option<ClientsWithout<'_>> {
+    ) -> Option<UnconnectedClients<'_>> {
         let Pacing::Closed { clients, .. } = self.plan.account(account).job().pacing else {
             return None;
         };
         let (event, clients) = (self.refusal(account)?, u64::from(clients));
-        let SinceRefusal { fewest, missing } = self.since_refusal(account, clients)?;
+        let RefusedConnections { fewest, missing } = self.since_refusal(account, clients)?;
         let are_without = match is_limit(event) {
             true => fewest < clients,
             false => missing > MISSING_ALLOWED,
         };
-        are_without.then_some(ClientsWithout { event, clients, connected: fewest, missing })
+        are_without.then_some(UnconnectedClients { event, clients, connected: fewest, missing })
     }
 
     /// Returns the event of a refused connection of a job with arrivals that needs more
@@ -83,7 +83,7 @@ impl Evidence {
 
     /// Returns the connections that a job had, and lacked, since the server refused one. If no step
     /// is known since then, the last known step counts.
-    fn since_refusal(&self, account: AccountId, wanted: u64) -> Option<SinceRefusal> {
+    fn since_refusal(&self, account: AccountId, wanted: u64) -> Option<RefusedConnections> {
         let refused = self.refusals(account).map(|event| event.at).min()?;
         let all: Vec<(usize, u64)> = self.open_connections(account).collect();
         let first = all.partition_point(|(step, _)| self.steps.start(step + 1) <= refused);
@@ -91,7 +91,7 @@ impl Evidence {
         let fewest = since.iter().map(|(_, open)| *open).min()?;
         let missing: u64 = since.iter().map(|(_, open)| wanted.saturating_sub(*open)).sum();
         let missing = missing as f64 / (wanted.max(1) * all.len() as u64) as f64;
-        Some(SinceRefusal { fewest, missing })
+        Some(RefusedConnections { fewest, missing })
     }
 
     /// Returns the first event of the server refusing connections to a job for good; if there is

@@ -79,7 +79,7 @@ pub enum NextSaturationStep {
 
 impl SaturationStep {
     /// Returns the step of a run that the load generator or the machine made INVALID.
-    pub fn spoiled(value: f64) -> SaturationStep {
+    pub fn instrument_invalid(value: f64) -> SaturationStep {
         SaturationStep {
             value,
             throughput_per_s: None,
@@ -290,17 +290,17 @@ mod tests {
 
     /// A busy database in a run that the load generator spoiled proves nothing.
     #[test]
-    fn spoiled_step_is_repeated_and_never_saturation() {
-        let spoiled = SaturationStep { is_instrument_invalid: true, ..step(2.0, 0.99) };
+    fn invalid_step_is_repeated_and_never_saturation() {
+        let invalid = SaturationStep { is_instrument_invalid: true, ..step(2.0, 0.99) };
         let (question, first) = (question(CPU), step(1.0, 0.5));
         let after = |runs: &[SaturationStep]| next_saturation_step(&question, runs);
         let run = |step, attempt, value| NextSaturationStep::Run { step, attempt, value };
-        assert_eq!(after(&[first, spoiled]), run(1, 1, 2.0));
-        assert_eq!(after(&[first, spoiled, spoiled]), run(1, 2, 2.0));
+        assert_eq!(after(&[first, invalid]), run(1, 1, 2.0));
+        assert_eq!(after(&[first, invalid, invalid]), run(1, 2, 2.0));
         let failed = NextSaturationStep::InstrumentFailed { step: 1 };
-        assert_eq!(after(&[first, spoiled, spoiled, spoiled]), failed);
+        assert_eq!(after(&[first, invalid, invalid, invalid]), failed);
         // Each step has its own attempts.
-        let all = [first, spoiled, spoiled, step(2.0, 0.6), spoiled];
+        let all = [first, invalid, invalid, step(2.0, 0.6), invalid];
         assert_eq!(after(&all), run(2, 1, 4.0));
     }
 

@@ -12,12 +12,12 @@ pub struct ServerCounters {
     /// Counters, read before the connections of the jobs were opened and after they were closed.
     pub counts: Vec<Observed>,
     /// Answers by job, in the plan's order.
-    pub jobs: Vec<Answered>,
+    pub jobs: Vec<JobAnswers>,
 }
 
 /// Answers that a job received.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answered {
+pub struct JobAnswers {
     /// Outcomes of its requests.
     pub counts: Counts,
     /// Number of answers without an error, by statement.
@@ -36,7 +36,7 @@ impl ServerCounters {
 
     /// Returns the first and the last reading of a counter.
     pub(crate) fn ends(&self, metric: ObservedMetric) -> Option<(f64, f64)> {
-        let count = self.counts.iter().find(|count| count.is(metric))?;
+        let count = self.counts.iter().find(|count| count.has_metric(metric))?;
         match count.points.as_slice() {
             [(_, first), .., (_, last)] => Some((*first, *last)),
             [_] | [] => None,
@@ -50,15 +50,15 @@ impl ServerCounters {
     }
 }
 
-impl Answered {
+impl JobAnswers {
     /// Returns the number of requests that ended in an error plus the attempts that were retried.
     /// It is not known how many of their statements the server executed.
-    pub(crate) fn doubtful(&self) -> u64 {
+    pub(crate) fn uncertain(&self) -> u64 {
         (self.counts.balance.errors() + self.counts.retries).saturating_sub(self.wrong_rows)
     }
 
     /// Returns the number of requests that the server executed completely.
-    pub(crate) fn done(&self) -> u64 {
+    pub(crate) fn executed(&self) -> u64 {
         self.counts.balance.completed() + self.wrong_rows
     }
 }

@@ -23,10 +23,10 @@ const FEWEST: usize = 10;
 /// Distance between the means of the two halves of a series, in standard errors, beyond which the
 /// series had no steady state. Chance alone exceeds it in one of a thousand series that are cut in
 /// the middle.
-const APART: f64 = 4.5;
+const SEPARATION: f64 = 4.5;
 
 /// Relative difference of the halves of a series below which the difference does not matter.
-const MATTERS: f64 = 0.02;
+const MATERIAL_CHANGE: f64 = 0.02;
 
 /// The end of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub struct SteadyStart {
 }
 
 /// Finds the point after which a series is steady; `None` if it is too short.
-pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
+pub(crate) fn steady_start(series: &[f64]) -> Option<SteadyStart> {
     let batches = series.chunks_exact(BATCH);
     let means: Vec<f64> = batches.map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
     if means.len() < FEWEST {
@@ -63,7 +63,7 @@ pub(crate) fn cut(series: &[f64]) -> Option<SteadyStart> {
     // Of equal minima the first: nothing is cut from a series that never changes.
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let halves = level_change_at(&means, half);
-    let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
+    let differs = cut == half && halves.t.abs() > SEPARATION && halves.by.abs() > MATERIAL_CHANGE;
     Some(SteadyStart { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }
 
@@ -73,7 +73,7 @@ pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupE
     let differs = |start: &SteadyStart| start.never_steady.map_or(0.0, f64::abs);
     let mut latest = None;
     for series in series {
-        let Some(start) = cut(series) else { return WarmupEnd::TooShort };
+        let Some(start) = steady_start(series) else { return WarmupEnd::TooShort };
         let is_later = latest.is_none_or(|known: SteadyStart| {
             differs(&known).total_cmp(&differs(&start)).then(known.steps.cmp(&start.steps)).is_lt()
         });
@@ -84,11 +84,11 @@ pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupE
 
 /// Returns true if a job has a constant load in a run of this length.
 pub fn keeps_its_level(job: &Job, length: Nanos) -> bool {
-    !varies(job) && runs_throughout(job, Nanos::ZERO..length)
+    !has_varying_rate(job) && runs_throughout(job, Nanos::ZERO..length)
 }
 
 /// Returns true if the rate of a job varies intentionally.
-pub(crate) fn varies(job: &Job) -> bool {
+pub(crate) fn has_varying_rate(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
@@ -128,7 +128,7 @@ mod tests {
             let mut cuts: Vec<usize> = (0..200)
                 .map(|run| {
                     let series = seconds(run, 300, |at| 1.0 + 0.5 * (-at / tau).exp());
-                    cut(&series).unwrap().steps
+                    steady_start(&series).unwrap().steps
                 })
                 .collect();
             cuts.sort_unstable();
@@ -142,7 +142,8 @@ mod tests {
     fn a_steady_series_is_seldom_called_unsteady() {
         for count in [60, 120] {
             let series = (0..3_000).map(|run| seconds(run, count, |_| 1.0));
-            let unsteady = series.filter(|s| cut(s).unwrap().never_steady.is_some()).count();
+            let unsteady =
+                series.filter(|s| steady_start(s).unwrap().never_steady.is_some()).count();
             assert!(unsteady <= 6, "{unsteady} of 3,000 with {count} s");
         }
     }
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn a_run_that_changes_at_its_half_was_never_steady() {
         let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
-        let found: Vec<SteadyStart> = series.map(|series| cut(&series).unwrap()).collect();
+        let found: Vec<SteadyStart> = series.map(|series| steady_start(&series).unwrap()).collect();
         let unsteady = found.iter().filter(|start| start.never_steady.is_some_and(|by| by < -0.08));
         // The rest is cut near the end of the transient, and the remainder is steady.
         let cut_there = found.iter().filter(|start| (55..=60).contains(&start.steps)).count();
@@ -159,8 +160,8 @@ mod tests {
 
     #[test]
     fn constant_series_has_no_warm_up_and_short_series_is_not_judged() {
-        assert_eq!(cut(&[7.0; 60]), Some(SteadyStart::default()));
-        assert_eq!(cut(&[7.0; 49]), None);
+        assert_eq!(steady_start(&[7.0; 60]), Some(SteadyStart::default()));
+        assert_eq!(steady_start(&[7.0; 49]), None);
         assert_eq!(end_of_warmup([&[7.0; 60][..], &[7.0; 49]]), WarmupEnd::TooShort);
         assert_eq!(end_of_warmup([]), WarmupEnd::NoSteadyJob);
         let late: Vec<f64> = (0..60).map(|at| if at < 20 { 2.0 } else { 1.0 }).collect();

@@ -97,7 +97,7 @@ fn sample(
     let kinds: Vec<SampleKind> = series.iter().map(SampleKind::of).collect();
     let mut thinning = Thinning::new(bins);
     let mut rows = Vec::new();
-    let kept = record::EVERY_SAMPLE.0 / 1_000_000_000;
+    let kept = record::UNMERGED_PERIOD.0 / 1_000_000_000;
     let sparse = (kept.min(seconds)..=seconds).step_by(SPARSE as usize);
     for second in (0..kept.min(seconds)).chain(sparse) {
         // No thread wakes at the same time in each second.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::create::{connect, distrust};
+use crate::create::{connect, disable_triggers};
 use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
 use crate::open::{OpenedRecord, open, open_experiment};
 
@@ -22,14 +22,14 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
         other => other?,
     };
     let from = opened.file(path);
-    held(&opened).map_err(|failure| failure.into_read_error(path, "its first page"))?;
+    begin_read(&opened).map_err(|failure| failure.into_read_error(path, "its first page"))?;
     let unreadable =
-        |cause: io::Error| RecordError::new(path, RecordErrorKind::CannotRead).because(cause);
+        |cause: io::Error| RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause);
     let mut copy = File::create_new(to).map_err(|cause| cannot_create(to, cause))?;
     // Closing the file that is copied ends the locks of SQLite on it: nothing is read after it.
     let mut from = File::open(from).map_err(unreadable)?;
     let copied = io::copy(&mut from, &mut copy);
-    copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotWrite).because(cause))?;
+    copied.map_err(|cause| RecordError::new(to, RecordErrorKind::CannotWrite).with_cause(cause))?;
     Ok(())
 }
 
@@ -39,21 +39,21 @@ pub fn copy_record(path: &Path, to: &Path) -> Result<(), RecordError> {
 /// The copy cannot be written, or is not the record of an experiment.
 pub fn remove_fact(copy: &Path, key: &str) -> Result<(), RecordError> {
     let removed = connect(copy).and_then(|connection| {
-        distrust(&connection)?;
+        disable_triggers(&connection)?;
         connection.execute_batch("pragma secure_delete = on")?;
         connection.execute("delete from experiment where key = ?", [key])?;
         Ok(())
     });
     removed.map_err(|failure| match failure {
         RowError::Sql(cause) => {
-            RecordError::new(copy, RecordErrorKind::CannotWrite).because(sql_cause(cause))
+            RecordError::new(copy, RecordErrorKind::CannotWrite).with_cause(sql_cause(cause))
         }
         RowError::Content(_) => failure.into_read_error(copy, "the facts of the experiment"),
     })
 }
 
 /// Begins a transaction that reads, which lasts as long as the connection and keeps writers away.
-fn held(opened: &OpenedRecord) -> Result<(), RowError> {
+fn begin_read(opened: &OpenedRecord) -> Result<(), RowError> {
     opened.connection.execute_batch("begin")?;
     Ok(opened.connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?)
 }
@@ -66,11 +66,11 @@ mod tests {
     use crate::experiment::{ExperimentContent, ExperimentWriter};
     use crate::open::tests::killed;
     use crate::reader::Archive;
-    use crate::support::Place;
+    use crate::support::TestFolder;
 
     #[test]
     fn removed_fact_leaves_no_bytes() {
-        let place = Place::new("forgotten");
+        let place = TestFolder::new("forgotten");
         let (path, to) = (place.path("e.assay"), place.path("copy.assay"));
         let facts = [("path", "/home/ann/e.ini".to_owned()), ("state", "complete".to_owned())];
         drop(ExperimentWriter::create(&path, &facts, &[]).unwrap());
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn copy_of_a_record_with_a_hot_journal_is_whole_without_it() {
-        let place = Place::new("copied-hot");
+        let place = TestFolder::new("copied-hot");
         let (path, to) = (killed(&place), place.path("copy.assay"));
         copy_record(&path, &to).unwrap();
         assert_eq!(fs::read(&to).unwrap(), fs::read(&path).unwrap());

@@ -29,7 +29,7 @@ pub(crate) fn create(
         connection.execute_batch("commit")?;
         Ok(connection)
     });
-    begun.map_err(|failure| unfilled(path, failure))
+    begun.map_err(|failure| remove_unfilled(path, failure))
 }
 
 /// Creates the empty file of a record, which must not exist.
@@ -39,13 +39,13 @@ pub(crate) fn create_file(path: &Path) -> Result<(), RecordError> {
 }
 
 /// Removes the file of a record that could not be filled, and returns the error.
-pub(crate) fn unfilled(path: &Path, failure: RowError) -> RecordError {
+pub(crate) fn remove_unfilled(path: &Path, failure: RowError) -> RecordError {
     // The file has just been created; a failure to remove it adds nothing to the error.
     let _ = fs::remove_file(path);
     let error = RecordError::new(path, RecordErrorKind::CannotCreate);
     match failure {
-        RowError::Sql(cause) => error.because(sql_cause(cause)),
-        RowError::Content(what) => error.because(what),
+        RowError::Sql(cause) => error.with_cause(sql_cause(cause)),
+        RowError::Content(what) => error.with_cause(what),
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, RowError> {
 }
 
 /// Makes a connection execute no trigger of its record, which may come from an untrusted source.
-pub(crate) fn distrust(connection: &Connection) -> Result<(), RowError> {
+pub(crate) fn disable_triggers(connection: &Connection) -> Result<(), RowError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     Ok(())

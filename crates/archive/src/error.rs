@@ -105,7 +105,7 @@ impl RecordError {
         RecordError { path: path.to_owned(), kind, source: None }
     }
 
-    pub(crate) fn because(self, source: impl Into<Cause>) -> RecordError {
+    pub(crate) fn with_cause(self, source: impl Into<Cause>) -> RecordError {
         RecordError { source: Some(source.into()), ..self }
     }
 
@@ -165,9 +165,9 @@ impl fmt::Display for RecordError {
                 "`{path}` is not a record of Assay: it is {found}; name a file that `assay run` \
                  wrote"
             ),
-            RecordErrorKind::Compressed => f.write_str(&compressed(&self.path)),
+            RecordErrorKind::Compressed => f.write_str(&compressed_file(&self.path)),
             RecordErrorKind::Newer { version, assay } => {
-                f.write_str(&newer(&self.path, *version, assay.as_deref()))
+                f.write_str(&newer_version(&self.path, *version, assay.as_deref()))
             }
             RecordErrorKind::Experiment => write!(
                 f,
@@ -177,9 +177,9 @@ impl fmt::Display for RecordError {
                 write!(f, "`{path}` is the record of a single run: leave out --run")
             }
             RecordErrorKind::NoRun { run, last } => {
-                write!(f, "the experiment of `{path}` has no run {run}: {}", runs(*last))
+                write!(f, "the experiment of `{path}` has no run {run}: {}", existing_runs(*last))
             }
-            RecordErrorKind::OtherSearch => f.write_str(&other_search(&self.path)),
+            RecordErrorKind::OtherSearch => f.write_str(&other_trials(&self.path)),
             RecordErrorKind::Damaged(place) => write!(
                 f,
                 "the record `{path}` is damaged: {place}; use a copy of it if there is one"
@@ -202,7 +202,7 @@ fn cannot_write(path: &Path) -> String {
 }
 
 /// Returns the numbers of the runs that an experiment has.
-fn runs(last: u32) -> String {
+fn existing_runs(last: u32) -> String {
     match last {
         0 => "it has no run yet".to_owned(),
         1 => "its only run is 1".to_owned(),
@@ -210,7 +210,7 @@ fn runs(last: u32) -> String {
     }
 }
 
-fn other_search(path: &Path) -> String {
+fn other_trials(path: &Path) -> String {
     format!(
         "the search of `{}` was made by a version of Assay that tries other values: read its \
          trials with --run, or search again",
@@ -218,7 +218,7 @@ fn other_search(path: &Path) -> String {
     )
 }
 
-fn compressed(path: &Path) -> String {
+fn compressed_file(path: &Path) -> String {
     format!(
         "`{}` is not a record of Assay: it is compressed, as a published bundle is; unpack it with \
          `tar xzf`, and name the record in it",
@@ -226,7 +226,7 @@ fn compressed(path: &Path) -> String {
     )
 }
 
-fn newer(path: &Path, version: i64, assay: Option<&str>) -> String {
+fn newer_version(path: &Path, version: i64, assay: Option<&str>) -> String {
     let writer = assay.map(|assay| format!(" by Assay {assay}")).unwrap_or_default();
     format!(
         "`{}` was written{writer} in version {version} of the format, later than any that this \
@@ -259,7 +259,7 @@ impl RowError {
     pub(crate) fn into_write_error(self, path: &Path) -> RecordError {
         match self {
             RowError::Sql(error) => {
-                RecordError::new(path, RecordErrorKind::CannotWrite).because(sql_cause(error))
+                RecordError::new(path, RecordErrorKind::CannotWrite).with_cause(sql_cause(error))
             }
             RowError::Content(_) => self.into_read_error(path, ""),
         }
@@ -273,16 +273,16 @@ impl RowError {
             RowError::Content(what) if place.is_empty() => damaged(what),
             RowError::Content(what) => damaged(format!("{place}: {what}")),
             RowError::Sql(error) => match error.sqlite_error_code() {
-                Some(code) if is_about_surroundings(code) => {
-                    RecordError::new(path, RecordErrorKind::CannotRead).because(sql_cause(error))
+                Some(code) if is_environmental(code) => {
+                    RecordError::new(path, RecordErrorKind::CannotRead).with_cause(sql_cause(error))
                 }
-                Some(_) | None => damaged(place.to_owned()).because(sql_cause(error)),
+                Some(_) | None => damaged(place.to_owned()).with_cause(sql_cause(error)),
             },
         }
     }
 }
 
-fn is_about_surroundings(code: rusqlite::ErrorCode) -> bool {
+fn is_environmental(code: rusqlite::ErrorCode) -> bool {
     use rusqlite::ErrorCode as Code;
     let surroundings = [
         Code::PermissionDenied,
@@ -322,7 +322,7 @@ pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
             RecordError::new(path, RecordErrorKind::NotAFile)
         }
         io::ErrorKind::AlreadyExists => RecordError::new(path, RecordErrorKind::Exists),
-        _ => RecordError::new(path, RecordErrorKind::CannotCreate).because(error),
+        _ => RecordError::new(path, RecordErrorKind::CannotCreate).with_cause(error),
     }
 }
 
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn meaning_of_an_sqlite_number_is_a_cause_only_if_the_words_lack_it() {
+    fn meaning_of_an_sqlite_code_is_a_cause_unless_the_message_has_it() {
         let meaning = ffi::code_to_str(ffi::SQLITE_FULL);
         let numbered = format!("Error code 13: {meaning}");
         assert_eq!(chain(13, Some(meaning)), (meaning.to_owned(), None));

@@ -77,7 +77,7 @@ impl ExperimentContent {
     /// # Errors
     /// As [`Archive::open_run`].
     pub fn open_run(&self, run: u32) -> Result<Archive, RecordError> {
-        Archive::sealed(&self.path, open(&self.path, Some(run))?)
+        Archive::read_sealed(&self.path, open(&self.path, Some(run))?)
     }
 
     /// Returns the error for an inconsistent record, for callers that interpret its content.
@@ -104,7 +104,7 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
         files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
-        notes: in_order([v2::read_notes(of)?, read_reviewer_notes(of)?].concat()),
+        notes: sorted_by_time([v2::read_notes(of)?, read_reviewer_notes(of)?].concat()),
         excerpts: v2::read_excerpts(of)?,
     };
     check_runs(&content.runs)?;
@@ -113,13 +113,13 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
 
 /// Returns notes, the oldest first: an interrupted experiment may have got a note before it was
 /// continued.
-fn in_order(mut notes: Vec<Note>) -> Vec<Note> {
+fn sorted_by_time(mut notes: Vec<Note>) -> Vec<Note> {
     notes.sort_by_key(|note| note.at);
     notes
 }
 
 /// Largest number that a record may have for a round, a place in a round, or an attempt.
-const MOST: u32 = 100_000;
+const LARGEST_POSITION: u32 = 100_000;
 
 /// Checks the rules that every writer of runs observes: the runs are numbered consecutively, and at
 /// most one run counts for a place in a round.
@@ -130,7 +130,7 @@ fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
         if run != expected {
             return Err(RowError::content(format!("run {run} follows run {}", expected - 1)));
         }
-        if [round, position, attempt].into_iter().any(|number| number > MOST) {
+        if [round, position, attempt].into_iter().any(|number| number > LARGEST_POSITION) {
             return Err(RowError::content(format!(
                 "run {run} has an impossible position in its round"
             )));
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
     use crate::error::RecordErrorKind;
     use crate::export;
-    use crate::support::{Place, header};
+    use crate::support::{TestFolder, header};
     use crate::writer::{IntervalData, Writer};
 
     fn row(run: u32) -> RunRow {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     /// Writes the record of a run with this setting.
-    fn run(place: &Place, name: &str, setting: &str) -> PathBuf {
+    fn run(place: &TestFolder, name: &str, setting: &str) -> PathBuf {
         let path = place.path(name);
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.set_setting("work_mem", setting).unwrap();
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn runs_are_read_one_by_one_as_they_were_written() {
-        let place = Place::new("experiment");
+        let place = TestFolder::new("experiment");
         let record = place.path("e.assay");
         let facts = [("ask", "what?".to_owned())];
         let mut writer = ExperimentWriter::create(&record, &facts, &[]).unwrap();
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn experiment_is_resumed_with_its_looks_and_states() {
-        let place = Place::new("resumed");
+        let place = TestFolder::new("resumed");
         let record = place.path("e.assay");
         let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
         writer.add_run(&row(1), &[], &run(&place, "run.assay", "1")).unwrap();
@@ -391,7 +391,7 @@ mod tests {
     /// `full`.
     #[test]
     fn every_transaction_of_an_experiment_is_flushed() {
-        let place = Place::new("flushed");
+        let place = TestFolder::new("flushed");
         let record = place.path("e.assay");
         let synchronous = |writer: &ExperimentWriter| -> i64 {
             let pragma = "pragma synchronous";
@@ -412,8 +412,8 @@ mod tests {
     }
 
     #[test]
-    fn record_of_a_machine_that_failed_within_a_merge_is_resumed_without_the_run() {
-        let place = Place::new("hot-journal");
+    fn experiment_interrupted_within_a_merge_is_resumed_without_the_run() {
+        let place = TestFolder::new("hot-journal");
         let [record, copy] = ["e.assay", "copy.assay"].map(|name| place.path(name));
         let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
         writer.add_run(&row(1), &[], &run(&place, "run.assay", "1")).unwrap();
@@ -440,8 +440,8 @@ mod tests {
     }
 
     #[test]
-    fn run_whose_record_is_not_a_record_leaves_the_experiment_as_it_was() {
-        let place = Place::new("broken");
+    fn invalid_run_record_leaves_the_experiment_unchanged() {
+        let place = TestFolder::new("broken");
         let record = place.path("e.assay");
         let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
         let own = place.path("run.assay");

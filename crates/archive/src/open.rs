@@ -61,7 +61,7 @@ pub(super) fn open(path: &Path, run: Option<u32>) -> Result<OpenedRecord, Record
 }
 
 fn open_single(path: &Path) -> Result<OpenedRecord, RecordError> {
-    let version = identify(path)?;
+    let version = read_version(path)?;
     if version == v2::VERSION {
         return Err(RecordError::new(path, RecordErrorKind::Experiment));
     }
@@ -82,7 +82,7 @@ fn open_single(path: &Path) -> Result<OpenedRecord, RecordError> {
 /// Returns true if a file is the record of an experiment, by its first bytes alone: its pages are
 /// checked when it is opened.
 pub fn is_experiment(path: &Path) -> bool {
-    identify(path).is_ok_and(|version| version == v2::VERSION)
+    read_version(path).is_ok_and(|version| version == v2::VERSION)
 }
 
 /// Opens the record of an experiment, and checks its tables and pages.
@@ -113,7 +113,7 @@ fn open_run(path: &Path, run: u32) -> Result<OpenedRecord, RecordError> {
 }
 
 fn open_with_run(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
-    match identify(path)? {
+    match read_version(path)? {
         v2::VERSION => {}
         v1::VERSION => return Err(RecordError::new(path, RecordErrorKind::SingleRun)),
         version => {
@@ -129,15 +129,15 @@ fn open_with_run(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordEr
 
 /// Returns true if a file is compressed, as published bundles are, and therefore no record.
 pub fn is_compressed(path: &Path) -> bool {
-    identify(path).is_err_and(|error| *error.kind() == RecordErrorKind::Compressed)
+    read_version(path).is_err_and(|error| *error.kind() == RecordErrorKind::Compressed)
 }
 
 /// Reads the version of a record from the first bytes of the file.
-fn identify(path: &Path) -> Result<i64, RecordError> {
+fn read_version(path: &Path) -> Result<i64, RecordError> {
     let error = |kind| RecordError::new(path, kind);
     let cannot_read = |cause: io::Error| match cause.kind() {
         io::ErrorKind::NotFound => error(RecordErrorKind::NotFound),
-        _ => error(RecordErrorKind::CannotRead).because(cause),
+        _ => error(RecordErrorKind::CannotRead).with_cause(cause),
     };
     let metadata = fs::metadata(path).map_err(cannot_read)?;
     if !metadata.is_file() {
@@ -192,7 +192,7 @@ fn connect(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
 /// Opens a copy of a record and its journal.
 fn open_copy(path: &Path, run: Option<u32>) -> Result<OpenedRecord, RecordError> {
     let copy = PrivateCopy::of(path)
-        .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
+        .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause))?;
     let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE, run)
         .map_err(|failure| unreadable(path, failure))?;
     Ok(OpenedRecord { connection, copy: Some(copy) })
@@ -324,11 +324,11 @@ impl PrivateCopy {
 pub(super) mod tests {
     use super::*;
     use crate::reader::Archive;
-    use crate::support::{Place, header};
+    use crate::support::{TestFolder, header};
     use crate::writer::Writer;
 
     /// Creates a record as left by a writer that is killed while it writes, with its journal.
-    pub(crate) fn killed(place: &Place) -> PathBuf {
+    pub(crate) fn killed(place: &TestFolder) -> PathBuf {
         let (path, copy) = (place.path("run.assay"), place.path("killed.assay"));
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.set_setting("kept", "yes").unwrap();
@@ -350,7 +350,7 @@ pub(super) mod tests {
 
     #[test]
     fn invariant_7_unfinished_transaction_of_a_killed_writer_is_rolled_back() {
-        let place = Place::new("rolled-back");
+        let place = TestFolder::new("rolled-back");
         let path = killed(&place);
         assert_eq!(settings(&open(&path, None).unwrap()), ["kept"]);
         assert!(!with_suffix(&path, "-journal").exists());
@@ -378,7 +378,7 @@ pub(super) mod tests {
     /// A record and the files next to it may come from an untrusted source.
     #[test]
     fn record_does_not_make_sqlite_delete_another_file() {
-        let place = Place::new("super-journal");
+        let place = TestFolder::new("super-journal");
         let (path, victim) = (place.path("run.assay"), place.path("victim.txt"));
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.commit().unwrap();
@@ -399,7 +399,7 @@ pub(super) mod tests {
 
     #[test]
     fn compressed_file_is_not_a_record() {
-        let place = Place::new("compressed");
+        let place = TestFolder::new("compressed");
         let path = place.path("r.tar.gz");
         for (bytes, expected) in [(&[0x1f, 0x8b, 8, 0][..], true), (&[0x1f], false), (MAGIC, false)]
         {
@@ -412,7 +412,7 @@ pub(super) mod tests {
 
     #[test]
     fn record_that_is_cut_off_is_distinguished_from_a_bad_first_page() {
-        let place = Place::new("cut");
+        let place = TestFolder::new("cut");
         let path = place.path("run.assay");
         let mut writer = Writer::create(&path, &header()).unwrap();
         for number in 0..1_000 {
@@ -441,7 +441,7 @@ pub(super) mod tests {
 
     #[test]
     fn read_only_record_is_rolled_back_in_a_copy() {
-        let place = Place::new("copied");
+        let place = TestFolder::new("copied");
         let path = killed(&place);
         let before = fs::read(&path).unwrap();
         let opened = open_copy(&path, None).unwrap();

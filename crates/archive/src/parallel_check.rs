@@ -35,14 +35,14 @@ pub fn open_and_read<T>(
     run: Option<u32>,
     read: impl Fn(&Archive) -> Result<T, RecordError>,
 ) -> Result<(Archive, T), RecordError> {
-    read_beside(path, run, &read).or_else(|_| {
+    read_while_checking(path, run, &read).or_else(|_| {
         let archive = Archive::open_checked(path, run)?;
         let content = read(&archive)?;
         Ok((archive, content))
     })
 }
 
-fn read_beside<T>(
+fn read_while_checking<T>(
     path: &Path,
     run: Option<u32>,
     read: impl Fn(&Archive) -> Result<T, RecordError>,
@@ -50,7 +50,7 @@ fn read_beside<T>(
     let mut opened = open(path, run)?;
     let is_damaged = Arc::new(AtomicBool::new(false));
     let failure = |failure: RowError| failure.into_read_error(path, TABLES);
-    stop_when(&mut opened.connection, &is_damaged).map_err(failure)?;
+    interrupt_when_damaged(&mut opened.connection, &is_damaged).map_err(failure)?;
     let database = opened.connection.path().map_or(path, Path::new).to_owned();
     let check = || {
         let checked = check(&database, run);
@@ -59,9 +59,10 @@ fn read_beside<T>(
     };
     let (archive, content, seal) = thread::scope(|scope| {
         let begun = thread::Builder::new().name("check".to_owned()).spawn_scoped(scope, check);
-        let thread = begun
-            .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
-        let archive = Archive::unchecked(path, opened);
+        let thread = begun.map_err(|cause| {
+            RecordError::new(path, RecordErrorKind::CannotRead).with_cause(cause)
+        })?;
+        let archive = Archive::read_unchecked(path, opened);
         let read = archive.and_then(|archive| Ok((read(&archive)?, archive)));
         let checked = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let (content, archive) = read?;
@@ -75,7 +76,10 @@ fn read_beside<T>(
 }
 
 /// Lets statements fail once the record is known to be damaged.
-fn stop_when(connection: &mut Connection, is_damaged: &Arc<AtomicBool>) -> Result<(), RowError> {
+fn interrupt_when_damaged(
+    connection: &mut Connection,
+    is_damaged: &Arc<AtomicBool>,
+) -> Result<(), RowError> {
     let is_damaged = Arc::clone(is_damaged);
     let handler = move || is_damaged.load(Ordering::Relaxed);
     Ok(connection.progress_handler(OPERATIONS, Some(handler))?)
@@ -98,11 +102,11 @@ mod tests {
 
     use super::*;
     use crate::open::tests::killed;
-    use crate::support::Place;
+    use crate::support::TestFolder;
 
     #[test]
-    fn fault_of_an_intact_record_is_not_reported() {
-        let place = Place::new("read-again");
+    fn intact_record_is_read_again_after_a_fault() {
+        let place = TestFolder::new("read-again");
         let path = killed(&place);
         let calls = Cell::new(0);
         let read = |archive: &Archive| {

@@ -161,12 +161,12 @@ impl Archive {
     pub(crate) fn open_checked(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
         let opened = open(path, run)?;
         check_pages(&opened.connection).map_err(|failure| failure.into_read_error(path, TABLES))?;
-        Archive::sealed(path, opened)
+        Archive::read_sealed(path, opened)
     }
 
     /// Reads the facts of a record whose pages are checked, and checks its seal.
-    pub(crate) fn sealed(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
-        let archive = Archive::unchecked(path, opened)?;
+    pub(crate) fn read_sealed(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
+        let archive = Archive::read_unchecked(path, opened)?;
         if archive.end.is_some() {
             let seal = v1::Seal::read(&archive.connection);
             archive.check_sums(seal.map_err(|failure| archive.broken_seal(failure))?)?;
@@ -175,7 +175,10 @@ impl Archive {
     }
 
     /// Reads the facts of a record whose pages and seal are not checked.
-    pub(crate) fn unchecked(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
+    pub(crate) fn read_unchecked(
+        path: &Path,
+        opened: OpenedRecord,
+    ) -> Result<Archive, RecordError> {
         let OpenedRecord { connection, copy } = opened;
         let damage = |failure: RowError| failure.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
@@ -200,7 +203,7 @@ impl Archive {
         let sums = self.sums.borrow();
         let mut totals = v1::Totals::new();
         for account in self.accounts() {
-            let named = (*sums.get(&account)?).into_iter().flat_map(v1::IntervalSums::named);
+            let named = (*sums.get(&account)?).into_iter().flat_map(v1::IntervalSums::with_names);
             totals.extend(named.map(|(what, sum)| ((what.to_owned(), account.0.into()), sum)));
         }
         Some(totals)
@@ -342,7 +345,7 @@ impl Archive {
                 let FailureCount { class, code, count: _ } = *failure;
                 EventError { class, code }
             });
-            Ok(Event { error: v1::EventError::in_text(&event.text, errors), ..event })
+            Ok(Event { error: v1::EventError::find_in_text(&event.text, errors), ..event })
         };
         events.map(with_error).collect()
     }
@@ -500,8 +503,8 @@ impl Archive {
     }
 
     /// Returns the error for an export that could not be written.
-    pub fn unwritable(&self, cause: std::io::Error) -> RecordError {
-        RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
+    pub fn cannot_export(&self, cause: std::io::Error) -> RecordError {
+        RecordError::new(&self.path, RecordErrorKind::Output).with_cause(cause)
     }
 
     /// Returns the tables that were filled, in the order in which their loads began.
@@ -562,7 +565,7 @@ impl Archive {
         range: Range<Interval>,
     ) -> Result<Histogram<u64>, RecordError> {
         let mut times = RangeTimes::new(kind);
-        self.times_into(account, range, &mut times)?;
+        self.read_times(account, range, &mut times)?;
         let mut histogram = kind.histogram();
         times.sum.add_to(&mut histogram);
         Ok(histogram)
@@ -572,7 +575,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::intervals`].
-    pub fn times_into(
+    pub fn read_times(
         &self,
         account: AccountId,
         range: Range<Interval>,
@@ -588,7 +591,7 @@ impl Archive {
     ///
     /// # Errors
     /// `read` fails, or the record cannot be locked.
-    pub fn at_once<T>(
+    pub fn in_transaction<T>(
         &self,
         read: impl FnOnce() -> Result<T, RecordError>,
     ) -> Result<T, RecordError> {

@@ -9,7 +9,7 @@ use nix::unistd::{AccessFlags, access};
 use record::Note;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::create::{connect, distrust};
+use crate::create::{connect, disable_triggers};
 use crate::error::{Cause, NoteRefusal, RecordError, RecordErrorKind, RowError, sql_cause};
 use crate::experiment::ExperimentContent;
 use crate::reader::Archive;
@@ -40,7 +40,7 @@ pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
         Failure::Full => {
             RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Many(MOST_NOTES)))
         }
-        Failure::Row(RowError::Sql(cause)) => unwritable(path, sql_cause(cause)),
+        Failure::Row(RowError::Sql(cause)) => cannot_write_note(path, sql_cause(cause)),
         Failure::Row(failure) => failure.into_read_error(path, "the notes of reviewers"),
     })
 }
@@ -49,7 +49,7 @@ pub fn add_note(path: &Path, note: &Note) -> Result<(), RecordError> {
 fn open_to_note(path: &Path) -> Result<File, RecordError> {
     check_writable(path)?;
     check_ended(path)?;
-    let file = File::open(path).map_err(|cause| unwritable(path, cause))?;
+    let file = File::open(path).map_err(|cause| cannot_write_note(path, cause))?;
     // An experiment in progress has locked its record.
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Err(RecordError::new(path, RecordErrorKind::InUse)),
@@ -74,7 +74,7 @@ fn check_writable(path: &Path) -> Result<(), RecordError> {
     }
     let rights = AccessFlags::W_OK;
     let allowed = access(path, rights).and_then(|()| access(folder, rights));
-    allowed.map_err(|cause| unwritable(path, std::io::Error::from(cause)))
+    allowed.map_err(|cause| cannot_write_note(path, std::io::Error::from(cause)))
 }
 
 /// Refuses a file that is not an intact record, and the record of a run that has no end. A run in
@@ -92,8 +92,8 @@ fn check_ended(path: &Path) -> Result<(), RecordError> {
     }
 }
 
-fn unwritable(path: &Path, cause: impl Into<Cause>) -> RecordError {
-    RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)).because(cause)
+fn cannot_write_note(path: &Path, cause: impl Into<Cause>) -> RecordError {
+    RecordError::new(path, RecordErrorKind::NoNote(NoteRefusal::Unwritable)).with_cause(cause)
 }
 
 /// The reason why a note is not written.
@@ -116,7 +116,7 @@ impl From<rusqlite::Error> for Failure {
 }
 
 fn write(to: &mut Connection, note: &Note) -> Result<(), Failure> {
-    distrust(to)?;
+    disable_triggers(to)?;
     let transaction = to.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if reviewer_note::create(&transaction)? >= MOST_NOTES {
         return Err(Failure::Full);
@@ -135,11 +135,11 @@ mod tests {
 
     use super::*;
     use crate::experiment::ExperimentWriter;
-    use crate::support::{Place, header};
+    use crate::support::{TestFolder, header};
     use crate::writer::{IntervalData, Writer};
 
     /// Writes the record of a run, with an end if `has_ended` is true.
-    fn run(place: &Place, has_ended: bool) -> PathBuf {
+    fn run(place: &TestFolder, has_ended: bool) -> PathBuf {
         let path = place.path("run.assay");
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.save_second(base::AccountId(0), 0, &IntervalData::default()).unwrap();
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn notes_are_read_as_they_were_added_and_change_nothing_else() {
-        let place = Place::new("noted");
+        let place = TestFolder::new("noted");
         let path = run(&place, true);
         let before = dump(&path);
         assert!(notes(&path).is_empty());
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn notes_of_several_threads_are_all_kept() {
-        let place = Place::new("many");
+        let place = TestFolder::new("many");
         let path = run(&place, true);
         thread::scope(|scope| {
             for writer in 0..4 {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn record_without_an_end_takes_no_note() {
-        let place = Place::new("going-on");
+        let place = TestFolder::new("going-on");
         assert_eq!(kind(&run(&place, false)), RecordErrorKind::NoNote(NoteRefusal::NotEnded));
         assert_eq!(kind(&place.path("none.assay")), RecordErrorKind::NotFound);
         fs::write(place.path("text.assay"), "text").unwrap();
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn experiment_takes_notes_unless_it_is_in_progress() {
-        let place = Place::new("of-experiment");
+        let place = TestFolder::new("of-experiment");
         let path = place.path("e.assay");
         let writer = ExperimentWriter::create(&path, &[], &[]).unwrap();
         writer.add_note(WallTime(1), "teardown failed").unwrap();
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn read_only_record_is_left_alone() {
-        let place = Place::new("read-only");
+        let place = TestFolder::new("read-only");
         let path = run(&place, true);
         let before = fs::read(&path).unwrap();
         let mut rights = fs::metadata(&path).unwrap().permissions();
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn record_in_a_read_only_folder_is_left_alone() {
-        let place = Place::new("in-read-only");
+        let place = TestFolder::new("in-read-only");
         let path = run(&place, true);
         check_note(&path).unwrap();
         let folder = path.parent().unwrap();
@@ -273,8 +273,8 @@ mod tests {
     }
 
     #[test]
-    fn record_takes_no_more_than_its_most_notes() {
-        let place = Place::new("full");
+    fn record_takes_a_limited_number_of_notes() {
+        let place = TestFolder::new("full");
         let path = run(&place, true);
         add_note(&path, &note("first")).unwrap();
         let sql = "with recursive n(n) as (select 2 union all select n + 1 from n where n < 1000)
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn foreign_table_or_trigger_is_neither_used_nor_executed() {
-        let place = Place::new("foreign");
+        let place = TestFolder::new("foreign");
         let path = run(&place, true);
         add_note(&path, &note("first")).unwrap();
         let sql = "create trigger evil after insert on reviewer_note begin delete from seal; end";

@@ -7,16 +7,16 @@ use base::{Nanos, Seed, Target, WallTime};
 use record::{AccountKind, Header, JobHeader, Pace, TargetText};
 
 /// A separate directory in the temporary directory.
-pub(crate) struct Place(PathBuf);
+pub(crate) struct TestFolder(PathBuf);
 
-impl Place {
-    pub(crate) fn new(name: &str) -> Place {
+impl TestFolder {
+    pub(crate) fn new(name: &str) -> TestFolder {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("assay-unit-{}-{number}-{name}", std::process::id());
         let directory = std::env::temp_dir().join(name);
         std::fs::create_dir(&directory).unwrap();
-        Place(directory)
+        TestFolder(directory)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -24,7 +24,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -10,7 +10,7 @@ use record::{
 };
 use rusqlite::{Connection, OpenFlags, params};
 
-use crate::create::{create_file, open_database, unfilled};
+use crate::create::{create_file, open_database, remove_unfilled};
 use crate::encoding::{Encoder, add_to_times};
 use crate::error::{RecordError, RowError};
 use crate::observations::Observations;
@@ -42,7 +42,8 @@ impl Writer {
     /// Creates the file and writes the header.
     pub(crate) fn create(path: &Path, header: &Header) -> Result<Writer, RecordError> {
         create_file(path)?;
-        let connection = begin_file(path, header).map_err(|failure| unfilled(path, failure))?;
+        let connection =
+            begin_file(path, header).map_err(|failure| remove_unfilled(path, failure))?;
         let (encoder, observations) = (Encoder::default(), Observations::new(header));
         let path = path.to_owned();
         Ok(Writer { grid: header.grid(), connection, encoder, observations, path })
@@ -178,7 +179,7 @@ impl Writer {
     }
 
     /// Writes the observations of bins that are still open.
-    pub(crate) fn end_bins(&mut self) -> Result<(), RowError> {
+    pub(crate) fn flush_bins(&mut self) -> Result<(), RowError> {
         self.begin()?;
         self.observations.end(&self.connection)
     }
@@ -229,7 +230,7 @@ impl Writer {
         sums: &[(Counts, EndCounts)],
         events_dropped: u64,
     ) -> Result<(), RowError> {
-        self.end_bins()?;
+        self.flush_bins()?;
         let to = self.begin()?;
         v1::write_end(to, end)?;
         v1::write_events_dropped(to, events_dropped)?;

@@ -65,7 +65,7 @@ pub struct Diagnostic {
 }
 
 /// Maximum length of a displayed line, in bytes; a longer one is shown in part.
-const LINE_SHOWN: usize = 160;
+const LONGEST_LINE: usize = 160;
 
 impl Diagnostic {
     /// Makes an error at a location.
@@ -159,10 +159,10 @@ impl Excerpt {
         let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
         let line_end = line_start + text[line_start..line_end].trim_end_matches('\r').len();
-        let cut = line_end - line_start > LINE_SHOWN;
+        let cut = line_end - line_start > LONGEST_LINE;
         let (start, end) = if cut {
-            let start = at.saturating_sub(LINE_SHOWN / 2).max(line_start);
-            let end = (start + LINE_SHOWN).min(line_end);
+            let start = at.saturating_sub(LONGEST_LINE / 2).max(line_start);
+            let end = (start + LONGEST_LINE).min(line_end);
             (floor_boundary(text, start), floor_boundary(text, end))
         } else {
             (line_start, line_end)
@@ -171,7 +171,7 @@ impl Excerpt {
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         let line = without_passwords(&text[from..end]);
-        let excerpt = masked(&line, &password_settings_in(&line)).split_off(start - from);
+        let excerpt = mask(&line, &password_settings_in(&line)).split_off(start - from);
         // A replaced character may have a different length in bytes.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
@@ -205,11 +205,11 @@ impl Excerpt {
 /// their column. A password may contain characters that a URL does not allow in it: everything
 /// before the last `@` of a word counts as a login.
 pub fn without_passwords(text: &str) -> String {
-    masked(text, &passwords_in(text))
+    mask(text, &passwords_in(text))
 }
 
 /// Replaces each byte of these ranges by an asterisk.
-fn masked(text: &str, passwords: &[Range<usize>]) -> String {
+fn mask(text: &str, passwords: &[Range<usize>]) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
     for password in passwords {
@@ -252,7 +252,7 @@ const SETTINGS: [&str; 3] = ["password", "passwd", "pwd"];
 /// Returns the ranges of the passwords that a text sets, in order: `password=…`, as in the settings
 /// of a connection or the options of a URL. A value that begins with `$` or `?` is a placeholder.
 fn password_settings_in(text: &str) -> Vec<Range<usize>> {
-    const BLANK: [char; 2] = [' ', '\t'];
+    const BLANKS: [char; 2] = [' ', '\t'];
     let lower = text.to_ascii_lowercase();
     let ends_of =
         |name: &'static str| lower.match_indices(name).map(move |(at, _)| at + name.len());
@@ -263,8 +263,8 @@ fn password_settings_in(text: &str) -> Vec<Range<usize>> {
         if found.last().is_some_and(|last| end < last.end) {
             continue;
         }
-        let Some(rest) = text[end..].trim_start_matches(BLANK).strip_prefix('=') else { continue };
-        let value = rest.trim_start_matches(BLANK);
+        let Some(rest) = text[end..].trim_start_matches(BLANKS).strip_prefix('=') else { continue };
+        let value = rest.trim_start_matches(BLANKS);
         let quote = usize::from(value.starts_with(QUOTES));
         let password = password_at(value);
         if !password.is_empty() && !password.starts_with(['$', '?']) {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_shows_line_caret_and_remedy() {
+    fn diagnostic_shows_line_caret_and_remedy() {
         let text = "duration = 10s\nraet = 5\n";
         let diagnostic = Diagnostic::error(Span::new(15, 19), "unknown key `raet`")
             .label("not a key of a job")
@@ -321,7 +321,7 @@ error: unknown key `raet`
     }
 
     #[test]
-    fn settings_of_a_connection_may_have_a_password() {
+    fn connection_settings_with_a_password_are_recognised() {
         for (text, expected) in [
             ("host=db1 password=hunter2 port=1", &["hunter2"][..]),
             ("Server=db1;Pwd = hunter2;sslpassword='a b'", &["hunter2", "a b"]),
@@ -339,7 +339,7 @@ error: unknown key `raet`
     }
 
     #[test]
-    fn text_holds_a_password_in_a_url_or_a_setting() {
+    fn password_in_a_url_or_a_setting_is_recognised() {
         for text in [
             "redis://:pw@h",
             "postgres://ann:pw@h/d",
@@ -378,7 +378,7 @@ error: unknown key `raet`
     }
 
     #[test]
-    fn a_complaint_without_a_place_names_the_file() {
+    fn diagnostic_without_a_span_names_the_file() {
         let diagnostic = Diagnostic { span: None, ..Diagnostic::error(Span::default(), "empty") };
         assert_eq!(
             render("", &diagnostic.help("fill it")),
@@ -399,7 +399,7 @@ error: empty
     }
 
     #[test]
-    fn texts_of_a_complaint_cannot_act_on_the_terminal() {
+    fn diagnostic_prints_no_terminal_control_characters() {
         let text = "a = \u{9b}2J\u{202e}b\n";
         let diagnostic = Diagnostic::error(Span::new(11, 12), "no\nerror: \x1b[2Jforged")
             .label("\x1b]0;title\x07")

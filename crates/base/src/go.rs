@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_say_their_base() {
+    fn integers_may_have_a_base_prefix() {
         for (text, number) in [
             ("5", 5),
             ("+5", 5),

@@ -137,7 +137,7 @@ mod tests {
     const GOLDEN_REAL: [u64; 3] = [4606784554133976141, 4609396056167511408, 4608277566664544551];
 
     #[test]
-    fn every_part_of_the_position_matters() {
+    fn draw_depends_on_every_part_of_the_position() {
         let here = stream().draw(3).bits();
         assert_ne!(here, Stream::new(Seed(43), "read", "query 1").draw(3).bits());
         assert_ne!(here, Stream::new(Seed(42), "write", "query 1").draw(3).bits());

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_rates_are_refused() {
+    fn rates_out_of_range_are_refused() {
         for zero in ["0", "-0", "+0.0", "0x0p0"] {
             assert_eq!(Rate::parse(zero), Err(RateError::Zero), "{zero}");
         }

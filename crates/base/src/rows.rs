@@ -4,7 +4,7 @@
 //! text later, outside of the measurement.
 //!
 //! The invariant: buffers of one [`RowMemory`] hold at most [`RowMemory::LIMIT`] bytes together, in
-//! addition to [`Rows::FREE`] bytes each.
+//! addition to [`Rows::FREE_BYTES`] bytes each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct RowMemory(Arc<AtomicUsize>);
 
 impl RowMemory {
-    /// Maximum memory of all buffers together, in bytes, without the [free part](Rows::FREE) of
-    /// each.
+    /// Maximum memory of all buffers together, in bytes, without the [free part](Rows::FREE_BYTES)
+    /// of each.
     pub const LIMIT: usize = 40 << 20;
 
     /// Makes an empty buffer that is to be filled.
@@ -67,7 +67,7 @@ impl Share {
 
     /// Takes memory for a row of `length` bytes that is arriving; returns false if there is too
     /// little.
-    fn expect(&mut self, length: usize) -> bool {
+    fn reserve_row(&mut self, length: usize) -> bool {
         let more = length.saturating_sub(self.arriving);
         let is_taken = more == 0 || self.memory.take(more);
         if is_taken {
@@ -78,13 +78,13 @@ impl Share {
 
     /// Gives back the memory of a row that has arrived.
     #[inline]
-    fn arrived(&mut self) {
+    fn release_row(&mut self) {
         self.memory.give_back(std::mem::take(&mut self.arriving));
     }
 
     /// Gives back all memory beyond that of a buffer of `capacity` bytes.
     fn shrink(&mut self, capacity: usize) {
-        self.arrived();
+        self.release_row();
         let less = self.buffer.saturating_sub(beyond_free(capacity));
         self.memory.give_back(less);
         self.buffer -= less;
@@ -99,7 +99,7 @@ impl Drop for Share {
 
 /// Returns the part of a buffer's capacity that is taken from the shared memory.
 fn beyond_free(capacity: usize) -> usize {
-    capacity.saturating_sub(Rows::FREE)
+    capacity.saturating_sub(Rows::FREE_BYTES)
 }
 
 /// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::is_wanted).
@@ -152,10 +152,10 @@ pub struct RowMark {
 }
 
 /// Memory that an empty buffer keeps for the next rows while the shared memory is ample, in bytes.
-const KEPT: usize = 1 << 20;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// Memory that a buffer takes for its first value, in bytes.
-const FIRST: usize = 64;
+const FIRST_CAPACITY: usize = 64;
 
 const NULL: u8 = 0;
 const INT: u8 = 1;
@@ -183,7 +183,7 @@ impl Rows {
 
     /// Size up to which a buffer takes nothing from the shared memory, in bytes: ordinary answers
     /// never wait for large ones, and never fail because of them.
-    pub const FREE: usize = 64 << 10;
+    pub const FREE_BYTES: usize = 64 << 10;
 
     /// Returns true if the buffer is to be filled.
     #[inline]
@@ -200,7 +200,7 @@ impl Rows {
     /// Discards all rows because they exceed a limit. If several limits are exceeded, the first is
     /// reported.
     #[cold]
-    pub fn overflow_by(&mut self, limit: RowLimit) {
+    pub fn set_overflow(&mut self, limit: RowLimit) {
         self.overflow.get_or_insert(limit);
         self.bytes = Vec::new();
         self.rows = 0;
@@ -211,16 +211,16 @@ impl Rows {
 
     /// Returns true if a row of `length` bytes may be held by its driver until it is complete;
     /// otherwise it exceeds a limit. May be called several times for a row.
-    pub fn may_arrive(&mut self, length: usize) -> bool {
-        if self.overflow.is_some() || length <= Rows::FREE {
+    pub fn may_hold_row(&mut self, length: usize) -> bool {
+        if self.overflow.is_some() || length <= Rows::FREE_BYTES {
             return self.overflow.is_none();
         }
         if !self.has_room(length) {
             return false;
         }
-        let is_expected = self.share.as_mut().is_some_and(|share| share.expect(length));
+        let is_expected = self.share.as_mut().is_some_and(|share| share.reserve_row(length));
         if !is_expected {
-            self.overflow_by(RowLimit::Run);
+            self.set_overflow(RowLimit::Run);
         }
         is_expected
     }
@@ -259,7 +259,7 @@ impl Rows {
         self.bytes.push(END);
         self.rows += 1;
         if let Some(share) = &mut self.share {
-            share.arrived();
+            share.release_row();
         }
     }
 
@@ -274,12 +274,12 @@ impl Rows {
     #[cold]
     fn grow(&mut self, needed: usize) -> bool {
         if needed > Rows::LIMIT {
-            self.overflow_by(RowLimit::Request);
+            self.set_overflow(RowLimit::Request);
             return false;
         }
-        let capacity = needed.max(2 * self.bytes.capacity()).clamp(FIRST, Rows::LIMIT);
+        let capacity = needed.max(2 * self.bytes.capacity()).clamp(FIRST_CAPACITY, Rows::LIMIT);
         if !self.share.as_mut().is_some_and(|share| share.grow(capacity)) {
-            self.overflow_by(RowLimit::Run);
+            self.set_overflow(RowLimit::Run);
             return false;
         }
         self.bytes.reserve_exact(capacity - self.bytes.len());
@@ -319,7 +319,7 @@ impl Rows {
         self.bytes.clear();
         self.rows = 0;
         self.overflow = None;
-        if self.bytes.capacity() > Rows::FREE {
+        if self.bytes.capacity() > Rows::FREE_BYTES {
             self.shrink();
         }
     }
@@ -327,7 +327,7 @@ impl Rows {
     /// Gives back memory that the next rows probably do not need.
     fn shrink(&mut self) {
         let Some(share) = &mut self.share else { return };
-        let kept = if share.memory.is_ample() { KEPT } else { Rows::FREE };
+        let kept = if share.memory.is_ample() { KEPT_BYTES } else { Rows::FREE_BYTES };
         self.bytes.shrink_to(kept);
         share.shrink(self.bytes.capacity());
     }
@@ -444,11 +444,11 @@ mod tests {
         let mut buffers: Vec<Rows> = (0..64).map(|_| memory.buffer()).collect();
         buffers.iter_mut().for_each(|rows| fill(rows, 4 << 20));
         let held: usize = buffers.iter().map(|rows| rows.bytes.capacity()).sum();
-        assert!(held <= RowMemory::LIMIT + 64 * Rows::FREE, "{held} bytes");
+        assert!(held <= RowMemory::LIMIT + 64 * Rows::FREE_BYTES, "{held} bytes");
         let full = buffers.iter().filter(|rows| rows.overflow() == Some(RowLimit::Run)).count();
         assert!((40..64).contains(&full), "{full} overflow");
         let mut small = memory.buffer();
-        fill(&mut small, Rows::FREE / 2);
+        fill(&mut small, Rows::FREE_BYTES / 2);
         assert_eq!(small.overflow(), None);
         // A buffer that was written, or whose connection was lost, makes room for another answer.
         let mut full = buffers.remove(63);
@@ -466,17 +466,17 @@ mod tests {
         let memory = RowMemory::default();
         let long = 15 << 20;
         let (mut first, mut second) = (memory.buffer(), memory.buffer());
-        assert!(first.may_arrive(long) && first.may_arrive(long));
-        assert!(!second.may_arrive(long));
+        assert!(first.may_hold_row(long) && first.may_hold_row(long));
+        assert!(!second.may_hold_row(long));
         assert_eq!(second.overflow(), Some(RowLimit::Run));
-        assert!(memory.buffer().may_arrive(1_000));
+        assert!(memory.buffer().may_hold_row(1_000));
         first.push(Field::Bytes(&vec![b'x'; long]));
         first.end_row();
         assert_eq!((first.len(), first.overflow()), (1, None));
         first.clear();
         second.clear();
-        assert!(second.may_arrive(long));
-        assert!(!first.may_arrive(Rows::LIMIT + 1));
+        assert!(second.may_hold_row(long));
+        assert!(!first.may_hold_row(Rows::LIMIT + 1));
         assert_eq!(first.overflow(), Some(RowLimit::Request));
     }
 

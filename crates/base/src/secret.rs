@@ -33,7 +33,7 @@ impl fmt::Debug for Secret {
 
 /// Words that precede a secret: names of columns, options, environment variables and headers, and
 /// clauses of SQL.
-const WORDS: [&str; 18] = [
+const SECRET_WORDS: [&str; 18] = [
     "pass",
     "password",
     "passwd",
@@ -56,7 +56,7 @@ const WORDS: [&str; 18] = [
 
 /// Words that precede a secret only as whole words, because other words contain them: `DB_PW` and
 /// `GH_PAT`, not `PATH`.
-const WHOLE_WORDS: [&str; 3] = ["pw", "pat", "jwt"];
+const SECRET_WHOLE_WORDS: [&str; 3] = ["pw", "pat", "jwt"];
 
 /// Number of bytes before a value that are searched for the word or option: a long statement has
 /// many values.
@@ -72,11 +72,11 @@ const PASSWORD_OPTIONS: [(&str, &str); 2] = [("sqlcmd", "-P"), ("redis-cli", "-a
 pub const HIDDEN: &str = "(secret)";
 
 /// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
-const LONG: usize = 4;
+const SHORTEST_PART_OF_WORD: usize = 4;
 
 /// Minimum length in characters of a part of a text that does not equal a secret, or its beginning,
 /// merely by chance.
-const DISTINCT: usize = 8;
+const SHORTEST_DISTINCT: usize = 8;
 
 /// Marks for a part of a text that was left out.
 const CUT_MARKS: [&str; 2] = ["…", "..."];
@@ -93,7 +93,7 @@ pub struct Secrets(Vec<Secret>);
 impl Secrets {
     /// Collects secrets, as they are and as [`printable()`] shows them. An empty one is ignored.
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
-        Secrets::sorted(secrets).and_as(|text| printable(text).into_owned())
+        Secrets::sorted(secrets).with_form(|text| printable(text).into_owned())
     }
 
     fn sorted(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
@@ -130,7 +130,7 @@ impl Secrets {
 
     /// Adds another form of each secret that a text may contain.
     #[must_use]
-    pub fn and_as(self, form: impl Fn(&str) -> String) -> Secrets {
+    pub fn with_form(self, form: impl Fn(&str) -> String) -> Secrets {
         let forms: Vec<Secret> =
             self.0.iter().map(|secret| Secret::new(form(secret.expose()))).collect();
         Secrets::sorted(self.0.into_iter().chain(forms))
@@ -141,7 +141,7 @@ impl Secrets {
     /// the gaps would reveal the password.
     #[must_use]
     pub fn distinct(self) -> Secrets {
-        let is_distinct = |secret: &Secret| secret.expose().chars().count() >= DISTINCT;
+        let is_distinct = |secret: &Secret| secret.expose().chars().count() >= SHORTEST_DISTINCT;
         Secrets(self.0.into_iter().filter(is_distinct).collect())
     }
 
@@ -162,21 +162,22 @@ impl Secrets {
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let mut words = name.split(|c: char| !c.is_alphanumeric());
-    WORDS.iter().any(|word| name.contains(word)) || words.any(|word| WHOLE_WORDS.contains(&word))
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+        || words.any(|word| SECRET_WHOLE_WORDS.contains(&word))
 }
 
 /// Returns true if the text before a value shows that the value is a secret: a statement or a
 /// command that ends with a word for a secret and separators, or with an option for a password.
 pub fn follows_secret_word(text: &str, value: &str) -> bool {
-    let end = text.trim_end_matches(is_sign).len();
+    let end = text.trim_end_matches(is_separator).len();
     let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
-    let name = text.trim_end_matches(is_sign).to_ascii_lowercase();
+    let name = text.trim_end_matches(is_separator).to_ascii_lowercase();
     let last = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    WORDS.iter().any(|word| name.ends_with(word))
-        || WHOLE_WORDS.contains(&last)
-        || is_behind_a_clause(&name)
-        || is_behind_a_scheme(&name)
-        || is_behind_an_option(text, value)
+    SECRET_WORDS.iter().any(|word| name.ends_with(word))
+        || SECRET_WHOLE_WORDS.contains(&last)
+        || follows_password_clause(&name)
+        || follows_authorization_scheme(&name)
+        || follows_password_option(text, value)
 }
 
 /// Returns the password option that a word of a command begins with, if the command names a program
@@ -188,13 +189,13 @@ pub fn password_option(command: &str, word: &str) -> Option<&'static str> {
 }
 
 /// Returns true for separators between the word for a secret and the secret.
-fn is_sign(character: char) -> bool {
+fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
 }
 
 /// Returns true if a statement ends with a clause of MySQL or MariaDB for a password, in which
 /// another name follows the word: `set password for ann =`, `identified with sha256_password by`.
-fn is_behind_a_clause(text: &str) -> bool {
+fn follows_password_clause(text: &str) -> bool {
     let last: Vec<&str> = text.split_whitespace().rev().take(4).collect();
     matches!(
         last.as_slice(),
@@ -203,14 +204,14 @@ fn is_behind_a_clause(text: &str) -> bool {
 }
 
 /// Returns true if a text ends with the header `Authorization:` and a scheme such as `Basic`.
-fn is_behind_a_scheme(text: &str) -> bool {
+fn follows_authorization_scheme(text: &str) -> bool {
     let header = text.rsplit_once(char::is_whitespace).map_or("", |(header, _)| header);
-    header.trim_end_matches(is_sign).ends_with("authorization")
+    header.trim_end_matches(is_separator).ends_with("authorization")
 }
 
 /// Returns true if a command ends with `-p`, or with `-u USER:` of curl, or with the option of
 /// another known program. A number after `-p` is a port for most programs.
-fn is_behind_an_option(text: &str, value: &str) -> bool {
+fn follows_password_option(text: &str, value: &str) -> bool {
     let is_quote = |character: char| matches!(character, '\'' | '"');
     let unquoted = text.trim_end_matches(is_quote);
     let trimmed = unquoted.trim_end();
@@ -233,14 +234,15 @@ fn is_behind_an_option(text: &str, value: &str) -> bool {
 }
 
 fn hide_one(text: &str, secret: &str) -> String {
-    let head = secret.char_indices().nth(DISTINCT).map_or(secret, |(end, _)| &secret[..end]);
+    let head =
+        secret.char_indices().nth(SHORTEST_DISTINCT).map_or(secret, |(end, _)| &secret[..end]);
     let mut shown = String::with_capacity(text.len());
     let (mut end, mut next) = (0, 0);
     while let Some(found) = text[next..].find(head) {
         let at = next + found;
         let after = at + common_length(&text[at..], secret);
         let is_hidden = match after - at == secret.len() {
-            true => secret.len() >= LONG || is_apart(text, at, after),
+            true => secret.len() >= SHORTEST_PART_OF_WORD || is_whole_word(text, at, after),
             false => is_cut(text, after),
         };
         if is_hidden {
@@ -261,7 +263,7 @@ fn common_length(one: &str, other: &str) -> usize {
 }
 
 /// Returns true if a part of a text is a whole word.
-fn is_apart(text: &str, start: usize, end: usize) -> bool {
+fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word)
 }
@@ -283,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_taken_out_of_a_text() {
+    fn secrets_are_replaced_in_a_text() {
         let secrets = Secrets::new(["pw", "hunter2", "hunter2-too", ""].map(Secret::new));
         for (text, shown) in [
             ("near 'hunter2' at 1", "near '(secret)' at 1"),
@@ -302,7 +304,7 @@ mod tests {
         let secret = "s3cr3t-Pa55-of-ann";
         let secrets = Secrets::new([Secret::new(secret)]);
         let far = "x".repeat(SHORTEST_CUT);
-        for length in DISTINCT..secret.len() {
+        for length in SHORTEST_DISTINCT..secret.len() {
             let part = &secret[..length];
             for (text, shown) in [
                 (format!("row (1, {part}..., 2)"), "row (1, (secret)..., 2)".to_owned()),
@@ -319,7 +321,7 @@ mod tests {
                 format!("user \"{part}\" of {far}"),
                 format!("{part} {far}"),
                 part.to_owned(),
-                format!("row (1, {}..., 2)", &secret[..DISTINCT - 1]),
+                format!("row (1, {}..., 2)", &secret[..SHORTEST_DISTINCT - 1]),
             ] {
                 assert_eq!(secrets.hide(&text), text);
             }
@@ -334,7 +336,7 @@ mod tests {
         let secrets = Secrets::new([Secret::new("hun\tter\u{1b}2")]);
         assert_eq!(secrets.hide("got 'hun\tter\u{1b}2'"), "got '(secret)'");
         assert_eq!(secrets.hide(&printable("got 'hun\tter\u{1b}2'")), "got '(secret)'");
-        let indented = secrets.and_as(|text| text.replace('\t', "\n  "));
+        let indented = secrets.with_form(|text| text.replace('\t', "\n  "));
         assert_eq!(indented.hide("got 'hun\n  ter\u{1b}2'"), "got '(secret)'");
     }
 
@@ -359,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn value_behind_a_word_or_an_option_for_a_secret_is_one() {
+    fn value_after_a_secret_word_or_option_is_a_secret() {
         for text in [
             "alter role ann PASSWORD '",
             "create user u identified by ",

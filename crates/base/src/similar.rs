@@ -13,7 +13,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let limit = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (edits(&word, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (edit_distance(&word, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -39,7 +39,7 @@ pub fn either(words: &[&str]) -> String {
 
 /// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn `a`
 /// into `b` (the optimal string alignment distance).
-fn edits(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     let mut before = vec![0; b.len() + 1];

@@ -296,16 +296,17 @@ impl Target {
             .find(|(name, _)| *name == scheme)
             .map(|(_, kind)| kind)
             .ok_or_else(|| TargetError::Scheme { found: printable_scheme(scheme) })?;
-        Target::of(kind, rest)
+        Target::parse_rest(kind, rest)
     }
 
     /// Parses the part after the scheme.
-    fn of(kind: TargetKind, rest: &str) -> Result<Target, TargetError> {
+    fn parse_rest(kind: TargetKind, rest: &str) -> Result<Target, TargetError> {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         if kind.has_authority() {
-            no_password_is_cut(rest)?;
+            refuse_cut_password(rest)?;
         }
-        let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
+        let endpoint =
+            if kind.has_authority() { parse_network(place)? } else { parse_local(kind, place)? };
         let options = options(kind, query)?;
         let is_secret = |name: &str| {
             let name = name.to_ascii_lowercase();
@@ -330,7 +331,7 @@ impl Target {
     }
 
     /// Returns the URL for display; a temporary database is marked as such.
-    pub fn in_words(&self) -> String {
+    pub fn display_url(&self) -> String {
         match self.endpoint {
             Endpoint::Temporary => format!("{self} (a temporary file)"),
             Endpoint::File(_) | Endpoint::Named(_) | Endpoint::Network { .. } => self.to_string(),
@@ -352,7 +353,7 @@ fn printable_scheme(scheme: &str) -> String {
 
 /// Refuses a password that contains an unescaped `/` or `?`. The password would end there, and its
 /// rest would count as a host, a database or an option, which messages repeat.
-fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
+fn refuse_cut_password(rest: &str) -> Result<(), TargetError> {
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let place = place.strip_prefix("//").unwrap_or(place);
     let (authority, path) = place.split_once('/').unwrap_or((place, ""));
@@ -372,7 +373,7 @@ fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
     }
 }
 
-fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
+fn parse_local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
     let place = place.strip_prefix("//").unwrap_or(place);
     let place = decode(place)?;
     Ok(match (kind, place.is_empty()) {
@@ -385,7 +386,7 @@ fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
     })
 }
 
-fn network(place: &str) -> Result<Endpoint, TargetError> {
+fn parse_network(place: &str) -> Result<Endpoint, TargetError> {
     let place = place
         .strip_prefix("//")
         .ok_or(TargetError::Endpoint("write `//` between the scheme and the host"))?;
@@ -559,7 +560,7 @@ mod tests {
     fn error(url: &str) -> TargetError {
         let (scheme, rest) = url.split_once(':').unwrap();
         let kind = TargetKind::SCHEMES.into_iter().find(|(name, _)| *name == scheme);
-        Target::of(kind.unwrap().1, rest).unwrap_err()
+        Target::parse_rest(kind.unwrap().1, rest).unwrap_err()
     }
 
     #[test]
@@ -759,7 +760,7 @@ mod tests {
             ("sqlite:t.db", "sqlite:t.db"),
             ("sim:mm1", "sim:mm1"),
         ] {
-            assert_eq!(Target::parse(url).unwrap().in_words(), words);
+            assert_eq!(Target::parse(url).unwrap().display_url(), words);
         }
     }
 }

@@ -39,7 +39,7 @@ impl std::error::Error for OptionError {}
 
 impl UrlOption<'_> {
     /// Builds the error about this option: `why` completes a sentence that begins with the value.
-    pub fn is(&self, why: impl fmt::Display) -> OptionError {
+    pub fn invalid(&self, why: impl fmt::Display) -> OptionError {
         let UrlOption { name, value } = self;
         OptionError(format!("`{value}` of the option `{name}` {why}"))
     }
@@ -58,7 +58,7 @@ impl UrlOption<'_> {
     /// # Errors
     /// Not a duration.
     pub fn span(&self) -> Result<Nanos, OptionError> {
-        parse_duration(self.value).map_err(|why| self.is(why))
+        parse_duration(self.value).map_err(|why| self.invalid(why))
     }
 
     /// Parses the value as the path of a file.
@@ -67,7 +67,7 @@ impl UrlOption<'_> {
     /// An empty value.
     pub fn path(&self) -> Result<PathBuf, OptionError> {
         match self.value {
-            "" => Err(self.is("names no file")),
+            "" => Err(self.invalid("names no file")),
             path => Ok(PathBuf::from(path)),
         }
     }

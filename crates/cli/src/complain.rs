@@ -44,7 +44,7 @@ impl Complaint {
 
     /// Removes secrets, which a database may have repeated.
     pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
-        let as_printed = secrets.clone().and_as(stderr::message);
+        let as_printed = secrets.clone().with_form(stderr::message);
         Complaint { text: as_printed.hide(&self.text), ..self }
     }
 

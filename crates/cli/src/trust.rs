@@ -171,7 +171,7 @@ fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<()
     let sentence = format!(
         "{}: {key} leads to {}, which would be given the password of {owner}",
         file.source.name,
-        target.in_words()
+        target.display_url()
     );
     let help = format!("name the server with --url, {remedy}, or add --allow-files");
     Err(Complaint::new(sentence).help(help))

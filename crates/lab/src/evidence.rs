@@ -60,7 +60,7 @@ pub(crate) fn evidence_after(
     known: Option<EndKind>,
     warmup: Nanos,
 ) -> Result<Evidence, RecordError> {
-    archive.at_once(|| read_evidence(archive, known, warmup))
+    archive.in_transaction(|| read_evidence(archive, known, warmup))
 }
 
 fn read_evidence(
@@ -397,7 +397,7 @@ impl Responses<'_> {
     }
 
     fn read(&self, intervals: Range<Interval>, read: &mut RangeTimes) -> Result<(), RecordError> {
-        self.archive.times_into(self.account, intervals.clone(), read)?;
+        self.archive.read_times(self.account, intervals.clone(), read)?;
         self.given_up.add(intervals, &mut read.sum);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Reads the server's own statistics, and the client's matching counts, from a record.
 
-use analyze::{Answered, Observed, ServerCounters};
+use analyze::{JobAnswers, Observed, ServerCounters};
 use archive::{Archive, RecordError};
 use base::AccountId;
 use driver::Counter;
@@ -44,7 +44,7 @@ pub(crate) fn server_counters(
 }
 
 /// Returns the answers that a job received over the whole run, as the client counted them.
-fn answered(archive: &Archive, job: AccountId, counts: Counts) -> Result<Answered, RecordError> {
+fn answered(archive: &Archive, job: AccountId, counts: Counts) -> Result<JobAnswers, RecordError> {
     let whole = || 0..Interval::MAX;
     let mut statements = Vec::new();
     for kind in archive.kinds(job) {
@@ -55,5 +55,5 @@ fn answered(archive: &Archive, job: AccountId, counts: Counts) -> Result<Answere
     let failures = archive.failures(job, whole())?;
     let wrong_rows = failures.iter().filter(|failure| failure.code == base::Code::ROWS);
     let wrong_rows = wrong_rows.map(|failure| failure.count).sum();
-    Ok(Answered { counts, statements, wrong_rows })
+    Ok(JobAnswers { counts, statements, wrong_rows })
 }

@@ -19,7 +19,7 @@ pub fn time_courses(
     evidence: &Evidence,
 ) -> Result<Vec<TimeCourse>, RecordError> {
     let course = |account| time_course(archive, evidence, account);
-    archive.at_once(|| evidence.accounts().map(course).collect())
+    archive.in_transaction(|| evidence.accounts().map(course).collect())
 }
 
 fn time_course(
@@ -33,7 +33,7 @@ fn time_course(
     for part in time_columns(&evidence.steps) {
         let intervals = evidence.steps.intervals(part.clone());
         for times in &mut read {
-            archive.times_into(account, intervals.clone(), times)?;
+            archive.read_times(account, intervals.clone(), times)?;
         }
         given_up.add(intervals.clone(), &mut read[0].sum);
         let times = read.each_ref().map(|it| it.sum.times().collect::<Vec<BucketCount>>());

@@ -152,7 +152,7 @@ fn without_other(option: &str, missing: &str, other: &str) -> Error {
 
 fn limit(given: UrlOption<'_>) -> Result<Nanos, Error> {
     match given.span()? {
-        Nanos::ZERO => Err(given.is("is not above zero").into()),
+        Nanos::ZERO => Err(given.invalid("is not above zero").into()),
         span => Ok(span),
     }
 }

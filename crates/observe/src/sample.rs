@@ -42,7 +42,7 @@ pub trait Sampler: Send {
 impl Sample {
     /// Adds a reading: the value of one metric of a component.
     pub fn read(&mut self, kind: &ComponentKind, metric: ObservedMetric, value: f64) {
-        debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
+        debug_assert!(metric.belongs_to(kind), "`{}` is not a metric of `{kind}`", metric.name);
         self.push(kind, metric.name, metric.unit, value);
     }
 

@@ -263,7 +263,7 @@ pub trait Outlet {
     fn deliver(&mut self, delivery: Delivery);
 
     /// Returns memory for reuse, if there is any.
-    fn returned(&mut self) -> Option<Returned>;
+    fn take_returned(&mut self) -> Option<Returned>;
 
     /// Returns true if the record has failed and the run must end.
     fn is_broken(&self) -> bool;
@@ -279,8 +279,8 @@ impl<O: Outlet + ?Sized> Outlet for Box<O> {
         (**self).deliver(delivery);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
-        (**self).returned()
+    fn take_returned(&mut self) -> Option<Returned> {
+        (**self).take_returned()
     }
 
     fn is_broken(&self) -> bool {

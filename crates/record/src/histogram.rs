@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beyond_the_range_is_counted_and_not_lost() {
+    fn time_beyond_the_range_counts_as_overflow() {
         let mut histograms = Histograms::new(0);
         assert_eq!(histograms.record(Kind::Response, HIGHEST), 0);
         assert_eq!(histograms.record(Kind::Response, HIGHEST + Nanos(1)), 1);

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_path_leads_out_of_the_folder() {
+    fn paths_outside_of_the_folder_are_not_inside() {
         for (path, is_inside) in [
             ("a.ini", true),
             ("in/b.csv", true),

@@ -13,9 +13,9 @@ use crate::delivery::{
 };
 use crate::grid::{Grid, Interval};
 use crate::kind::Kind;
-use crate::life::Life;
 use crate::op_log::{OpRow, OpSink};
 use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
+use crate::timestamps::RequestTimestamps;
 
 /// A request that is due and has no outcome. It cannot be copied or constructed directly: only
 /// [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
@@ -219,15 +219,15 @@ impl<O: Outlet> Ledger<O> {
         let Request { job, part, number, intended, noticed } = request;
         let RequestEnd { outcome, sent, done, work, statements, node } = end;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
-        let life = Life {
+        let timestamps = RequestTimestamps {
             intended,
             noticed,
             assigned: dispatch.assigned,
             sent: dispatch.sent,
             done: done.max(dispatch.sent),
         };
-        debug_assert!(life.is_ordered(), "{life:?}");
-        let sample = Sample { life, sent: sent.is_some(), outcome, work };
+        debug_assert!(timestamps.is_ordered(), "{timestamps:?}");
+        let sample = Sample { timestamps, sent: sent.is_some(), outcome, work };
         if let Some(ops) = &mut self.ops {
             let account = part.unwrap_or(job);
             let of = self.accounts[account.index()].statements;
@@ -250,8 +250,8 @@ impl<O: Outlet> Ledger<O> {
     }
 
     fn record(&mut self, account: AccountId, sample: &Sample, statements: &[Nanos]) {
-        let start = self.grid.interval(sample.life.intended.since(self.zero));
-        let end = self.interval_of_end(sample.life.done);
+        let start = self.grid.interval(sample.timestamps.intended.since(self.zero));
+        let end = self.interval_of_end(sample.timestamps.done);
         if end > self.current {
             self.begin(end);
         }
@@ -319,7 +319,7 @@ impl<O: Outlet> Ledger<O> {
     /// Begins an interval: delivers the cells of the previous one and the late requests.
     #[cold]
     fn begin(&mut self, interval: Interval) {
-        self.take_back();
+        self.collect_returned();
         for account in &mut self.accounts {
             if account.cell.tally.is_empty() {
                 account.cell.interval = interval;
@@ -343,7 +343,7 @@ impl<O: Outlet> Ledger<O> {
 
     fn hand_over_late_if_full(&mut self) {
         if self.late.is_full() {
-            self.take_back();
+            self.collect_returned();
             self.hand_over_late();
         }
     }
@@ -357,8 +357,8 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    fn take_back(&mut self) {
-        while let Some(returned) = self.outlet.returned() {
+    fn collect_returned(&mut self) {
+        while let Some(returned) = self.outlet.take_returned() {
             match returned {
                 Returned::Cell(cell) => self.accounts[cell.account.index()].spares.push(cell),
                 Returned::Late(batch) => self.spare_late.push(batch),
@@ -482,16 +482,16 @@ mod tests {
     }
 
     /// An outlet that records the intervals of delivered gauges.
-    struct Turns<'a>(&'a mut Vec<Interval>);
+    struct GaugeIntervals<'a>(&'a mut Vec<Interval>);
 
-    impl Outlet for Turns<'_> {
+    impl Outlet for GaugeIntervals<'_> {
         fn deliver(&mut self, delivery: Delivery) {
             if let Delivery::Gauges { interval, .. } = delivery {
                 self.0.push(interval);
             }
         }
 
-        fn returned(&mut self) -> Option<Returned> {
+        fn take_returned(&mut self) -> Option<Returned> {
             None
         }
 
@@ -504,7 +504,7 @@ mod tests {
     fn turn_delivers_gauges_of_the_ended_interval() {
         let mut turns = Vec::new();
         let grid = Grid::new(Nanos::from_secs(1), None);
-        let mut ledger = Ledger::new(0, Stamp(0), grid, &[0], Turns(&mut turns));
+        let mut ledger = Ledger::new(0, Stamp(0), grid, &[0], GaugeIntervals(&mut turns));
         for millis in [400, 1_000, 2_001] {
             ledger.close_interval(Stamp(millis * MS), Vec::new);
         }
@@ -519,7 +519,7 @@ mod tests {
             request(&mut ledger, second * 1_000, second * 1_000 + 1);
         }
         // One cell is in use, and the previous one has been returned.
-        ledger.take_back();
+        ledger.collect_returned();
         assert_eq!(ledger.accounts[0].spares.len(), 1);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
 //! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*
-//! start of its request ([`Life`], [`Grid`]).
+//! start of its request ([`RequestTimestamps`], [`Grid`]).
 
 mod balance;
 mod component;
@@ -26,7 +26,6 @@ mod histogram;
 mod input_file;
 mod kind;
 mod ledger;
-mod life;
 mod live;
 pub mod metric;
 mod note;
@@ -38,6 +37,7 @@ mod thinning;
 mod time_buckets;
 mod times;
 mod times_sum;
+mod timestamps;
 mod totals;
 
 pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
@@ -55,16 +55,16 @@ pub use histogram::Histograms;
 pub use input_file::{InputFile, LONGEST_KEPT_TEXT};
 pub use kind::{HIGHEST, Kind};
 pub use ledger::{Dispatch, Ledger, Request, RequestEnd, Settled};
-pub use life::Life;
-pub use live::{ComponentUtilization, Live, LiveJob};
+pub use live::{ComponentUtilization, LiveJob, LiveState};
 pub use metric::{MetricKind, ObservedMetric};
 pub use note::{Note, NoteError};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
 pub use sample_kind::SampleKind;
 pub use statistic::ServerStatistic;
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
-pub use thinning::{EVERY_SAMPLE, SampleBin, SampleBins, SampleRange, ThinnedRow, Thinning};
+pub use thinning::{SampleBin, SampleBins, SampleRange, ThinnedRow, Thinning, UNMERGED_PERIOD};
 pub use time_buckets::TimeBuckets;
 pub use times::{Bucket, Scale, Times};
 pub use times_sum::{BucketCount, TimesSum, bucket_counts};
+pub use timestamps::RequestTimestamps;
 pub use totals::{AccountTotals, MemoryOutlet, Totals};

@@ -9,7 +9,7 @@ use crate::time_buckets::TimeBuckets;
 
 /// The state of the run at the end of the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Live {
+pub struct LiveState {
     /// The number of the interval.
     pub interval: Interval,
     /// End of the interval, after time zero.

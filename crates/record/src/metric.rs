@@ -281,7 +281,7 @@ metrics! {
 
     /// Metrics of the database's sessions, added up over all samples of them.
     sessions "`sessions`" {
-        LOOKS Counter "looks" "looks"
+        SAMPLES Counter "looks" "looks"
             "samples of the database's sessions (10 per second); other counters divided by this \
              one are means";
         ACTIVE Counter "active" "sessions"
@@ -402,7 +402,7 @@ pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
 
 impl ObservedMetric {
     /// Returns true if this is a metric of a kind.
-    pub fn is_of(self, kind: &ComponentKind) -> bool {
+    pub fn belongs_to(self, kind: &ComponentKind) -> bool {
         metrics_of(kind).into_iter().flatten().any(|metric| metric.name == self.name)
     }
 }
@@ -444,10 +444,10 @@ mod tests {
 
     #[test]
     fn metric_belongs_to_its_components_only() {
-        assert!(disk::QUEUE_TIME.is_of(&ComponentKind::Disk("sda".to_owned())));
-        assert!(generator::STALL.is_of(&ComponentKind::Processes(MeasuredSide::Generator)));
-        assert!(!generator::STALL.is_of(&ComponentKind::Processes(MeasuredSide::Server)));
-        assert!(!disk::QUEUE_TIME.is_of(&ComponentKind::Statistics));
+        assert!(disk::QUEUE_TIME.belongs_to(&ComponentKind::Disk("sda".to_owned())));
+        assert!(generator::STALL.belongs_to(&ComponentKind::Processes(MeasuredSide::Generator)));
+        assert!(!generator::STALL.belongs_to(&ComponentKind::Processes(MeasuredSide::Server)));
+        assert!(!disk::QUEUE_TIME.belongs_to(&ComponentKind::Statistics));
     }
 
     #[test]

@@ -5,13 +5,13 @@ use base::{Class, Code, Nanos, StatementId};
 use crate::balance::{Counts, EndCounts, Failure, Outcome, sum_of_rows};
 use crate::histogram::Histograms;
 use crate::kind::Kind;
-use crate::life::Life;
+use crate::timestamps::RequestTimestamps;
 
 /// A request that has ended, with everything that is recorded about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Timestamps of the request. If it was never sent, only `intended` and `done` are meaningful.
-    pub life: Life,
+    pub timestamps: RequestTimestamps,
     /// True if the first byte of the request was sent.
     pub sent: bool,
     /// Outcome of the request.
@@ -143,21 +143,21 @@ impl Histograms {
     /// Counts the times of a request in the histograms for its outcome. Returns the number of times
     /// beyond the range of the histograms.
     pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
-        let life = &sample.life;
+        let timestamps = &sample.timestamps;
         let mut overflows = 0;
         let mut record = |kind, time| overflows += self.record(kind, time);
         match &sample.outcome {
             Outcome::Completed | Outcome::Failed(Failure { class: Class::Timeout, .. }) => {
-                record(Kind::Response, life.response());
-                record(Kind::Service, life.service());
+                record(Kind::Response, timestamps.response());
+                record(Kind::Service, timestamps.service());
             }
-            Outcome::Failed(_) => record(Kind::Error, life.response()),
-            Outcome::Unsent => record(Kind::Response, life.response()),
+            Outcome::Failed(_) => record(Kind::Error, timestamps.response()),
+            Outcome::Unsent => record(Kind::Response, timestamps.response()),
             Outcome::Rejected => {}
         }
         if sample.sent {
-            record(Kind::Wait, life.wait());
-            record(Kind::SendLag, life.send_lag());
+            record(Kind::Wait, timestamps.wait());
+            record(Kind::SendLag, timestamps.send_lag());
         }
         for (index, service) in statements.iter().enumerate() {
             if *service != UNANSWERED {
@@ -227,10 +227,10 @@ mod tests {
 
     fn sample(outcome: Outcome, sent: bool) -> Sample {
         let [intended, noticed, assigned, sent_at, done] = [0, 10, 30, 60, 100].map(Stamp);
-        let life = Life { intended, noticed, assigned, sent: sent_at, done };
+        let timestamps = RequestTimestamps { intended, noticed, assigned, sent: sent_at, done };
         let work =
             RequestWork { rows: 2, bytes_sent: 5, bytes_received: 9, retries: 1, busy_waits: 3 };
-        Sample { life, sent, outcome, work }
+        Sample { timestamps, sent, outcome, work }
     }
 
     fn failed(class: Class) -> Outcome {
@@ -313,7 +313,7 @@ mod tests {
         });
         (outcome, 1..10_000_000_000_000u64).prop_map(|(outcome, time)| {
             let mut sample = sample(outcome, true);
-            sample.life.done = Stamp(100 + time);
+            sample.timestamps.done = Stamp(100 + time);
             sample
         })
     }
@@ -332,7 +332,7 @@ mod tests {
             let mut parts = vec![Tally::new(1); 4];
             for (sample, part) in &samples {
                 for tally in [&mut whole, &mut parts[*part]] {
-                    tally.record_start(sample, &[sample.life.service()]);
+                    tally.record_start(sample, &[sample.timestamps.service()]);
                     tally.record_end(sample);
                 }
             }

@@ -15,7 +15,7 @@ use base::Nanos;
 use crate::sample_kind::SampleKind;
 
 /// Time from the beginning of a run in which no samples are merged.
-pub const EVERY_SAMPLE: Nanos = Nanos::from_secs(7_200);
+pub const UNMERGED_PERIOD: Nanos = Nanos::from_secs(7_200);
 
 /// Maximum number of bins of a run with a planned end; the bins of a week have ten minutes.
 const MOST_BINS: u64 = 1_008;
@@ -26,7 +26,7 @@ const MINUTE: Nanos = Nanos::from_secs(60);
 /// Length of the bins of a run without a planned end.
 const LENGTH_WITHOUT_END: Nanos = Nanos::from_secs(600);
 
-/// The division of the time after [`EVERY_SAMPLE`] into bins.
+/// The division of the time after [`UNMERGED_PERIOD`] into bins.
 ///
 /// A bin ends at a whole multiple of the bin length, and includes that instant. No bin extends
 /// across the beginning of the window or the planned end of the run, so samples of the window are
@@ -61,7 +61,7 @@ impl SampleBins {
 
     /// Returns the bin of a sample at an instant; `None` if samples of that time are not merged.
     pub fn of(self, at: Nanos) -> Option<SampleBin> {
-        (at > EVERY_SAMPLE).then(|| SampleBin {
+        (at > UNMERGED_PERIOD).then(|| SampleBin {
             number: at.0.div_ceil(self.length.0),
             cuts: self.cuts.iter().filter(|cut| at > **cut).count(),
         })

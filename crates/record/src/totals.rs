@@ -129,7 +129,7 @@ impl Outlet for MemoryOutlet {
         self.returned.extend(returned);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
+    fn take_returned(&mut self) -> Option<Returned> {
         self.returned.pop()
     }
 

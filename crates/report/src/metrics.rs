@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use base::printable;
-use record::{Live, LiveJob};
+use record::{LiveJob, LiveState};
 
 /// Label that names the job. Prometheus attaches its own label `job`, the name of the scrape
 /// configuration, and would rename a label `job` of Assay.
@@ -12,7 +12,7 @@ const JOB: &str = "assay_job";
 /// Formats the figures of a run. `names` are the names of its jobs, and `None` for a part of a mix,
 /// whose requests are already counted by the mix. Before the first figures, the text has only the
 /// workload.
-pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&Live>) -> String {
+pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&LiveState>) -> String {
     let mut out = Metrics::default();
     out.family("assay_run_info", "gauge", "The run: 1, with its workload as a label.");
     out.sample("assay_run_info", &[("workload", workload)], 1);
@@ -124,7 +124,7 @@ mod tests {
             response: Some(Box::new(response)),
         };
         let part = job.clone();
-        let live = Live { interval: 1, at: Nanos::from_secs(2), jobs: vec![job, part] };
+        let live = LiveState { interval: 1, at: Nanos::from_secs(2), jobs: vec![job, part] };
         let names = vec![Some("re\"ad\\\u{9b}31m\n".to_owned()), None];
         let text = metrics("shop.ini", &names, Some(&live));
         let name = "assay_job=\"re\\\"ad\\\\\u{fffd}31m \"";

@@ -191,7 +191,7 @@ impl RunDetails {
 
     /// Returns the main target for people, in more detail than its URL in the record.
     pub(crate) fn target_in_words(&self) -> String {
-        Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.in_words())
+        Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.display_url())
     }
 
     /// Returns the workload and the target in words, the title of the run.

@@ -11,7 +11,7 @@ pub(super) fn cargo(root: &Path) -> Command {
 }
 
 /// Returns the output of a failed command, below its name.
-pub(super) fn printed(name: &str, output: &Output) -> String {
+pub(super) fn failure_report(name: &str, output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     format!("test: {name} failed ({})\n{out}{err}", output.status)

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::command::{cargo, printed};
+use super::command::{cargo, failure_report};
 
 /// A test program.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,15 +34,15 @@ impl Program {
     ///
     /// # Errors
     /// The program does not list its tests.
-    pub(super) fn divided(self, parts: usize) -> Result<Vec<Program>, String> {
+    pub(super) fn divide(self, parts: usize) -> Result<Vec<Program>, String> {
         let mut command = Command::new(&self.executable);
         command.args(["--list", "--format=terse"]);
-        let listed = command.output().map_err(|error| self.cannot_run(&error))?;
+        let listed = command.output().map_err(|error| self.run_error(&error))?;
         if !listed.status.success() {
-            return Err(printed(&self.name, &listed));
+            return Err(failure_report(&self.name, &listed));
         }
         let modules = modules(&String::from_utf8_lossy(&listed.stdout));
-        Ok(shares(modules, parts).into_iter().map(|tests| self.with(tests)).collect())
+        Ok(shares(modules, parts).into_iter().map(|tests| self.with_tests(tests)).collect())
     }
 
     /// Returns true if the program is a part that runs the tests of a module.
@@ -55,7 +55,7 @@ impl Program {
     /// names no test, as after a crash.
     pub(super) fn failed(&self, output: &str) -> Option<Program> {
         let tests = failed_tests(output);
-        (!tests.is_empty()).then(|| self.with(tests))
+        (!tests.is_empty()).then(|| self.with_tests(tests))
     }
 
     /// Returns the names of the tests that the program runs, if they are given.
@@ -74,7 +74,7 @@ impl Program {
         }
     }
 
-    fn with(&self, tests: Vec<String>) -> Program {
+    fn with_tests(&self, tests: Vec<String>) -> Program {
         let Program { name, executable, folder, .. } = self;
         Program {
             name: name.clone(),
@@ -84,7 +84,7 @@ impl Program {
         }
     }
 
-    fn cannot_run(&self, error: &std::io::Error) -> String {
+    fn run_error(&self, error: &std::io::Error) -> String {
         format!("test: cannot run {}: {error}", self.executable.display())
     }
 
@@ -102,8 +102,8 @@ impl Program {
         command.env("RUST_TEST_THREADS", at_a_time.to_string());
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(printed(&self.name, &output)),
-            Err(error) => Err(self.cannot_run(&error)),
+            Ok(output) => Err(failure_report(&self.name, &output)),
+            Err(error) => Err(self.run_error(&error)),
         }
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn build(root: &Path) -> Result<Vec<Program>, String> {
 ///
 /// # Errors
 /// They cannot be removed.
-pub(super) fn forget_servers(programs: &[Program]) -> Result<(), String> {
+pub(super) fn remove_server_folders(programs: &[Program]) -> Result<(), String> {
     let folders: BTreeSet<PathBuf> = programs.iter().map(Program::templates).collect();
     for folder in folders {
         match std::fs::remove_dir_all(&folder) {
@@ -244,7 +244,7 @@ mod tests {
         let executable = std::env::current_exe().expect("this program");
         let program =
             Program { name: "xtask".to_owned(), executable, folder: "/".into(), tests: None };
-        let parts = program.divided(2).expect("a list of tests");
+        let parts = program.divide(2).expect("a list of tests");
         let tests: Vec<&String> =
             parts.iter().flat_map(|part| part.tests.iter().flatten()).collect();
         assert!(parts.iter().any(|part| part.has_module("suite")));

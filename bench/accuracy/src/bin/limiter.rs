@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use accuracy::limiter::{
-    Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, say, scenarios,
+    Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, print_progress, scenarios,
 };
 
 /// The seed of the next table in `docs/limiter.md`.
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            say(format!("limiter: {error}"));
+            print_progress(format!("limiter: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -118,26 +118,26 @@ fn heading(order: &Order) -> String {
 
 /// Runs all repetitions of a scenario, or returns the reason why it cannot run.
 fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn Error>> {
-    let mut row = Row { scenario, answers: Vec::new(), unable: None };
+    let mut row = Row { scenario, answers: Vec::new(), not_run_reason: None };
     for repetition in 0..order.repetitions {
         let draws = DrawKey { seed: order.seed, scenario: &scenario.name, repetition };
         let stage = ScenarioEnv::new(draws, order.seconds)?;
         match (scenario.run)(&stage) {
             Ok(answer) => {
                 let outcome = scenario.judge(&answer);
-                say(format!(
+                print_progress(format!(
                     "{}: {outcome:?}: {}: {}",
                     scenario.name, answer.component, answer.because
                 ));
                 row.answers.push(answer);
             }
             Err(RepetitionError::Unsupported(why)) => {
-                row.unable = Some(why.to_string());
+                row.not_run_reason = Some(why.to_string());
                 return Ok(row);
             }
             Err(RepetitionError::Failed(error)) => {
-                say(format!("{}: {error}", scenario.name));
-                row.answers.push(Answer::none(error.to_string()));
+                print_progress(format!("{}: {error}", scenario.name));
+                row.answers.push(Answer::failed(error.to_string()));
             }
         }
     }

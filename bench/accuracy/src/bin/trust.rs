@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use base::Nanos;
 use accuracy::trust::alarms::{Alarms, Judgement, SHAPES, alarms};
 use accuracy::trust::capacity::{
-    BUDGET, Costs, OURS, SearchErrors, Special, drifts, errors, specials,
+    ASSAY, BUDGET, Costs, ExpectedOutcome, SearchErrors, drifts, errors, expected_outcomes,
 };
 use accuracy::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
 use accuracy::trust::coverage::coverage;
@@ -251,8 +251,8 @@ fn write_rates(out: &mut impl Write, title: &str, rates: &[ComparisonRate]) -> i
 fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()> {
     writeln!(out, "\n| mistake | in | without it | with it |\n| --- | --- | --: | --: |")?;
     for it in mistakes {
-        let (without, with) = (it.honest.percent(), it.mistaken.percent());
-        writeln!(out, "| {} | {} | {without:.1} % | {with:.1} % |", it.mistake, it.honest.name)?;
+        let (without, with) = (it.correct.percent(), it.mutated.percent());
+        writeln!(out, "| {} | {} | {without:.1} % | {with:.1} % |", it.mistake, it.correct.name)?;
     }
     Ok(())
 }
@@ -277,7 +277,7 @@ fn write_irregularities(out: &mut impl Write, all: &[SearchErrors]) -> io::Resul
     }
     let (irregular, searches) = all
         .iter()
-        .filter(|it| it.method == OURS)
+        .filter(|it| it.method == ASSAY)
         .fold((0, 0), |sum, it| (sum.0 + it.irregular, sum.1 + it.searches()));
     let kinds = sum.iter().map(|(name, number)| format!("; {name} {number}"));
     writeln!(out, "\nIrregular: {irregular} of {searches} searches{}.", kinds.collect::<String>())
@@ -311,9 +311,9 @@ fn write_searches(
             it.method,
             100.0 * it.median(),
             100.0 * it.median_size(),
-            100.0 * it.close(),
-            100.0 * it.above(),
-            100.0 * it.useful(),
+            100.0 * it.close_share(),
+            100.0 * it.above_share(),
+            100.0 * it.useful_share(),
             100.0 * f64::from(it.irregular) / searches,
             it.mean_requests() / 1_000.0
         )?;
@@ -323,17 +323,17 @@ fn write_searches(
         write_costs(out, &costs)?;
         write_irregularities(out, &all)?;
     }
-    let special = match only {
+    let outcomes = match only {
         "drift" => drifts(searches, "")?,
-        only => [specials(searches, only)?, drifts(searches, only)?].concat(),
+        only => [expected_outcomes(searches, only)?, drifts(searches, only)?].concat(),
     };
     writeln!(out, "\n| server | expected result | searches | found |\n| --- | --- | --: | --: |")?;
-    for Special { name, expected, searches, found, .. } in &special {
+    for ExpectedOutcome { name, expected, searches, found, .. } in &outcomes {
         writeln!(out, "| {name} | {expected} | {searches} | {found} |")?;
     }
     out.flush()?;
     let are_good = budget != BUDGET || all.iter().all(SearchErrors::is_good);
     let are_cheap = budget != BUDGET || !only.is_empty() || costs.is_good();
-    let were_made = !(all.is_empty() && special.is_empty());
-    Ok(are_good && are_cheap && were_made && special.iter().all(Special::is_good))
+    let were_made = !(all.is_empty() && outcomes.is_empty());
+    Ok(are_good && are_cheap && were_made && outcomes.iter().all(ExpectedOutcome::is_good))
 }

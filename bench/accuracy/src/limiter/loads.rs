@@ -5,7 +5,7 @@ use testbed::{Kind, Relay, Server};
 
 use super::parts::{flushes, inside, through};
 use super::scenario::{RunOn, ScenarioKind};
-use super::servers::{ALL, expensive_column, options, unflushed};
+use super::servers::{ALL, expensive_column, options, options_without_flush};
 use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
@@ -20,8 +20,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "load, slow flush",
-        bottleneck: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
-               at once",
+        bottleneck: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 \
+               rows at once",
         accepted: &["database-flush"],
         fact: None,
         run: RunOn::Each(ALL, slow_flush),
@@ -52,7 +52,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
         accepted: &["network-latency"],
         fact: None,
-        run: RunOn::One(long),
+        run: RunOn::One(long_path),
     },
 ];
 
@@ -64,7 +64,7 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
 /// Starts a server whose commits do not wait for the disk: a load lasts only a few seconds, and one
 /// slow flush of the machine's disk could take a second of it.
 fn quick_server(kind: Kind) -> Result<Server, RepetitionError> {
-    server(&unflushed(kind))
+    server(&options_without_flush(kind))
 }
 
 fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
@@ -120,7 +120,7 @@ fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.load_as(&target, Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn long_path(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));

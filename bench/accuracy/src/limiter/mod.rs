@@ -13,7 +13,7 @@ mod stage;
 mod table;
 
 pub use scenario::{Outcome, Scenario};
-pub use stage::{Answer, DrawKey, RepetitionError, ScenarioEnv, Unsupported, say};
+pub use stage::{Answer, DrawKey, RepetitionError, ScenarioEnv, Unsupported, print_progress};
 pub use table::{Row, Table};
 
 /// Returns all scenarios: each kind on each of its servers.

@@ -6,7 +6,7 @@ use std::process::Command;
 use base::{Endpoint, HostPort, Target};
 use testbed::{Kind, Server};
 
-use super::stage::{BackgroundProgram, SlowDisk, client, succeed};
+use super::stage::{BackgroundProgram, SlowDisk, client, run_checked};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
 /// Returns a disk whose flushes take 5 to 15 ms longer.
@@ -46,7 +46,7 @@ pub(super) fn others(
     let one = |_| {
         let mut command = client(server)?;
         command.args([option, query]);
-        stage.beside(command)
+        stage.start_background(command)
     };
     (0..stage.draw(8, 2, 4)).map(one).collect()
 }
@@ -96,7 +96,7 @@ fn slap(
     script: &str,
 ) -> Result<Answer, RepetitionError> {
     const PROGRAM: &str = "mariadb-slap";
-    succeed(Command::new(PROGRAM).arg("--version"))?;
+    run_checked(Command::new(PROGRAM).arg("--version"))?;
     let file = stage.path("script.sql");
     std::fs::write(&file, script)?;
     let seconds = stage.seconds.to_string();

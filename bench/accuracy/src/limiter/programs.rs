@@ -7,7 +7,10 @@ use super::parts::{flushes, observe_clients, observe_script, others, pgbench, th
 use super::scenario::{
     RunOn, ScenarioKind, names_acct, names_pgbouncer, names_sh, sees_both_sockets,
 };
-use super::servers::{ALL, asleep, counting, endless, expensive_column, options, unflushed};
+use super::servers::{
+    ALL, counting_query, endless_query, endless_sleep, expensive_column, options,
+    options_without_flush,
+};
 use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
@@ -15,24 +18,24 @@ use super::{Answer, RepetitionError, ScenarioEnv};
 pub(super) const KINDS: &[ScenarioKind] = &[
     ScenarioKind {
         name: "program, database processor",
-        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 4 to 12 clients that read, \
-               and a server that may use one processor, observed",
+        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 4 to 12 clients that \
+               read, and a server that may use one processor, observed",
         accepted: &["database-cpu"],
         fact: None,
         run: RunOn::Each(ALL, processor),
     },
     ScenarioKind {
         name: "program, hot row",
-        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 16 to 32 clients that update \
-               one row in a transaction, observed",
+        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with 16 to 32 clients that \
+               update one row in a transaction, observed",
         accepted: &["database-locks"],
         fact: Some(names_acct),
         run: RunOn::Each(ALL, hot_row),
     },
     ScenarioKind {
         name: "program, one client",
-        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with one client against an idle \
-               server, observed",
+        bottleneck: "`pgbench` (for MariaDB and MySQL `mariadb-slap`) with one client against an \
+               idle server, observed",
         accepted: &["concurrency"],
         fact: None,
         run: RunOn::Each(ALL, one_client),
@@ -42,7 +45,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "the client program, which is given 5 to 50 statements per second, observed",
         accepted: &["generator-input"],
         fact: None,
-        run: RunOn::Each(ALL, held_back),
+        run: RunOn::Each(ALL, slow_input),
     },
     ScenarioKind {
         name: "program with a slow reader",
@@ -53,8 +56,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "self-throttled loader",
-        bottleneck: "the client program that copies (for MariaDB and MySQL `load data local`) 200 to \
-               2,000 rows from a pipe, and gets the next 5 to 40 ms later, observed",
+        bottleneck: "the client program that copies (for MariaDB and MySQL `load data local`) 200 \
+               to 2,000 rows from a pipe, and gets the next 5 to 40 ms later, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
         run: RunOn::Each(ALL, throttled),
@@ -68,8 +71,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "bursts with pauses",
-        bottleneck: "the client program, which sends 50 to 250 inserts, one after the other, and sleeps \
-               for 50 to 200 ms after them, observed",
+        bottleneck: "the client program, which sends 50 to 250 inserts, one after the other, and \
+               sleeps for 50 to 200 ms after them, observed",
         accepted: &["generator-input"],
         fact: Some(sees_both_sockets),
         run: RunOn::Each(ALL, bursts),
@@ -119,16 +122,16 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "program, one session that flushes",
-        bottleneck: "every flush of a file takes 5 to 15 ms longer, `pgbench` (for MariaDB and MySQL \
-               `mariadb-slap`) with one client that inserts, observed",
+        bottleneck: "every flush of a file takes 5 to 15 ms longer, `pgbench` (for MariaDB and \
+               MySQL `mariadb-slap`) with one client that inserts, observed",
         accepted: &["database-flush"],
         fact: None,
         run: RunOn::Each(ALL, one_flushes),
     },
     ScenarioKind {
         name: "program beside queries of other sessions",
-        bottleneck: "2 to 4 sessions of others that read all the time, `pgbench` (for MariaDB and MySQL \
-               `mariadb-slap`) with 4 to 8 clients that read, on a server that may use one \
+        bottleneck: "2 to 4 sessions of others that read all the time, `pgbench` (for MariaDB and \
+               MySQL `mariadb-slap`) with 4 to 8 clients that read, on a server that may use one \
                processor, observed",
         accepted: &["background-task"],
         fact: None,
@@ -144,8 +147,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "fast loader",
-        bottleneck: "the client program that copies rows from a file (for MariaDB and MySQL `load data \
-               local`) into a table with an expensive check, observed",
+        bottleneck: "the client program that copies rows from a file (for MariaDB and MySQL `load \
+               data local`) into a table with an expensive check, observed",
         accepted: &["database-single-core"],
         fact: None,
         run: RunOn::Each(ALL, fast_copy),
@@ -169,7 +172,7 @@ fn texts(server: &Server) -> Result<(), RepetitionError> {
 
 /// Returns a script of one query that takes some processor time.
 fn reads(stage: &ScenarioEnv, server: &Server) -> String {
-    format!("{};\n", counting(server.kind(), stage.draw(0, 500, 3_000)))
+    format!("{};\n", counting_query(server.kind(), stage.draw(0, 500, 3_000)))
 }
 
 fn processor(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
@@ -193,7 +196,7 @@ fn one_client(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError
 }
 
 /// Observes a client whose input delivers a few statements per second.
-fn held_back(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
+fn slow_input(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
     texts(&server)?;
     let pause = 1.0 / stage.draw(0, 5, 50) as f64;
@@ -232,7 +235,7 @@ fn throttled(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError>
 
 fn throttled_beside_others(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
-    let _others = others(stage, &server, asleep(kind))?;
+    let _others = others(stage, &server, endless_sleep(kind))?;
     throttled_by(stage, &server)
 }
 
@@ -253,7 +256,7 @@ fn batches(
     inserts: u64,
     ms: u64,
 ) -> Result<Answer, RepetitionError> {
-    let server = server(&unflushed(kind))?;
+    let server = server(&options_without_flush(kind))?;
     texts(&server)?;
     // The client itself starts `sleep` and waits for it: a pause begins after the last answer.
     let file = stage.path("batch.sql");
@@ -308,7 +311,7 @@ fn one_flushes(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionErro
 fn beside_others(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
     bind(&server, 1)?;
-    let _others = others(stage, &server, endless(kind))?;
+    let _others = others(stage, &server, endless_query(kind))?;
     observe_clients(stage, &server, stage.draw(1, 4, 8), &reads(stage, &server))
 }
 
@@ -322,7 +325,7 @@ fn beside_busy_programs(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, Repet
 
 /// Observes a client that copies one file repeatedly into a table with an expensive check.
 fn fast_copy(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
-    let server = server(&unflushed(kind))?;
+    let server = server(&options_without_flush(kind))?;
     table(&server, "c", &expensive_column(kind, stage.draw(0, 80, 160)))?;
     let file = stage.path("rows");
     let rows: String = (0..200_000).map(|row| format!("{row}\n")).collect();

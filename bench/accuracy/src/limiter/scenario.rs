@@ -166,7 +166,7 @@ mod tests {
             bottleneck: "",
             accepted: &["database-locks"],
             fact: Some(names_acct),
-            run: Box::new(|_| Err(Unsupported::because("never").into())),
+            run: Box::new(|_| Err(Unsupported::new("never").into())),
         };
         let check = |component, table, expected| {
             assert_eq!(scenario.judge(&answer(component, table)), expected, "{component}");
@@ -175,7 +175,7 @@ mod tests {
         check("database-locks", "other", Outcome::Wrong);
         check("database-cpu", "acct", Outcome::Wrong);
         check("unknown", "acct", Outcome::Missed);
-        let failed = Answer::none("locks of table acct".to_owned());
+        let failed = Answer::failed("locks of table acct".to_owned());
         assert_eq!(scenario.judge(&failed), Outcome::Wrong);
     }
 
@@ -187,14 +187,15 @@ mod tests {
             accepted: &["database-locks"],
             fact: None,
             run: RunOn::Each(&[Kind::Postgres, Kind::Mysql], |_, kind| {
-                Err(Unsupported::because(kind.name()).into())
+                Err(Unsupported::new(kind.name()).into())
             }),
         };
         let scenarios = kind.scenarios();
-        let reported: Vec<_> = scenarios.iter().map(|it| (it.name.as_str(), it.bottleneck)).collect();
+        let reported: Vec<_> =
+            scenarios.iter().map(|it| (it.name.as_str(), it.bottleneck)).collect();
         assert_eq!(reported, [("hot row, PostgreSQL", "one row"), ("hot row, MySQL", "the same")]);
         let single =
-            ScenarioKind { run: RunOn::One(|_| Err(Unsupported::because("never").into())), ..kind };
+            ScenarioKind { run: RunOn::One(|_| Err(Unsupported::new("never").into())), ..kind };
         assert_eq!(single.scenarios()[0].name, "hot row");
     }
 }

@@ -8,7 +8,9 @@ use testbed::{Kind, Options, Relay, Via};
 
 use super::parts::{flushes, inside, others, through};
 use super::scenario::{RunOn, ScenarioKind, names_acct, names_sh};
-use super::servers::{ALL, counting, endless, options, rows, sleeping, with_little_memory};
+use super::servers::{
+    ALL, counting_query, endless_query, options, options_with_little_memory, rows, short_sleep,
+};
 use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 use bench::SimulatedServer;
@@ -24,8 +26,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "generator thread",
-        bottleneck: "a server that answers at once, one thread of the generator that draws 60 to 100 \
-               numbers for each request of 32 to 64 clients",
+        bottleneck: "a server that answers at once, one thread of the generator that draws 60 to \
+               100 numbers for each request of 32 to 64 clients",
         accepted: &["generator-thread"],
         fact: None,
         run: RunOn::One(own_thread),
@@ -88,8 +90,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "slow reads",
-        bottleneck: "every read of a file takes 1 to 4 ms longer, 4 to 12 clients read a table larger \
-               than the server's memory",
+        bottleneck: "every read of a file takes 1 to 4 ms longer, 4 to 12 clients read a table \
+               larger than the server's memory",
         accepted: &["database-disk"],
         fact: None,
         run: RunOn::Each(ALL, slow_reads),
@@ -106,7 +108,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "10 to 40 Mbit/s between generator and server, answers of 40 to 100 kB",
         accepted: &["network-bandwidth"],
         fact: None,
-        run: RunOn::One(narrow),
+        run: RunOn::One(narrow_network),
     },
     ScenarioKind {
         name: "low bandwidth, relay",
@@ -120,14 +122,14 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "a relay that holds bytes for 5 to 20 ms each way",
         accepted: &["network-latency"],
         fact: None,
-        run: RunOn::One(long),
+        run: RunOn::One(long_path),
     },
     ScenarioKind {
         name: "high latency, kernel",
         bottleneck: "packets that wait for 5 to 20 ms between generator and server (tc-netem(8))",
         accepted: &["network-latency"],
         fact: None,
-        run: RunOn::One(long_by_kernel),
+        run: RunOn::One(long_path_by_kernel),
     },
     ScenarioKind {
         name: "pool of two sessions",
@@ -141,7 +143,7 @@ pub(super) const KINDS: &[ScenarioKind] = &[
         bottleneck: "a server that admits 8, for a job that needs 20 to 40",
         accepted: &["connections"],
         fact: None,
-        run: RunOn::One(too_few),
+        run: RunOn::One(few_connections),
     },
     ScenarioKind {
         name: "quota of a control group",
@@ -159,8 +161,8 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "other programs",
-        bottleneck: "3 to 6 busy loops of other programs on each of both processors, reads of 4 to 8 \
-               clients",
+        bottleneck: "3 to 6 busy loops of other programs on each of both processors, reads of 4 \
+               to 8 clients",
         accepted: &["other-programs"],
         fact: Some(names_sh),
         run: RunOn::Each(ALL, other_programs),
@@ -174,15 +176,16 @@ pub(super) const KINDS: &[ScenarioKind] = &[
     },
     ScenarioKind {
         name: "clean-up",
-        bottleneck: "a server that writes its log with 12 to 33 MB/s, and a job that updates in bulk \
-               for the middle third of a run of commits",
+        bottleneck: "a server that writes its log with 12 to 33 MB/s, and a job that updates in \
+               bulk for the middle third of a run of commits",
         accepted: &["background-task"],
         fact: None,
         run: RunOn::One(clean_up),
     },
     ScenarioKind {
         name: "slow input",
-        bottleneck: "8 clients that read what they insert from a pipe of 20 to 100 lines per second",
+        bottleneck: "8 clients that read what they insert from a pipe of 20 to 100 lines per \
+                     second",
         accepted: &["generator-input"],
         fact: None,
         run: RunOn::One(slow_source),
@@ -228,7 +231,7 @@ fn few_workers(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionErro
     let server = server(&options(kind))?;
     let (workers, ms) = (stage.draw(0, 1, 4), stage.draw(1, 2, 8));
     let rate = 2_000 * workers / ms;
-    let query = sleeping(kind, ms);
+    let query = short_sleep(kind, ms);
     let times = times(stage);
     let job = format!("[job]\nquery = {query}\nrate = {rate}\nconcurrency = {workers}\n");
     stage.run(&server, &format!("{times}{job}"))
@@ -243,7 +246,7 @@ fn below_capacity(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionE
 fn database_cpu(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
     bind(&server, 1)?;
-    let query = counting(kind, stage.draw(0, 500, 3_000));
+    let query = counting_query(kind, stage.draw(0, 500, 3_000));
     let workload = closed(stage, stage.draw(1, 8, 24), &query);
     let command = stage.assay_by(&["taskset", "-c", "0"]);
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
@@ -251,7 +254,7 @@ fn database_cpu(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionErr
 
 fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
-    stage.run(&server, &closed(stage, 1, &counting(kind, stage.draw(0, 30_000, 90_000))))
+    stage.run(&server, &closed(stage, 1, &counting_query(kind, stage.draw(0, 30_000, 90_000))))
 }
 
 fn hot_row(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
@@ -302,7 +305,7 @@ fn one_thread_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 }
 
 /// Runs in a network namespace with little bandwidth; `assay` starts the server inside it.
-fn narrow(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn narrow_network(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let mbit = stage.draw(0, 10, 40);
     let network = Network::new(&format!("tbf rate {mbit}mbit burst 64kb latency 400ms"))?;
     let command = stage.assay_by(&network.words());
@@ -312,7 +315,7 @@ fn narrow(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&target, None, &workload, command, &[])
 }
 
-fn long_by_kernel(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn long_path_by_kernel(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let network = Network::new(&format!("netem delay {}ms", stage.draw(0, 5, 20)))?;
     let command = stage.assay_by(&network.words());
     let workload = closed(stage, stage.draw(1, 4, 16), "select 1");
@@ -320,7 +323,7 @@ fn long_by_kernel(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&target, None, &workload, command, &[])
 }
 
-fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn long_path(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
@@ -356,7 +359,7 @@ fn pool(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run(&server, &workload)
 }
 
-fn too_few(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
+fn few_connections(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres().max_connections(8))?;
     let times = times(stage);
     let rate = stage.draw(0, 100, 200);
@@ -368,15 +371,15 @@ fn too_few(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 fn quota(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let _quota = Quota::on(&server, stage.draw(0, 30, 60))?;
-    let query = counting(server.kind(), stage.draw(1, 500, 3_000));
+    let query = counting_query(server.kind(), stage.draw(1, 500, 3_000));
     stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
 /// Runs requests that need some processor time while queries of other sessions need all of it.
 fn other_sessions(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
-    let _others = others(stage, &server, endless(kind))?;
-    let query = counting(kind, stage.draw(0, 500, 1_500));
+    let _others = others(stage, &server, endless_query(kind))?;
+    let query = counting_query(kind, stage.draw(0, 500, 1_500));
     stage.run(&server, &closed(stage, stage.draw(1, 4, 8), &query))
 }
 
@@ -385,7 +388,7 @@ fn other_programs(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionE
     let server = server(&options(kind))?;
     let count = stage.draw(0, 3, 6);
     let _loops = [stage.busy_loops(0, count)?, stage.busy_loops(1, count)?];
-    let query = counting(kind, stage.draw(1, 500, 1_500));
+    let query = counting_query(kind, stage.draw(1, 500, 1_500));
     stage.run(&server, &closed(stage, stage.draw(2, 4, 8), &query))
 }
 
@@ -406,7 +409,7 @@ fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
         std::fs::write(&script, words)?;
         let mut command = psql(&server)?;
         command.arg("-f").arg(&script);
-        vacuums.push(stage.beside(command)?);
+        vacuums.push(stage.start_background(command)?);
     }
     let workload = closed(stage, sessions, "select count(*) from generate_series(1, 300)");
     let command = stage.assay_by(&["taskset", "-c", "0"]);
@@ -433,7 +436,7 @@ fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 /// Reads single rows from a table that does not fit into the server's memory.
 fn slow_reads(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { read_us: stage.draw(0, 1_000, 4_000), ..SlowDisk::default() };
-    let server = server(&with_little_memory(kind).preload(&stage.slow_disk(disk)?))?;
+    let server = server(&options_with_little_memory(kind).preload(&stage.slow_disk(disk)?))?;
     let rows = rows(kind, 50_000);
     let times = times(stage);
     let clients = stage.draw(1, 4, 12);

@@ -16,7 +16,7 @@ pub(super) fn options(kind: Kind) -> Options {
 }
 
 /// Returns the options of a server whose commits do not wait for the disk.
-pub(super) fn unflushed(kind: Kind) -> Options {
+pub(super) fn options_without_flush(kind: Kind) -> Options {
     let options = options(kind);
     match kind {
         Kind::Postgres => options.set("fsync", "off"),
@@ -26,7 +26,7 @@ pub(super) fn unflushed(kind: Kind) -> Options {
 }
 
 /// Returns the options of a server whose memory is too small for a table of 20 MB.
-pub(super) fn with_little_memory(kind: Kind) -> Options {
+pub(super) fn options_with_little_memory(kind: Kind) -> Options {
     match kind {
         Kind::Postgres => options(kind).set("shared_buffers", "1MB"),
         Kind::Mariadb | Kind::Mysql => options(kind).set("innodb_buffer_pool_size", "6M"),
@@ -45,12 +45,12 @@ pub(super) fn rows(kind: Kind, count: u64) -> String {
 }
 
 /// Returns a query that takes processor time in proportion to a number of rows.
-pub(super) fn counting(kind: Kind, count: u64) -> String {
+pub(super) fn counting_query(kind: Kind, count: u64) -> String {
     format!("select count(*) from {}", rows(kind, count))
 }
 
 /// Returns a query that takes a processor for longer than a run.
-pub(super) fn endless(kind: Kind) -> &'static str {
+pub(super) fn endless_query(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
         Kind::Mariadb | Kind::Mysql => "select benchmark(2000000000, sha2('x', 512))",
@@ -58,7 +58,7 @@ pub(super) fn endless(kind: Kind) -> &'static str {
 }
 
 /// Returns a query that sleeps for some milliseconds.
-pub(super) fn sleeping(kind: Kind, ms: u64) -> String {
+pub(super) fn short_sleep(kind: Kind, ms: u64) -> String {
     let seconds = ms as f64 / 1e3;
     match kind {
         Kind::Postgres => format!("select pg_sleep({seconds})"),
@@ -67,7 +67,7 @@ pub(super) fn sleeping(kind: Kind, ms: u64) -> String {
 }
 
 /// Returns a query that sleeps for longer than a run.
-pub(super) fn asleep(kind: Kind) -> &'static str {
+pub(super) fn endless_sleep(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "select pg_sleep(60)",
         Kind::Mariadb | Kind::Mysql => "select sleep(60)",

@@ -23,7 +23,7 @@ pub struct Unsupported(pub String);
 
 impl Unsupported {
     /// Creates the value from a reason.
-    pub(super) fn because(why: impl Into<String>) -> Unsupported {
+    pub(super) fn new(why: impl Into<String>) -> Unsupported {
         Unsupported(why.into())
     }
 }
@@ -69,7 +69,7 @@ pub struct Answer {
 impl Answer {
     /// Creates the answer of a failed repetition, which counts as misidentified. The other
     /// repetitions still run.
-    pub fn none(because: String) -> Answer {
+    pub fn failed(because: String) -> Answer {
         Answer { component: "failed".to_owned(), because, finding: None }
     }
 }
@@ -216,7 +216,7 @@ impl ScenarioEnv {
         words: &[&OsStr],
     ) -> Result<Answer, RepetitionError> {
         let mut asked = self.assay_by(&[]);
-        succeed(asked.args(["observe", "--help"]))?;
+        run_checked(asked.args(["observe", "--help"]))?;
         let mut command = self.assay_by(&[]);
         command.arg("observe").arg(target.to_string()).arg("--json");
         command.arg("--out").arg(self.path(RECORD)).arg("--").args(words);
@@ -227,7 +227,7 @@ impl ScenarioEnv {
     }
 
     /// Starts a program that is killed when the returned value is dropped.
-    pub(super) fn beside(
+    pub(super) fn start_background(
         &self,
         mut command: Command,
     ) -> Result<BackgroundProgram, RepetitionError> {
@@ -244,7 +244,7 @@ impl ScenarioEnv {
         let one = || {
             let mut command = Command::new("taskset");
             command.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
-            self.beside(command)
+            self.start_background(command)
         };
         (0..count).map(|_| one()).collect()
     }
@@ -260,14 +260,13 @@ impl ScenarioEnv {
         command.args([format!("-DREAD_US={read_us}"), format!("-DWRITE_NS={write_ns}")]);
         command.arg("-o");
         let output = command.arg(&library).arg(&source).arg("-ldl").output();
-        let output =
-            output.map_err(|error| Unsupported::because(format!("no C compiler: {error}")))?;
+        let output = output.map_err(|error| Unsupported::new(format!("no C compiler: {error}")))?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
         // The server runs as another user.
-        open_to_all(self.folder.path(), 0o755)?;
-        open_to_all(&library, 0o755)?;
+        make_accessible(self.folder.path(), 0o755)?;
+        make_accessible(&library, 0o755)?;
         Ok(library)
     }
 }
@@ -301,7 +300,7 @@ fn word(of: &Value, name: &str) -> String {
     of[name].as_str().unwrap_or_default().to_owned()
 }
 
-fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {
+fn make_accessible(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
@@ -309,7 +308,7 @@ fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {
 /// Starts a private server.
 pub(super) fn server(options: &Options) -> Result<Server, RepetitionError> {
     Server::start(options).map_err(|problem| match problem {
-        Problem::Missing { .. } => Unsupported::because(problem.to_string()).into(),
+        Problem::Missing { .. } => Unsupported::new(problem.to_string()).into(),
         problem => RepetitionError::from(problem),
     })
 }
@@ -319,7 +318,7 @@ pub(super) fn server(options: &Options) -> Result<Server, RepetitionError> {
 pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), RepetitionError> {
     let first = server.pid().unwrap_or_default().to_string();
     let bind = |pid: &str| {
-        succeed(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), pid]))
+        run_checked(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), pid]))
     };
     bind(&first)?;
     let children = fs::read_to_string(format!("/proc/{first}/task/{first}/children"))?;
@@ -332,7 +331,7 @@ pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), RepetitionError> {
 
 /// Returns the command of `psql`, connected to a server as its user.
 pub(super) fn psql(server: &Server) -> Result<Command, RepetitionError> {
-    succeed(Command::new("psql").arg("--version"))?;
+    run_checked(Command::new("psql").arg("--version"))?;
     let mut command = Command::new("psql");
     command.args(["-X", "-q", "-h", "127.0.0.1", "-p", &server.port().to_string()]);
     command.args(["-U", "assay", "-d", "assay"]);
@@ -345,7 +344,7 @@ pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
     if server.kind() == Kind::Postgres {
         return psql(server);
     }
-    succeed(Command::new("mariadb").arg("--version"))?;
+    run_checked(Command::new("mariadb").arg("--version"))?;
     let mut command = Command::new("mariadb");
     command.args(["--no-defaults", "--local-infile=1", "-h", "127.0.0.1"]);
     command.args(["-P", &server.port().to_string(), "-u", "assay", "assay"]);
@@ -354,17 +353,17 @@ pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
 }
 
 /// Runs a command and fails with its first line of error output if it does not succeed.
-pub(super) fn succeed(command: &mut Command) -> Result<(), RepetitionError> {
+pub(super) fn run_checked(command: &mut Command) -> Result<(), RepetitionError> {
     let output = command.stdin(Stdio::null()).output();
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let output = output.map_err(|error| Unsupported::because(format!("{name}: {error}")))?;
+    let output = output.map_err(|error| Unsupported::new(format!("{name}: {error}")))?;
     if output.status.success() {
         return Ok(());
     }
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     let first = words.lines().next().unwrap_or_default().trim_end_matches('.');
-    Err(Unsupported::because(format!("{name}: {first}")).into())
+    Err(Unsupported::new(format!("{name}: {first}")).into())
 }
 
 /// A background program that is killed on drop.
@@ -389,7 +388,7 @@ impl Quota {
         let (first, second) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
         let group = if first.is_dir() { first.join(name) } else { second.join(name) };
         let unable =
-            |error: std::io::Error| Unsupported::because(format!("{}: {error}", group.display()));
+            |error: std::io::Error| Unsupported::new(format!("{}: {error}", group.display()));
         fs::create_dir(&group).map_err(unable)?;
         let quota = Quota(group.clone());
         let limit = match first.is_dir() {
@@ -421,12 +420,12 @@ impl Network {
     /// Creates the namespace with this discipline.
     pub(super) fn new(discipline: &str) -> Result<Network, RepetitionError> {
         let name = format!("assay-{}", std::process::id());
-        succeed(Command::new("ip").args(["netns", "add", &name]))?;
+        run_checked(Command::new("ip").args(["netns", "add", &name]))?;
         let network = Network(name);
         let inside = |words: &str| {
             let mut command = Command::new("ip");
             command.args(["netns", "exec", &network.0]).args(words.split(' '));
-            succeed(&mut command)
+            run_checked(&mut command)
         };
         inside("ip link set lo up mtu 1500")?;
         inside(&format!("tc qdisc add dev lo root {discipline}"))?;
@@ -441,7 +440,7 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        let _ = succeed(Command::new("ip").args(["netns", "del", &self.0]));
+        let _ = run_checked(Command::new("ip").args(["netns", "del", &self.0]));
     }
 }
 
@@ -451,7 +450,7 @@ pub(super) struct SlowPipe(#[expect(dead_code, reason = "ended with this")] Back
 impl SlowPipe {
     /// Creates the pipe and starts to write `per_s` lines per second.
     pub(super) fn feed(path: &Path, per_s: u64) -> Result<SlowPipe, RepetitionError> {
-        succeed(Command::new("mkfifo").arg(path))?;
+        run_checked(Command::new("mkfifo").arg(path))?;
         let pause = 1.0 / per_s as f64;
         let script = format!(
             "i=0; while :; do i=$((i+1)); echo $i; sleep {pause}; done > '{}'",
@@ -464,6 +463,6 @@ impl SlowPipe {
 }
 
 /// Prints a line of progress to standard error.
-pub fn say(words: impl AsRef<OsStr>) {
+pub fn print_progress(words: impl AsRef<OsStr>) {
     let _ = writeln!(std::io::stderr(), "{}", words.as_ref().to_string_lossy());
 }

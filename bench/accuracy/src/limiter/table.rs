@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::{Answer, Outcome, Scenario};
 
 /// The fraction of repetitions that must be identified.
-const RIGHT: f64 = 0.95;
+const LEAST_IDENTIFIED: f64 = 0.95;
 
 /// The answers of one scenario.
 pub struct Row<'s> {
@@ -15,7 +15,7 @@ pub struct Row<'s> {
     /// The answers of its repetitions.
     pub answers: Vec<Answer>,
     /// The reason why the scenario was not run; `None` if it was.
-    pub unable: Option<String>,
+    pub not_run_reason: Option<String>,
 }
 
 /// All scenarios with their answers.
@@ -35,7 +35,7 @@ impl Table<'_> {
         let misses = |row: &Row<'_>| row.outcomes().filter(|it| *it != Outcome::Right).count();
         let is_wrong = self.outcomes().any(|outcome| outcome == Outcome::Wrong);
         count > 0
-            && right as f64 >= count as f64 * RIGHT
+            && right as f64 >= count as f64 * LEAST_IDENTIFIED
             && !is_wrong
             && self.ran().all(|row| misses(row) < 2)
     }
@@ -43,7 +43,7 @@ impl Table<'_> {
     /// Returns all tables in Markdown: the scenarios, the confusion matrix, and the scenarios that
     /// were not run.
     pub fn to_text(&self) -> String {
-        format!("{}\n{}{}", self.scenarios(), self.confusion(), self.end())
+        format!("{}\n{}{}", self.scenarios(), self.confusion(), self.totals())
     }
 
     fn scenarios(&self) -> String {
@@ -61,7 +61,7 @@ impl Table<'_> {
                 row.scenario.bottleneck,
                 row.scenario.accepted.join("`, `"),
                 row.answers.len(),
-                row.named()
+                row.reported_components()
             );
         }
         text
@@ -93,7 +93,7 @@ impl Table<'_> {
         text
     }
 
-    fn end(&self) -> String {
+    fn totals(&self) -> String {
         let count = self.outcomes().count();
         let right = self.outcomes().filter(|outcome| *outcome == Outcome::Right).count();
         let missed = self.outcomes().filter(|outcome| *outcome == Outcome::Missed).count();
@@ -103,8 +103,8 @@ impl Table<'_> {
              misidentified. The measure is {}.\n",
             if self.is_good() { "met" } else { "not met" }
         );
-        for row in self.0.iter().filter(|row| row.unable.is_some()) {
-            let why = row.unable.as_deref().unwrap_or_default();
+        for row in self.0.iter().filter(|row| row.not_run_reason.is_some()) {
+            let why = row.not_run_reason.as_deref().unwrap_or_default();
             let _ = writeln!(text, "\nNot run here: {}: {why}.", row.scenario.name);
         }
         text
@@ -112,7 +112,7 @@ impl Table<'_> {
 
     /// Returns the scenarios that could run on this machine.
     pub fn ran(&self) -> impl Iterator<Item = &Row<'_>> {
-        self.0.iter().filter(|row| row.unable.is_none())
+        self.0.iter().filter(|row| row.not_run_reason.is_none())
     }
 }
 
@@ -123,7 +123,7 @@ impl Row<'_> {
 
     /// Returns the reported components with their counts. An accepted component without the
     /// required facts, such as the locks of another table, is marked.
-    fn named(&self) -> String {
+    fn reported_components(&self) -> String {
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for answer in &self.answers {
             let is_other = self.scenario.judge(answer) == Outcome::Wrong
@@ -147,7 +147,7 @@ mod tests {
             bottleneck: "nothing is saturated",
             accepted: &["concurrency"],
             fact: None,
-            run: Box::new(|_| Err(Unsupported::because("never").into())),
+            run: Box::new(|_| Err(Unsupported::new("never").into())),
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
             finding: None,
         };
         let scenario = Box::leak(Box::new(one_client()));
-        Row { scenario, answers: components.iter().map(answer).collect(), unable: None }
+        Row { scenario, answers: components.iter().map(answer).collect(), not_run_reason: None }
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn table_lists_answers_and_skipped_scenarios() {
-        let not = Row { unable: Some("no namespaces".to_owned()), ..row(&[]) };
+        let not = Row { not_run_reason: Some("no namespaces".to_owned()), ..row(&[]) };
         let text = Table(vec![row(&["concurrency", "unknown"]), not]).to_text();
         assert!(text.contains("| 1 of 2 | 1 × `concurrency`, 1 × `unknown` |"), "{text}");
         assert!(

@@ -1,19 +1,19 @@
 //! Accepted numbers of objections to valid runs.
 //!
-//! A statistical check objects to at most [`BY_DESIGN`] of the valid runs, so among many runs some
-//! objections are expected. The accepted number is exceeded by chance alone with at most the
+//! A statistical check objects to at most [`DESIGNED_SHARE`] of the valid runs, so among many runs
+//! some objections are expected. The accepted number is exceeded by chance alone with at most the
 //! probability [`LEVEL`]: it is a quantile of the binomial distribution. A check that counts
 //! exactly may never object. In real time, checks of the machine are judged too. Whichever checks
-//! notice a disturbance, at most [`DISTURBED`] of the runs may be disturbed: a machine that
+//! notice a disturbance, at most [`DISTURBED_SHARE`] of the runs may be disturbed: a machine that
 //! disturbs more is not idle, and its runs say nothing about false alarms.
 
 use analyze::CheckKind;
 
 /// Largest fraction of valid runs to which a statistical check objects.
-const BY_DESIGN: f64 = 0.002;
+const DESIGNED_SHARE: f64 = 0.002;
 
 /// Largest fraction of the runs that an idle machine disturbs.
-const DISTURBED: f64 = 0.05;
+const DISTURBED_SHARE: f64 = 0.05;
 
 /// Largest probability with which chance alone exceeds an accepted number.
 const LEVEL: f64 = 0.005;
@@ -88,8 +88,8 @@ impl Cause {
     pub(super) fn accepted(self, runs: u64) -> u64 {
         let rate = match self {
             Cause::Nothing => return 0,
-            Cause::Chance => BY_DESIGN,
-            Cause::Machine => DISTURBED,
+            Cause::Chance => DESIGNED_SHARE,
+            Cause::Machine => DISTURBED_SHARE,
         };
         quantile(runs, rate)
     }

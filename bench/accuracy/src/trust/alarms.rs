@@ -219,10 +219,10 @@ mod tests {
     fn refused(time: TimeKind, objections: &[(CheckKind, u64)]) -> Vec<&'static str> {
         let plan = plan("duration = 12s\nwarmup = 2s\n[read]\nquery = select 1\nrate = 250\n");
         let evidence = simulated(&plan.expect("a plan"), "sim:mm1?service=2ms", 1).expect("a run");
-        let honest = summarize(&evidence).verdict;
+        let correct = summarize(&evidence).verdict;
         let mut alarms = Alarms::none(time);
         for run in 0..100 {
-            let mut verdict = honest.clone();
+            let mut verdict = correct.clone();
             for check in &mut verdict.checks {
                 let objects = objections.iter().any(|(kind, to)| *kind == check.kind && run < *to);
                 check.status = if objects { Status::Suspect } else { Status::Pass };

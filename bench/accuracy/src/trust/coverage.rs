@@ -49,7 +49,7 @@ pub const SYSTEMS: [System; 3] = [
 ];
 
 /// The quantiles whose intervals are judged.
-const ASKED: [&str; 2] = ["p50", "p99"];
+const JUDGED_QUANTILES: [&str; 2] = ["p50", "p99"];
 
 /// Counts of the runs whose interval of a quantile covered the true value.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ pub fn coverage(runs: u64, requests: u64) -> Result<Vec<Coverage>, Box<dyn Error
         let plan = plan(&format!(
             "duration = {length}s\nwarmup = {warmup}s\n[read]\nquery = select 1\nrate = {per_s}\n"
         ))?;
-        let mut found = ASKED.map(|quantile| Coverage {
+        let mut found = JUDGED_QUANTILES.map(|quantile| Coverage {
             system: name,
             quantile,
             runs: 0,

@@ -31,42 +31,45 @@ pub struct PlantedFault {
     /// Options added to the server's URL.
     server: &'static str,
     /// Change of the plan that is executed.
-    carried_out: fn(&mut Plan),
+    alter_plan: fn(&mut Plan),
     /// Change of the evidence; the number is the seed of the run.
-    seen: fn(&mut Evidence, u64),
+    alter_evidence: fn(&mut Evidence, u64),
 }
 
 /// All planted faults.
 pub const FAULTS: [PlantedFault; 10] = [
     PlantedFault {
-        seen: late_sends,
+        alter_evidence: late_sends,
         ..fault("500 µs of send lag on 5 % of the sends", "send-lag")
     },
-    PlantedFault { carried_out: slower_rate, ..fault("a rate 2 % too low", "rate") },
+    PlantedFault { alter_plan: slower_rate, ..fault("a rate 2 % too low", "rate") },
     PlantedFault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %", "step") },
     PlantedFault {
         server: "&slower=0.1&slower-from=10s&slower-over=60s",
         ..fault("a drift of 10 %", "drift")
     },
     PlantedFault { server: "&errors=0.002", ..fault("0.2 % errors", "errors") },
-    PlantedFault { seen: stall, ..fault("a stall of 50 ms, as the ticker reports it", "stall") },
-    PlantedFault { carried_out: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
     PlantedFault {
-        seen: bursts,
+        alter_evidence: stall,
+        ..fault("a stall of 50 ms, as the ticker reports it", "stall")
+    },
+    PlantedFault { alter_plan: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
+    PlantedFault {
+        alter_evidence: bursts,
         ..fault("bursts after stalls of 50 ms in each second", "send-lag")
     },
     PlantedFault {
-        seen: other_programs,
+        alter_evidence: other_programs,
         ..fault("other programs on 15 % of the processors", "other-programs")
     },
     PlantedFault {
-        seen: lost_second,
+        alter_evidence: lost_second,
         ..fault("a second in which 15 % of the arrivals are missing", "each-second")
     },
 ];
 
 const fn fault(name: &'static str, check: &'static str) -> PlantedFault {
-    PlantedFault { name, check, server: "", carried_out: |_| {}, seen: |_, _| {} }
+    PlantedFault { name, check, server: "", alter_plan: |_| {}, alter_evidence: |_, _| {} }
 }
 
 /// Counts of the runs in which a fault was detected.
@@ -113,19 +116,19 @@ impl Sensitivity {
 /// # Errors
 /// Fails if a run fails or its record cannot be read; neither should happen.
 pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
-    let honest = plan(WORKLOAD)?;
+    let correct = plan(WORKLOAD)?;
     let mut all = Vec::new();
-    for PlantedFault { name, check, server, carried_out, seen } in FAULTS {
-        let mut carried = honest.clone();
+    for PlantedFault { name, check, server, alter_plan, alter_evidence } in FAULTS {
+        let mut plan_of_run = correct.clone();
         let mut found = Sensitivity::of(name, check);
         for seed in 1..=runs {
-            carried.seed = Seed(seed);
-            let mut faulty = carried.clone();
-            carried_out(&mut faulty);
+            plan_of_run.seed = Seed(seed);
+            let mut faulty = plan_of_run.clone();
+            alter_plan(&mut faulty);
             let mut evidence = simulated(&faulty, &format!("{SERVER}{server}"), seed)?;
             // The run is judged by the plan without the fault.
-            evidence.plan = honest.clone();
-            seen(&mut evidence, seed);
+            evidence.plan = correct.clone();
+            alter_evidence(&mut evidence, seed);
             found.judge(&evidence);
         }
         all.push(found);
@@ -199,13 +202,13 @@ fn bursts(evidence: &mut Evidence, seed: u64) {
 fn stall(evidence: &mut Evidence, seed: u64) {
     let at = Nanos::from_secs(15) + Nanos::from_millis(seed * 97 % 50_000);
     evidence.is_virtual = false;
-    let mut seen = |component: &str, metric: &str, points| {
+    let mut add = |component: &str, metric: &str, points| {
         let (component, metric) = (component.to_owned(), metric.to_owned());
         evidence.observed.push(Observed { component, metric, points, ranges: Vec::new() });
     };
-    seen("generator", "stall", vec![(at, 0.05)]);
+    add("generator", "stall", vec![(at, 0.05)]);
     // The readings of each second show that the ticker ran throughout.
-    seen("host", "wall-clock", (0..=75).map(|second| (Nanos::from_secs(second), 0.0)).collect());
+    add("host", "wall-clock", (0..=75).map(|second| (Nanos::from_secs(second), 0.0)).collect());
 }
 
 /// Adds other programs whose use of the processors varies a little from second to second.
@@ -213,13 +216,13 @@ fn other_programs(evidence: &mut Evidence, seed: u64) {
     evidence.is_virtual = false;
     let seconds = || (0..=75).map(|second| (second, Nanos::from_secs(second)));
     let used = |second: u64| 0.3 * second as f64 + 0.1 * ((second + seed) % 3) as f64;
-    let mut seen = |component: &str, metric: &str, points| {
+    let mut add = |component: &str, metric: &str, points| {
         let (component, metric) = (component.to_owned(), metric.to_owned());
         evidence.observed.push(Observed { component, metric, points, ranges: Vec::new() });
     };
-    seen("host", "processors", seconds().map(|(second, at)| (at, 2.0 * second as f64)).collect());
-    seen("host", "other-programs", seconds().map(|(second, at)| (at, used(second))).collect());
-    seen("host", "wall-clock", seconds().map(|(_, at)| (at, 0.0)).collect());
+    add("host", "processors", seconds().map(|(second, at)| (at, 2.0 * second as f64)).collect());
+    add("host", "other-programs", seconds().map(|(second, at)| (at, used(second))).collect());
+    add("host", "wall-clock", seconds().map(|(_, at)| (at, 0.0)).collect());
 }
 
 fn lost_second(evidence: &mut Evidence, seed: u64) {

@@ -16,7 +16,7 @@ use crate::machine::Processors;
 use crate::output::Failure;
 
 /// Interval at which the memory of a running program is read.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const MEMORY_POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// The resources that a program used, and its output.
 pub(crate) struct ProgramRun {
@@ -59,7 +59,7 @@ pub(crate) fn run(mut command: Command, patience: Duration) -> Result<ProgramRun
     let mut is_late = false;
     loop {
         let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
-        let ended = poll(&mut fds, Some(&LOOK))? > 0;
+        let ended = poll(&mut fds, Some(&MEMORY_POLL_INTERVAL))? > 0;
         if ended {
             break;
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::child::{self, ProgramRun};
 use crate::options::Options;
-use crate::output::{Failure, complain};
+use crate::output::{Failure, print_to_stderr};
 use crate::parse;
 use crate::publish::{Extent, Publication};
 use crate::runner::Runner;
@@ -171,7 +171,7 @@ fn counts(options: &Options, servers: &Servers, tools: &[Tool], what: &str) -> R
             text.push_str(&row(&cell, runner, &counted));
             raws.extend(counted);
         }
-        complain(format!("{}: counted", database.word()));
+        print_to_stderr(format!("{}: counted", database.word()));
     }
     let extent = Extent::Once { seconds: COUNTED_S };
     publication.publish(&extent, text.trim_end(), &raws)

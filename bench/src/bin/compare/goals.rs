@@ -14,7 +14,7 @@ use crate::load::{self, LoadKey, LoadRun, Loader};
 use crate::memory::Memory;
 use crate::open::{self, OpenRaw, Rated};
 use crate::options::{Measure, Options};
-use crate::output::{Failure, say};
+use crate::output::{Failure, print_line};
 use crate::publish::{self, RESULTS};
 use crate::runner::Runner;
 use crate::tables;
@@ -24,7 +24,7 @@ pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     if !Path::new(RESULTS).is_dir() {
         return Err(format!("{RESULTS} is not here: run it in the project's folder").into());
     }
-    say(table(Path::new(RESULTS)));
+    print_line(table(Path::new(RESULTS)));
     if options.write { refresh() } else { Ok(()) }
 }
 
@@ -59,7 +59,7 @@ struct Results {
 
 /// A file of results, without its members for human readers.
 #[derive(Deserialize)]
-struct Kept<R> {
+struct StoredResults<R> {
     runs: Vec<R>,
 }
 
@@ -85,8 +85,8 @@ fn runs<R: DeserializeOwned>(folder: &Path, measure: Measure, remarks: &mut Vec<
         remarks.push(format!("`{word}` has no results"));
         return Vec::new();
     };
-    match serde_json::from_str::<Kept<R>>(&text) {
-        Ok(kept) => kept.runs,
+    match serde_json::from_str::<StoredResults<R>>(&text) {
+        Ok(stored) => stored.runs,
         Err(error) => {
             let remedy = format!("`compare {word} --write` makes new ones");
             remarks.push(format!("the results of `{word}` cannot be read ({error}): {remedy}"));
@@ -105,14 +105,14 @@ enum Bound {
 
 /// Relative difference below which two numbers are equal. A search by bisection may end exactly on
 /// its goal, and parsers of the file may differ in the last bit of a number.
-const SAME: f64 = 1e-9;
+const ROUNDING: f64 = 1e-9;
 
 impl Bound {
     fn is_met(self, value: f64) -> bool {
         match self {
-            Bound::AtMost(most) => value <= most * (1.0 + SAME),
-            Bound::Below(limit) => value < limit * (1.0 - SAME),
-            Bound::AtLeast(least) => value >= least * (1.0 - SAME),
+            Bound::AtMost(most) => value <= most * (1.0 + ROUNDING),
+            Bound::Below(limit) => value < limit * (1.0 - ROUNDING),
+            Bound::AtLeast(least) => value >= least * (1.0 - ROUNDING),
         }
     }
 }
@@ -189,7 +189,7 @@ fn row(goal: &Goal) -> String {
     let [postgres, mariadb] = &goal.figures;
     let cell = |figures: &[Figure]| {
         let said: Vec<String> =
-            figures.iter().map(|figure| say_figure(figure, goal.bound)).collect();
+            figures.iter().map(|figure| format_figure(figure, goal.bound)).collect();
         said.join(", ")
     };
     let (postgres, mariadb) = (cell(postgres), cell(mariadb));
@@ -197,7 +197,7 @@ fn row(goal: &Goal) -> String {
 }
 
 /// Formats a figure with its label; bold if the goal is missed.
-fn say_figure(figure: &Figure, bound: Bound) -> String {
+fn format_figure(figure: &Figure, bound: Bound) -> String {
     let label = match figure.label.as_str() {
         "" => String::new(),
         label => format!("{label}: "),
@@ -219,9 +219,9 @@ fn number(value: f64) -> String {
 fn goals(results: &Results) -> Vec<Goal> {
     let Results { rounds, syscalls, open, memory, load, remarks: _ } = results;
     let [to_limit, limit_to_pgbench, to_rivals @ ..] = RATIOS.map(|ratio| ratio.goal(rounds));
-    let mut goals = vec![to_limit, limit_to_pgbench, user_part(rounds), calls(syscalls)];
+    let mut goals = vec![to_limit, limit_to_pgbench, user_time(rounds), system_calls(syscalls)];
     goals.extend(to_rivals);
-    goals.push(cheapest(rounds));
+    goals.push(cheapest_goal(rounds));
     goals.extend(open_loops(open));
     goals.extend(memory_goals(memory));
     goals.extend(load_goals(load));
@@ -299,7 +299,7 @@ fn total(cell: &Cell, runner: Runner, rounds: &[Raw]) -> Option<f64> {
     Some(tables::total(cell, runner, rounds)?.median)
 }
 
-fn user_part(rounds: &[Raw]) -> Goal {
+fn user_time(rounds: &[Raw]) -> Goal {
     Goal::of("CPU/query of Assay in user mode, µs", Bound::AtMost(1.0), |database| {
         by_connections(&cells(database, JUDGED_CONNECTIONS), |cell| {
             let user = tables::of(cell, Runner::Assay, rounds).map(|raw| raw.processor_us().0);
@@ -308,7 +308,7 @@ fn user_part(rounds: &[Raw]) -> Goal {
     })
 }
 
-fn calls(syscalls: &[Count]) -> Goal {
+fn system_calls(syscalls: &[Count]) -> Goal {
     Goal::of("system calls of Assay per request", Bound::AtMost(2.2), |database| {
         let is_judged =
             |count: &&Count| count.database == database && count.runner == Runner::Assay;
@@ -317,7 +317,7 @@ fn calls(syscalls: &[Count]) -> Goal {
     })
 }
 
-fn cheapest(rounds: &[Raw]) -> Goal {
+fn cheapest_goal(rounds: &[Raw]) -> Goal {
     Goal::of("CPU/query, Assay to the cheapest other", Bound::Below(1.0), |database| {
         by_connections(&cells(database, EXTREME_CONNECTIONS), |cell| {
             Some(total(cell, Runner::Assay, rounds)? / cheapest_rival(cell, rounds)?)
@@ -394,11 +394,11 @@ fn memory_goals(memory: &[Memory]) -> [Goal; 2] {
 }
 
 fn load_goals(load: &[LoadRun]) -> [Goal; 3] {
-    let of = |text, filler, other| {
+    let of = |text, loader, other| {
         Goal::of(text, Bound::AtLeast(0.95), |database| {
             let figure = |writers| Figure {
                 label: if writers == 1 { "1 writer".into() } else { format!("{writers} writers") },
-                value: LoadKey { database, writers, filler }.to(other, load),
+                value: LoadKey { database, writers, loader }.relative_to(other, load),
             };
             Vec::from(load::WRITERS.map(figure))
         })
@@ -512,12 +512,12 @@ mod tests {
             tls,
             peak_rss_bytes,
         };
-        let filling = |filler| LoadKey { database: Database::Postgres, writers: 4, filler };
+        let key = |loader| LoadKey { database: Database::Postgres, writers: 4, loader };
         let results = Results {
             memory: vec![crowd(false, 64_000_001), crowd(true, 50_000_000)],
             load: vec![
-                load::tests::filled(filling(Loader::Own), 1, 1.0),
-                load::tests::filled(filling(Loader::AssayAtOnce), 1, 2.0),
+                load::tests::filled(key(Loader::Own), 1, 1.0),
+                load::tests::filled(key(Loader::AssayAtOnce), 1, 2.0),
             ],
             ..Results::default()
         };

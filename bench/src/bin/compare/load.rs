@@ -14,7 +14,7 @@ use crate::cells::Database;
 use crate::child;
 use crate::figures::Spread;
 use crate::options::Options;
-use crate::output::{Failure, complain};
+use crate::output::{Failure, print_to_stderr};
 use crate::publish::{Extent, Publication};
 use crate::runner::Runner;
 use crate::servers::{Server, Servers};
@@ -66,11 +66,12 @@ impl Loader {
     }
 }
 
-/// One filling of the table.
+/// One load of the table.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct LoadRun {
     database: Database,
-    filler: Loader,
+    #[serde(rename = "filler")]
+    loader: Loader,
     writers: u32,
     round: usize,
     rows: u32,
@@ -78,36 +79,36 @@ pub(crate) struct LoadRun {
     processor_s: f64,
 }
 
-/// The key of the fillings that are reported in one row of the table.
+/// The key of the loads that are reported in one row of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct LoadKey {
     pub(crate) database: Database,
     pub(crate) writers: u32,
-    pub(crate) filler: Loader,
+    pub(crate) loader: Loader,
 }
 
 impl LoadKey {
     fn of(self, runs: &[LoadRun]) -> impl Iterator<Item = &LoadRun> {
-        let LoadKey { database, writers, filler } = self;
+        let LoadKey { database, writers, loader } = self;
         runs.iter().filter(move |run| {
-            run.database == database && run.writers == writers && run.filler == filler
+            run.database == database && run.writers == writers && run.loader == loader
         })
     }
 
     /// Returns the rows per second.
-    fn rate(self, runs: &[LoadRun]) -> Option<Spread> {
+    fn rows_per_s(self, runs: &[LoadRun]) -> Option<Spread> {
         Spread::of(self.of(runs).map(|run| f64::from(run.rows) / run.elapsed_s))
     }
 
     /// Returns the processor time per row in microseconds.
-    fn cost(self, runs: &[LoadRun]) -> Option<Spread> {
+    fn us_per_row(self, runs: &[LoadRun]) -> Option<Spread> {
         Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
     /// Returns the rate as a fraction of the rate of `other` with the same number of writers.
-    pub(crate) fn to(self, other: Loader, runs: &[LoadRun]) -> Option<f64> {
-        let other = LoadKey { filler: other, ..self }.rate(runs)?;
-        Some(self.rate(runs)?.median / other.median)
+    pub(crate) fn relative_to(self, other: Loader, runs: &[LoadRun]) -> Option<f64> {
+        let other = LoadKey { loader: other, ..self }.rows_per_s(runs)?;
+        Some(self.rows_per_s(runs)?.median / other.median)
     }
 }
 
@@ -121,7 +122,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
             text.push_str(&task.rows(&mut raws)?);
         }
     }
-    let extent = Extent::Fillings { rounds: options.rounds, rows: options.rows };
+    let extent = Extent::Loads { rounds: options.rounds, rows: options.rows };
     publication.publish(&extent, text.trim_end(), &raws)
 }
 
@@ -138,7 +139,7 @@ struct Files {
 }
 
 /// Splits the ids from 1 to `rows` into ranges of at most `size`.
-fn pieces(rows: u32, size: u32) -> impl Iterator<Item = Range<u32>> {
+fn chunks(rows: u32, size: u32) -> impl Iterator<Item = Range<u32>> {
     (1..=rows)
         .step_by(size as usize)
         .map(move |first| first..first.saturating_add(size).min(rows.saturating_add(1)))
@@ -159,23 +160,23 @@ impl Task<'_> {
         let files = self.files(folder.path())?;
         let first = raws.len();
         for round in 1..=self.options.rounds {
-            for filler in Loader::ALL {
-                raws.push(self.fill(filler, &files, round)?);
+            for loader in Loader::ALL {
+                raws.push(self.fill(loader, &files, round)?);
             }
-            complain(format!("{}: round {round}", self.database.word()));
+            print_to_stderr(format!("{}: round {round}", self.database.word()));
         }
         let (name, writers, runs) = (self.database.name(), self.writers, &raws[first..]);
         let mut text = String::new();
-        for filler in Loader::ALL {
-            let filling = LoadKey { database: self.database, writers, filler };
-            let Some(Spread { median, lowest, highest }) = filling.rate(runs) else { continue };
-            let cost = filling.cost(runs).map_or(0.0, |cost| cost.median);
-            let [own, rival] = [Loader::Own, filler.rival()]
-                .map(|other| filling.to(other, runs).unwrap_or(f64::NAN));
+        for loader in Loader::ALL {
+            let key = LoadKey { database: self.database, writers, loader };
+            let Some(Spread { median, lowest, highest }) = key.rows_per_s(runs) else { continue };
+            let cost = key.us_per_row(runs).map_or(0.0, |cost| cost.median);
+            let [own, rival] = [Loader::Own, loader.rival()]
+                .map(|other| key.relative_to(other, runs).unwrap_or(f64::NAN));
             text.push_str(&format!(
                 "| {name} | {writers} | {} | {median:.0} | {lowest:.0} | {highest:.0} | {cost:.2} \
                  | {own:.2} | {rival:.2} |\n",
-                filler.word(self.database)
+                loader.word(self.database)
             ));
         }
         Ok(text)
@@ -196,11 +197,11 @@ impl Task<'_> {
             Ok(path)
         };
         let mut files = Files { whole: Vec::new(), in_batches: Vec::new() };
-        for (number, ids) in pieces(rows, rows.div_ceil(writers)).enumerate() {
+        for (number, ids) in chunks(rows, rows.div_ceil(writers)).enumerate() {
             files.whole.push(write(format!("rows-{number}.txt"), ids)?);
         }
         let mut scripts = vec![String::new(); writers as usize];
-        for (number, ids) in pieces(rows, BATCH).enumerate() {
+        for (number, ids) in chunks(rows, BATCH).enumerate() {
             let path = write(format!("batch-{number}.txt"), ids)?;
             // Distribute the batches over the writers in turn, as Assay does.
             let script = &mut scripts[number % writers as usize];
@@ -224,20 +225,22 @@ impl Task<'_> {
         }
     }
 
-    fn fill(&self, filler: Loader, files: &Files, round: usize) -> Result<LoadRun, Failure> {
+    fn fill(&self, loader: Loader, files: &Files, round: usize) -> Result<LoadRun, Failure> {
         let server = self.servers.of(self.database)?;
         let table = "drop table if exists filled; create table filled (id int primary key, k int \
                      not null, c char(120) not null, pad char(60) not null)";
         server.execute(self.database, table)?;
-        let command = match filler {
-            Loader::Own => self.own(server, files.whole.iter().map(|path| self.statement(path))),
+        let command = match loader {
+            Loader::Own => {
+                self.own_client(server, files.whole.iter().map(|path| self.statement(path)))
+            }
             Loader::OwnInBatches => {
                 let word = match self.database {
                     Database::Postgres => "\\i",
                     Database::Mariadb => "source",
                 };
                 let scripts = files.in_batches.iter();
-                self.own(server, scripts.map(|path| format!("{word} {}", path.display())))
+                self.own_client(server, scripts.map(|path| format!("{word} {}", path.display())))
             }
             Loader::Assay => self.assay(server, None)?,
             Loader::AssayAtOnce => {
@@ -251,7 +254,7 @@ impl Task<'_> {
         }
         Ok(LoadRun {
             database: self.database,
-            filler,
+            loader,
             writers: self.writers,
             round,
             rows: self.options.rows,
@@ -262,7 +265,7 @@ impl Task<'_> {
 
     /// Returns a shell command that runs one instance of the database's own client for each of
     /// `orders`, all at the same time.
-    fn own(&self, server: &Server, orders: impl Iterator<Item = String>) -> Command {
+    fn own_client(&self, server: &Server, orders: impl Iterator<Item = String>) -> Command {
         let mut shell = Command::new("sh");
         // The first argument is the number of words of each client's command; the shell waits for
         // all clients.
@@ -305,31 +308,31 @@ impl Task<'_> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Returns a filling of a thousand rows.
-    pub(crate) fn filled(filling: LoadKey, round: usize, elapsed_s: f64) -> LoadRun {
-        let LoadKey { database, writers, filler } = filling;
-        LoadRun { database, filler, writers, round, rows: 1_000, elapsed_s, processor_s: 0.01 }
+    /// Returns a load of a thousand rows.
+    pub(crate) fn filled(key: LoadKey, round: usize, elapsed_s: f64) -> LoadRun {
+        let LoadKey { database, writers, loader } = key;
+        LoadRun { database, loader, writers, round, rows: 1_000, elapsed_s, processor_s: 0.01 }
     }
 
     #[test]
     fn loads_are_compared_with_loads_of_equally_many_writers() {
-        let filling = |writers, filler| LoadKey { database: Database::Postgres, writers, filler };
-        let (assay, own) = (filling(4, Loader::Assay), filling(4, Loader::Own));
-        let mut runs = vec![filled(own, 1, 2.0), filled(filling(1, Loader::Own), 1, 9.0)];
-        assert_eq!(assay.to(Loader::Own, &runs), None);
+        let key = |writers, loader| LoadKey { database: Database::Postgres, writers, loader };
+        let (assay, own) = (key(4, Loader::Assay), key(4, Loader::Own));
+        let mut runs = vec![filled(own, 1, 2.0), filled(key(1, Loader::Own), 1, 9.0)];
+        assert_eq!(assay.relative_to(Loader::Own, &runs), None);
         runs.extend([filled(assay, 1, 4.0), filled(assay, 2, 2.5), filled(assay, 3, 1.0)]);
-        assert!((assay.to(Loader::Own, &runs).expect("both") - 0.8).abs() < 1e-9);
-        assert!((assay.cost(&runs).expect("rounds").median - 10.0).abs() < 1e-9);
-        assert_eq!(assay.to(Loader::OwnInBatches, &runs), None);
-        assert_eq!(filling(1, Loader::Assay).to(Loader::Own, &runs), None);
+        assert!((assay.relative_to(Loader::Own, &runs).expect("both") - 0.8).abs() < 1e-9);
+        assert!((assay.us_per_row(&runs).expect("rounds").median - 10.0).abs() < 1e-9);
+        assert_eq!(assay.relative_to(Loader::OwnInBatches, &runs), None);
+        assert_eq!(key(1, Loader::Assay).relative_to(Loader::Own, &runs), None);
     }
 
     #[test]
-    fn pieces_cover_each_id_once() {
+    fn chunks_cover_each_id_once() {
         for (rows, size) in [(10, 3), (9, 3), (1, 5), (4_000, 1_000)] {
-            let ids: Vec<u32> = pieces(rows, size).flatten().collect();
+            let ids: Vec<u32> = chunks(rows, size).flatten().collect();
             assert_eq!(ids, (1..=rows).collect::<Vec<u32>>());
-            assert!(pieces(rows, size).all(|piece| piece.len() <= size as usize));
+            assert!(chunks(rows, size).all(|chunk| chunk.len() <= size as usize));
         }
     }
 }

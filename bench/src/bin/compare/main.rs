@@ -34,7 +34,7 @@ mod tables;
 use std::process::ExitCode;
 
 use crate::options::{Measure, Options};
-use crate::output::{Failure, complain};
+use crate::output::{Failure, print_to_stderr};
 use crate::servers::Servers;
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     match Options::parse(&arguments).and_then(|options| measure(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            complain(format!("compare: {failure}"));
+            print_to_stderr(format!("compare: {failure}"));
             ExitCode::from(2)
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Memory {
 
 /// Numbers of connections to measure, and true if with TLS. More than a thousand are opened to a
 /// simulated server, because a real one has a process or thread for each.
-const CROWDS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
+const CONNECTION_COUNTS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
 
 /// Largest number of connections to a real server.
 const LARGEST_REAL: u32 = 1_000;
@@ -34,7 +34,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
         "| database | connections | TLS | peak memory MB |\n| --- | --: | --- | --: |\n",
     );
     for database in options.databases() {
-        for (connections, tls) in CROWDS {
+        for (connections, tls) in CONNECTION_COUNTS {
             let cell = Cell::prepared(database, connections, tls);
             let servers = if connections > LARGEST_REAL { &simulated } else { servers };
             let ran = runners::sample_of_assay(&cell, servers, "", Some(options.seconds));

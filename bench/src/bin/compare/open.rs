@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::figures::{Raw, Spread};
 use crate::options::Options;
-use crate::output::{Failure, complain};
+use crate::output::{Failure, print_to_stderr};
 use crate::publish::{Extent, Publication};
 use crate::runner::Runner;
 use crate::runners::{self, Length};
@@ -26,7 +26,7 @@ const CEILING: f64 = 1.5;
 const MOST_SEARCHES: usize = 3;
 
 /// Minimum answered fraction of a rate that counts as sustained.
-const KEPT: f64 = 0.99;
+const LEAST_ANSWERED: f64 = 0.99;
 
 /// Largest p99 of the send lag at which a rate counts as sustained, in milliseconds.
 const PUNCTUAL_MS: f64 = 10.0;
@@ -57,7 +57,8 @@ pub(crate) enum OpenRaw {
     /// A closed run of the bare loop.
     Limit(Raw),
     /// A run within a search for the highest rate.
-    Probe(OpenRun),
+    #[serde(rename = "probe")]
+    SearchRun(OpenRun),
     Search(Search),
 }
 
@@ -66,38 +67,40 @@ pub(crate) enum OpenRaw {
 pub(crate) struct Search {
     database: Database,
     /// The highest sustained rate, in requests per second.
-    kept_per_s: f64,
+    #[serde(rename = "kept_per_s")]
+    sustained_per_s: f64,
     /// The lowest rate above it that was not sustained, in requests per second.
-    missed_per_s: f64,
+    #[serde(rename = "missed_per_s")]
+    failed_per_s: f64,
     /// Closed rate of the bare loop in the same round, in requests per second.
     limit_per_s: f64,
 }
 
 impl Search {
     fn of_limit(&self) -> f64 {
-        self.kept_per_s / self.limit_per_s.max(1.0)
+        self.sustained_per_s / self.limit_per_s.max(1.0)
     }
 }
 
 /// Bounds of the highest sustained rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RateBounds {
-    kept: f64,
-    missed: f64,
+    sustained: f64,
+    failed: f64,
 }
 
 impl RateBounds {
     /// Bisects the bounds `times` times.
-    fn halved(
+    fn bisect(
         mut self,
         times: usize,
-        mut is_kept: impl FnMut(f64) -> Result<bool, Failure>,
+        mut is_sustained: impl FnMut(f64) -> Result<bool, Failure>,
     ) -> Result<RateBounds, Failure> {
         for _ in 0..times {
-            let rate = f64::midpoint(self.kept, self.missed);
-            match is_kept(rate)? {
-                true => self.kept = rate,
-                false => self.missed = rate,
+            let rate = f64::midpoint(self.sustained, self.failed);
+            match is_sustained(rate)? {
+                true => self.sustained = rate,
+                false => self.failed = rate,
             }
         }
         Ok(self)
@@ -132,9 +135,9 @@ impl OpenRun {
         self.stolen_ticks <= TOLERATED_TICKS
     }
 
-    fn is_kept(&self) -> bool {
+    fn is_sustained(&self) -> bool {
         let part = self.answered_per_s / f64::from(self.rate_per_s);
-        part >= KEPT && self.lag_p99_us <= PUNCTUAL_MS * 1e3
+        part >= LEAST_ANSWERED && self.lag_p99_us <= PUNCTUAL_MS * 1e3
     }
 }
 
@@ -186,7 +189,7 @@ impl Task<'_> {
                 self.search(round, limit_per_s, raws)?;
             }
             let word = self.cell.database.word();
-            complain(format!("{word}: round {round} of {}", self.options.rounds));
+            print_to_stderr(format!("{word}: round {round} of {}", self.options.rounds));
         }
         let database = self.cell.database;
         let limit = Limit::of(database, raws).ok_or("no round was measured")?;
@@ -213,15 +216,15 @@ impl Task<'_> {
         limit_per_s: f64,
         raws: &mut Vec<OpenRaw>,
     ) -> Result<(), Failure> {
-        let between = RateBounds { kept: 0.0, missed: CEILING * limit_per_s };
-        let RateBounds { kept, missed } = between.halved(HALVINGS, |rate| {
+        let between = RateBounds { sustained: 0.0, failed: CEILING * limit_per_s };
+        let RateBounds { sustained, failed } = between.bisect(HALVINGS, |rate| {
             let run = OpenRun::take(self, round, (rate as u32).max(1))?;
-            let is_kept = run.is_kept();
-            raws.push(OpenRaw::Probe(run));
-            Ok(is_kept)
+            let is_sustained = run.is_sustained();
+            raws.push(OpenRaw::SearchRun(run));
+            Ok(is_sustained)
         })?;
-        let (database, kept_per_s, missed_per_s) = (self.cell.database, kept, missed);
-        raws.push(OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s }));
+        let (database, sustained_per_s, failed_per_s) = (self.cell.database, sustained, failed);
+        raws.push(OpenRaw::Search(Search { database, sustained_per_s, failed_per_s, limit_per_s }));
         Ok(())
     }
 }
@@ -238,7 +241,7 @@ impl Limit {
         let limits = || {
             raws.iter().filter_map(|raw| match raw {
                 OpenRaw::Limit(raw) => Some(raw).filter(|raw| raw.database == database),
-                OpenRaw::Run(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
+                OpenRaw::Run(_) | OpenRaw::SearchRun(_) | OpenRaw::Search(_) => None,
             })
         };
         Some(Limit {
@@ -252,7 +255,7 @@ impl Limit {
 fn searches(database: Database, raws: &[OpenRaw]) -> impl Iterator<Item = &Search> + Clone {
     raws.iter().filter_map(move |raw| match raw {
         OpenRaw::Search(search) => Some(search).filter(|search| search.database == database),
-        OpenRaw::Run(_) | OpenRaw::Limit(_) | OpenRaw::Probe(_) => None,
+        OpenRaw::Run(_) | OpenRaw::Limit(_) | OpenRaw::SearchRun(_) => None,
     })
 }
 
@@ -277,7 +280,7 @@ impl Rated {
         raws.iter()
             .filter_map(|raw| match raw {
                 OpenRaw::Run(run) => Some(run).filter(fits),
-                OpenRaw::Limit(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
+                OpenRaw::Limit(_) | OpenRaw::SearchRun(_) | OpenRaw::Search(_) => None,
             })
             .collect()
     }
@@ -306,18 +309,18 @@ fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String
 
 /// Returns the row of the highest rate: the median and extremes of the searches.
 fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> {
-    let missing = "the highest rate was not looked for";
+    let missing = "the highest rate was not measured";
     let searches = searches(database, raws);
     let count = searches.clone().count();
-    let kept = Spread::of(searches.map(|search| search.kept_per_s)).ok_or(missing)?;
+    let sustained = Spread::of(searches.map(|search| search.sustained_per_s)).ok_or(missing)?;
     let part = highest_of_limit(database, raws).ok_or(missing)?;
     Ok(format!(
         "| {} | highest: {:.0} ({:.0} to {:.0} in {count} searches), {:.2} ({:.2} to {:.2}) of \
          the rate of limit | | | | | | | | |\n",
         database.name(),
-        kept.median,
-        kept.lowest,
-        kept.highest,
+        sustained.median,
+        sustained.lowest,
+        sustained.highest,
         part.median,
         part.lowest,
         part.highest,
@@ -415,9 +418,9 @@ pub(crate) mod tests {
         OpenRaw::Limit(raw(&cell, Runner::Limit, processor_us))
     }
 
-    fn search(kept_per_s: f64, limit_per_s: f64) -> OpenRaw {
-        let (database, missed_per_s) = (Database::Postgres, kept_per_s + 1.0);
-        OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s })
+    fn search(sustained_per_s: f64, limit_per_s: f64) -> OpenRaw {
+        let (database, failed_per_s) = (Database::Postgres, sustained_per_s + 1.0);
+        OpenRaw::Search(Search { database, sustained_per_s, failed_per_s, limit_per_s })
     }
 
     /// Returns three rounds with PostgreSQL, some of them with stolen time.
@@ -463,13 +466,14 @@ pub(crate) mod tests {
     #[test]
     fn bisection_converges_to_the_highest_sustained_rate() {
         let mut tried = Vec::new();
-        let between = RateBounds { kept: 0.0, missed: 64.0 }.halved(6, |rate| {
+        let between = RateBounds { sustained: 0.0, failed: 64.0 }.bisect(6, |rate| {
             tried.push(rate);
             Ok(rate <= 41.5)
         });
-        assert_eq!(between.ok(), Some(RateBounds { kept: 41.0, missed: 42.0 }));
+        assert_eq!(between.ok(), Some(RateBounds { sustained: 41.0, failed: 42.0 }));
         assert_eq!(tried, [32.0, 48.0, 40.0, 44.0, 42.0, 41.0]);
-        let failed = RateBounds { kept: 0.0, missed: 1.0 }.halved(6, |_| Err("no server".into()));
+        let bounds = RateBounds { sustained: 0.0, failed: 1.0 };
+        let failed = bounds.bisect(6, |_| Err("no server".into()));
         assert!(failed.is_err());
     }
 

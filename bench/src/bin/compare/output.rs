@@ -6,13 +6,13 @@ use std::fmt;
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// Prints a line of the result.
-#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
-pub(crate) fn say(line: impl fmt::Display) {
+#[expect(clippy::print_stdout, reason = "the only function that prints to standard output")]
+pub(crate) fn print_line(line: impl fmt::Display) {
     println!("{line}");
 }
 
 /// Prints a line of progress, or an error, to standard error.
-#[expect(clippy::print_stderr, reason = "this is the program's one way to complain")]
-pub(crate) fn complain(line: impl fmt::Display) {
+#[expect(clippy::print_stderr, reason = "the only function that prints to standard error")]
+pub(crate) fn print_to_stderr(line: impl fmt::Display) {
     eprintln!("{line}");
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::machine::{self, Processors};
 use crate::options::{Measure, Options};
-use crate::output::{Failure, say};
+use crate::output::{Failure, print_line};
 
 /// The document with the tables, relative to the project's folder.
 pub(crate) const DOCUMENT: &str = "docs/performance.md";
@@ -30,7 +30,7 @@ pub(crate) enum Extent {
     /// Every load generator once, for `seconds`.
     Once { seconds: u32 },
     /// Every loader in turn, round by round, with `rows` rows.
-    Fillings { rounds: usize, rows: u32 },
+    Loads { rounds: usize, rows: u32 },
 }
 
 impl fmt::Display for Extent {
@@ -41,7 +41,7 @@ impl fmt::Display for Extent {
                 write!(f, "{rounds} rounds of {seconds} s, {searches} searches of {runs} such runs")
             }
             Extent::Once { seconds } => write!(f, "each once, for {seconds} s"),
-            Extent::Fillings { rounds, rows } => write!(f, "{rounds} rounds of {rows} rows"),
+            Extent::Loads { rounds, rows } => write!(f, "{rounds} rounds of {rows} rows"),
         }
     }
 }
@@ -85,7 +85,7 @@ impl Publication {
         tables: &str,
         raws: &[R],
     ) -> Result<(), Failure> {
-        say(format!("{tables}\n\n{extent}"));
+        print_line(format!("{tables}\n\n{extent}"));
         if !self.writes {
             return self.keep(extent, raws);
         }
@@ -144,6 +144,6 @@ mod tests {
         let open = Extent::Open { rounds: 5, seconds: 15, searches: 3, runs: 6 };
         check(open, "5 rounds of 15 s, 3 searches of 6 such runs");
         check(Extent::Once { seconds: 3 }, "each once, for 3 s");
-        check(Extent::Fillings { rounds: 2, rows: 1_000 }, "2 rounds of 1000 rows");
+        check(Extent::Loads { rounds: 2, rows: 1_000 }, "2 rounds of 1000 rows");
     }
 }

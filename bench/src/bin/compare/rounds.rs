@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::cells::Cell;
 use crate::figures::{Raw, Sample};
 use crate::options::Options;
-use crate::output::{Failure, complain};
+use crate::output::{Failure, print_to_stderr};
 use crate::publish::{Extent, Publication};
 use crate::runner::Runner;
 use crate::runners::Length;
@@ -40,7 +40,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
                 progress.take(options, servers, cell, runner, round);
             }
         }
-        complain(format!("round {round} of {}", options.rounds));
+        print_to_stderr(format!("round {round} of {}", options.rounds));
         publication.keep(&Extent::Rounds { rounds: round, seconds }, &progress.raws)?;
     }
     let text = tables::rounds(&cells, &progress.raws, &progress.gaps);
@@ -64,7 +64,7 @@ impl Progress {
             Ok((long, start)) => {
                 let raw = Raw::new(cell, runner, round, &long, &start);
                 let (user, system) = raw.processor_us();
-                complain(format!(
+                print_to_stderr(format!(
                     "{cell} {}: {:.2} µs/query ({user:.2} user), {:.0} queries/s",
                     runner.word(),
                     user + system,
@@ -73,7 +73,7 @@ impl Progress {
                 self.raws.push(raw);
             }
             Err(failure) => {
-                complain(format!("{cell} {}: {failure}", runner.word()));
+                print_to_stderr(format!("{cell} {}: {failure}", runner.word()));
                 self.gaps.push(Gap { cell: *cell, runner, reason: failure.to_string() });
             }
         }
@@ -88,7 +88,7 @@ impl Progress {
         runner: Runner,
     ) -> Result<(Sample, Sample), Failure> {
         let start = runner.run(cell, servers, Length::Start)?;
-        let queries_per_s = match runner.counts() {
+        let queries_per_s = match runner.takes_query_count() {
             true => self.speed(servers, cell, runner)?,
             false => 0.0,
         };

@@ -59,7 +59,7 @@ impl Runner {
     }
 
     /// Returns true if the load generator takes a number of queries instead of a duration.
-    pub(crate) fn counts(self) -> bool {
+    pub(crate) fn takes_query_count(self) -> bool {
         self == Runner::Slap
     }
 

@@ -6,8 +6,8 @@ use workload::question::Condition;
 
 use super::isotonic::{Level, isotonic_crossing};
 use super::judge::{
-    DECIDED, difference_of_counts, judge, judge_at, limiting, mean_ratio, overload, pooled_at,
-    ratio,
+    DECIDED_ERRORS, difference_of_counts, judge, judge_at, limiting, mean_ratio, overload,
+    pooled_at, ratio,
 };
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
@@ -17,32 +17,32 @@ use super::trial::{Counted, LoadLimit, Measure, Phase, Trial};
 
 /// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
 /// trial helps to locate the boundary.
-pub(super) const INFORMATIVE: f64 = 1.39;
+pub(super) const INFORMATIVE_RATIO: f64 = 1.39;
 
-/// Value of [`INFORMATIVE`] for the least throughput of another job, which changes slowly with the
-/// load.
-const NEAR_LOWER_BOUND: f64 = 0.22;
+/// Value of [`INFORMATIVE_RATIO`] for the least throughput of another job, which changes slowly
+/// with the load.
+const INFORMATIVE_LOWER_BOUND: f64 = 0.22;
 
 /// Minimum number of trials that a fit keeps when it is narrowed.
 const FEWEST_NEAR: usize = 6;
 
 /// Number of times that a fit is narrowed to the trials near its crossing.
-const NARROWED: u32 = 3;
+const NARROWINGS: u32 = 3;
 
 /// Distance from the bound, in standard errors, beyond which two values in the wrong order are an
 /// inversion. It is large because there are many pairs of values near the boundary, and because the
 /// errors of short trials are themselves uncertain.
-const INVERTED: f64 = 4.0;
+const INVERSION_ERRORS: f64 = 4.0;
 
 /// Probability of chance below which a curve or a drift is considered real.
-const BELIEVED: f64 = 0.01;
+const REAL_P: f64 = 0.01;
 
 /// Probability of chance below which the crossing is taken from a curve instead of a line.
-const CURVED: f64 = 0.05;
+const CURVE_P: f64 = 0.05;
 
 /// Largest distance between the crossings of the curve and of the line, as a difference of
 /// logarithms, at which the curve's crossing is used.
-const MOVED: f64 = 0.05;
+const LARGEST_MOVE: f64 = 0.05;
 
 /// Smallest drift of the capacity that matters, as a fraction of the capacity.
 const MATERIAL_DRIFT: f64 = 0.02;
@@ -57,13 +57,13 @@ const FEWEST_SLOW: u64 = 20;
 /// Ratio of the share of slow requests at low loads to their share near a value, from which both
 /// shares may be equal. It is 0.71 for the median of a queue with exponential times whose boundary
 /// is at half of its capacity, and 1 for a server that stalls at times.
-const ALIKE: f64 = 0.8;
+const EQUAL_SHARES_RATIO: f64 = 0.8;
 
 /// Difference of these shares, in standard errors, from which they count as different.
-const GROWN: f64 = 2.0;
+const GROWTH_ERRORS: f64 = 2.0;
 
 /// Ratio of the mean service time to that of a quiet trial, from which a server counts as busy.
-const BUSY: f64 = 2.0;
+const BUSY_RATIO: f64 = 2.0;
 
 /// The boundary of one condition.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ pub(super) struct ConditionBoundary {
 
 /// Returns the outcome of all trials at each value, in ascending order.
 pub(super) fn outcomes(order: &CapacityOrder, trials: &[&Trial]) -> Vec<(f64, TrialOutcome)> {
-    outcomes_at(order, trials, DECIDED)
+    outcomes_at(order, trials, DECIDED_ERRORS)
 }
 
 fn outcomes_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -> Vec<(f64, TrialOutcome)> {
@@ -111,8 +111,8 @@ fn of_condition(
 ) -> Option<ConditionBoundary> {
     let mut points = points(condition, position, trials, center);
     let mut fit = Fit::of(&points, Terms::Line)?;
-    for _ in 0..NARROWED {
-        let is_near = |point: &&Point| fit.at(point.x).abs() <= INFORMATIVE;
+    for _ in 0..NARROWINGS {
+        let is_near = |point: &&Point| fit.at(point.x).abs() <= INFORMATIVE_RATIO;
         let near: Vec<Point> = points.iter().filter(is_near).copied().collect();
         if near.len() < FEWEST_NEAR || near.len() == points.len() {
             break;
@@ -127,10 +127,10 @@ fn of_condition(
     let curve = Fit::of(&points, Terms::Curve);
     let p_of_curve = curve.map_or(1.0, |curve| curve.p_of_third());
     let curved = curve.and_then(|curve| curve.curved_crossing(line.x));
-    let is_near = |curved: &Crossing| (curved.x - line.x).abs() <= MOVED;
-    let curved = curved.filter(|curved| p_of_curve < CURVED && is_near(curved));
+    let is_near = |curved: &Crossing| (curved.x - line.x).abs() <= LARGEST_MOVE;
+    let curved = curved.filter(|curved| p_of_curve < CURVE_P && is_near(curved));
     let crossing = curved.unwrap_or(line);
-    let is_uncertain = curved.is_none() && p_of_curve < BELIEVED;
+    let is_uncertain = curved.is_none() && p_of_curve < REAL_P;
     let dispersion = fit.dispersion;
     Some(ConditionBoundary { condition: position, crossing, dispersion, p_of_curve, is_uncertain })
 }
@@ -154,7 +154,7 @@ fn points(condition: &Condition, position: usize, trials: &[&Trial], center: f64
 impl ConditionBoundary {
     /// Returns true if the trials are curved beyond chance.
     pub(super) fn is_curved(&self) -> bool {
-        self.p_of_curve < BELIEVED
+        self.p_of_curve < REAL_P
     }
 }
 
@@ -189,8 +189,8 @@ pub(super) fn judged(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
 pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial]) -> bool {
     let is_near = |position: usize| {
         let near = match order.conditions[position].slo.side {
-            Side::Below => INFORMATIVE,
-            Side::Above => NEAR_LOWER_BOUND,
+            Side::Below => INFORMATIVE_RATIO,
+            Side::Above => INFORMATIVE_LOWER_BOUND,
         };
         growth(order, position, &[trial], all).is_some_and(|growth| growth.ln().abs() <= near)
     };
@@ -233,14 +233,14 @@ pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<
             )
         )
     };
-    let outcomes = outcomes_at(order, trials, INVERTED);
+    let outcomes = outcomes_at(order, trials, INVERSION_ERRORS);
     outcomes.into_iter().find(|(_, outcome)| is_refused(outcome)).map(|(value, _)| value)
 }
 
 /// Returns the irregularity if a larger value passes while a smaller one fails, both far beyond
 /// chance.
 pub(super) fn inversion(order: &CapacityOrder, trials: &[&Trial]) -> Option<Irregular> {
-    let outcomes = outcomes_at(order, trials, INVERTED);
+    let outcomes = outcomes_at(order, trials, INVERSION_ERRORS);
     let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
     let passes = outcomes.iter().rfind(|(_, it)| *it == TrialOutcome::Pass)?.0;
     (passes > fails).then_some(Irregular::LossInversion { fails, passes })
@@ -256,7 +256,7 @@ pub(super) fn contradiction(
     inversion(order, trials).or_else(|| {
         let of_confirmation = |trial: &&&Trial| matches!(trial.phase, Phase::Confirm(_));
         let confirming: Vec<&Trial> = trials.iter().filter(of_confirmation).copied().collect();
-        let outcomes = outcomes_at(order, &confirming, INVERTED);
+        let outcomes = outcomes_at(order, &confirming, INVERSION_ERRORS);
         let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
         (fails <= low).then_some(Irregular::BoundaryMoved { fails, low })
     })
@@ -265,7 +265,7 @@ pub(super) fn contradiction(
 /// Returns the irregularity if slow requests do not depend on the load: at half of this value or
 /// less, requests exceed a bound about as often as the condition allows, and from there up to this
 /// value no more often.
-pub(super) fn independent(
+pub(super) fn load_independence(
     order: &CapacityOrder,
     trials: &[&Trial],
     value: f64,
@@ -288,7 +288,8 @@ pub(super) fn independent(
 /// Returns true if the share of slow requests is larger near a value than at low loads, beyond
 /// chance or by so much that the load may be the reason.
 fn has_grown(low: Counted, near: Counted) -> bool {
-    low.share() < ALIKE * near.share() || difference_of_counts(low, near) >= GROWN
+    low.share() < EQUAL_SHARES_RATIO * near.share()
+        || difference_of_counts(low, near) >= GROWTH_ERRORS
 }
 
 /// Returns the irregularity if trials at the same values change with their order.
@@ -303,7 +304,7 @@ pub(super) fn drift(
     let [_, slope, per_trial] = fit.coefficients;
     // More requests beyond the bound at the same value mean a lower capacity.
     let change = -per_trial * (points.len() as f64 - 1.0) / slope;
-    let is_drift = slope > 0.0 && fit.p_of_third() < BELIEVED && change.abs() > MATERIAL_DRIFT;
+    let is_drift = slope > 0.0 && fit.p_of_third() < REAL_P && change.abs() > MATERIAL_DRIFT;
     is_drift.then_some(Irregular::Drifts { change })
 }
 
@@ -332,5 +333,5 @@ pub(super) fn shortest_service<'a>(trials: impl IntoIterator<Item = &'a Trial>) 
 /// time of a quiet trial.
 pub(super) fn is_busy(trial: &Trial, quiet: Option<Nanos>) -> bool {
     let both = trial.service.zip(quiet);
-    both.is_some_and(|(service, quiet)| service.as_secs_f64() >= BUSY * quiet.as_secs_f64())
+    both.is_some_and(|(service, quiet)| service.as_secs_f64() >= BUSY_RATIO * quiet.as_secs_f64())
 }

@@ -1,10 +1,10 @@
 //! The bracket: a value that passes and one that fails, close to each other.
 
 use super::boundary::is_informative;
-use super::judge::{DECIDED, is_better};
+use super::judge::{DECIDED_ERRORS, is_better};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
-use super::replay::{Pause, Replay, settable};
+use super::replay::{Replay, StopReason, round_to_settable};
 use super::result::{Irregular, TrialRequest};
 use super::trial::{Phase, Trial};
 
@@ -21,27 +21,27 @@ pub(super) struct Bracket {
 }
 
 /// Ratio of the ends of a bracket that is narrow enough for the rounds.
-const NARROW: f64 = 1.2;
+const NARROW_RATIO: f64 = 1.2;
 
 /// Ratio of the ends of a bracket above which an undecided value is too far from the other end to
 /// be the center.
-const WIDE: f64 = 1.5;
+const WIDE_RATIO: f64 = 1.5;
 
 /// Maximum number of repeats of an undecided trial while the value is doubled, and while the
 /// bracket is narrowed. Each repeat is twice as long as the one before.
-const BRIEF: u32 = 1;
-pub(super) const EXTENDED: u32 = 3;
+const FEW_REPEATS: u32 = 1;
+pub(super) const MANY_REPEATS: u32 = 3;
 
 /// Difference of two measures, in standard errors, at which the smaller one is probably smaller.
-const LIKELY: f64 = 2.0;
+const LIKELY_ERRORS: f64 = 2.0;
 
 /// Largest share of the time in which a request may be open, at a rate that is derived from the
 /// service times at lower rates. The server is then idle most of the time, unless it is slower
 /// under this load.
-const QUIET: f64 = 0.25;
+const IDLE_SHARE: f64 = 0.25;
 
 /// Largest ratio of such a rate to the rate before.
-const FASTEST: f64 = 32.0;
+const LARGEST_RATE_RATIO: f64 = 32.0;
 
 /// Maximum number of doublings.
 const MOST_DOUBLINGS: i32 = 17;
@@ -53,42 +53,42 @@ impl Bracket {
     /// Doubles or halves the first value until one value does not fail and the next larger one
     /// does. Rates that leave the server idle most of the time are skipped. Stops with an
     /// incomplete bracket if a trial is missing or no further value can be tried.
-    pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
+    pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), StopReason> {
         let order = replay.order;
-        let first = settable(order, order.first);
+        let first = round_to_settable(order, order.first);
         let (mut value, mut lowest) = (first, first);
         while self.is_open() {
             check_limits(order, value)?;
-            let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
+            let outcome = replay.probe(value, Phase::Bracket, FEW_REPEATS)?;
             if let TrialOutcome::Fail(FailReason::Missing { condition }) = outcome {
                 // Other values would have no measure either.
-                return Err(Pause::Irregular(Irregular::NotMeasured { condition }));
+                return Err(StopReason::Irregular(Irregular::NotMeasured { condition }));
             }
             self.add(value, &outcome);
             lowest = lowest.min(value);
-            if self.low.is_none() && !self.has_fallen(replay, DECIDED) {
+            if self.low.is_none() && !self.has_fallen(replay, DECIDED_ERRORS) {
                 self.undecided = None;
             }
             value = match self.floor() {
                 Some(_) if !self.is_open() => break,
                 Some(_) => {
-                    let next = settable(order, larger(replay, value));
+                    let next = round_to_settable(order, next_larger(replay, value));
                     if next == value && self.undecided == Some(value) && is_near(replay, value) {
                         break;
                     }
                     if next == value {
-                        return Err(Pause::Irregular(Irregular::NeverFails { highest: value }));
+                        return Err(StopReason::Irregular(Irregular::NeverFails { highest: value }));
                     }
                     next
                 }
                 None => {
-                    let next = settable(order, lowest / 2.0);
+                    let next = round_to_settable(order, lowest / 2.0);
                     if next != lowest && replay.is_confirmable(next) {
                         next
                     } else if next != lowest && lowest == first {
                         // One value shows nothing about others.
                         let phase = Phase::Bracket;
-                        return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
+                        return Err(StopReason::Irregular(Irregular::BudgetSpent { phase }));
                     } else {
                         return self.end_descent(replay);
                     }
@@ -109,20 +109,20 @@ impl Bracket {
     /// Ends the search for a value that does not fail: the next lower one would have too few
     /// requests to be confirmed. Undecided values become the floor if their measures are likely to
     /// be smaller than those at the failed value.
-    fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), Pause> {
+    fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), StopReason> {
         let Some(high) = self.high else { return Ok(()) };
         let (below, _) = below_and_at(replay, high);
-        if below.is_empty() || !self.has_fallen(replay, LIKELY) {
-            return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: high }));
+        if below.is_empty() || !self.has_fallen(replay, LIKELY_ERRORS) {
+            return Err(StopReason::Irregular(Irregular::AlwaysFails { lowest: high }));
         }
         self.undecided = below.iter().map(|trial| trial.value).max_by(f64::total_cmp);
         Ok(())
     }
 
     /// Halves the bracket geometrically until it is narrow, or a value is undecided.
-    pub(super) fn shrink(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
-        while let Some(middle) = self.middle(replay.order, NARROW) {
-            let outcome = replay.probe(middle, Phase::Shrink, EXTENDED)?;
+    pub(super) fn shrink(&mut self, replay: &mut Replay<'_>) -> Result<(), StopReason> {
+        while let Some(middle) = self.middle(replay.order, NARROW_RATIO) {
+            let outcome = replay.probe(middle, Phase::Shrink, MANY_REPEATS)?;
             self.add(middle, &outcome);
             if self.undecided == Some(middle) {
                 break;
@@ -143,20 +143,19 @@ impl Bracket {
         let mut irregular = Vec::new();
         while self.high.is_none() {
             let floor = self.floor();
-            let Some(middle) = floor.and_then(|floor| between(order, floor, limit, NARROW)) else {
-                break;
-            };
+            let middle = floor.and_then(|floor| middle_between(order, floor, limit, NARROW_RATIO));
+            let Some(middle) = middle else { break };
             let tried = check_limits(order, middle)
-                .and_then(|()| replay.probe(middle, Phase::Shrink, BRIEF));
+                .and_then(|()| replay.probe(middle, Phase::Shrink, FEW_REPEATS));
             match tried {
                 Ok(outcome) => self.add(middle, &outcome),
-                Err(Pause::Irregular(Irregular::GeneratorLimited { value })) => limit = value,
+                Err(StopReason::Irregular(Irregular::GeneratorLimited { value })) => limit = value,
                 // The value that passed can still be confirmed.
-                Err(Pause::Irregular(why)) => {
+                Err(StopReason::Irregular(why)) => {
                     irregular.push(why);
                     break;
                 }
-                Err(Pause::Run(request)) => return Err(request),
+                Err(StopReason::Run(request)) => return Err(request),
             }
         }
         if self.high.is_none() {
@@ -168,12 +167,12 @@ impl Bracket {
     /// Returns the settable value in the middle of a bracket that is wider than `narrow`.
     pub(super) fn middle(&self, order: &CapacityOrder, narrow: f64) -> Option<f64> {
         let (low, high) = self.floor().zip(self.high)?;
-        between(order, low, high, narrow)
+        middle_between(order, low, high, narrow)
     }
 
     /// Returns the value around which the rounds begin; `None` for an empty bracket.
     pub(super) fn center(&self) -> Option<f64> {
-        let is_close = |floor: &f64| self.high.is_some_and(|high| high / floor <= WIDE);
+        let is_close = |floor: &f64| self.high.is_some_and(|high| high / floor <= WIDE_RATIO);
         let undecided = self.undecided.filter(is_close);
         let middle = self.floor().zip(self.high).map(|(low, high)| (low * high).sqrt());
         undecided.or(middle).or(self.floor()).or(self.high)
@@ -208,47 +207,48 @@ impl Bracket {
 /// Returns the value to try after one that did not fail: its double, or, if that is larger, the
 /// largest rate at which the server is still idle most of the time. That rate follows from the
 /// longest mean service time so far, so no trials in between are needed.
-fn larger(replay: &Replay<'_>, value: f64) -> f64 {
+fn next_larger(replay: &Replay<'_>, value: f64) -> f64 {
     let doubled = value * 2.0;
     if replay.order.vary.is_whole() {
         return doubled;
     }
-    let service = replay.valid().filter_map(|trial| trial.service).max();
-    let idle = service.map_or(0.0, |service| QUIET / service.as_secs_f64());
+    let service = replay.valid_trials().filter_map(|trial| trial.service).max();
+    let idle = service.map_or(0.0, |service| IDLE_SHARE / service.as_secs_f64());
     let most = replay.order.first * 2f64.powi(MOST_DOUBLINGS);
-    idle.min(value * FASTEST).min(most).max(doubled)
+    idle.min(value * LARGEST_RATE_RATIO).min(most).max(doubled)
 }
 
 /// Returns the valid trials below a value, and the valid trials at it.
 fn below_and_at<'a>(replay: &Replay<'a>, value: f64) -> (Vec<&'a Trial>, Vec<&'a Trial>) {
-    replay.valid().filter(|trial| trial.value <= value).partition(|trial| trial.value < value)
+    let trials = replay.valid_trials().filter(|trial| trial.value <= value);
+    trials.partition(|trial| trial.value < value)
 }
 
 /// Returns true if a trial at a value is near a bound, and so the value is near the boundary.
 fn is_near(replay: &Replay<'_>, value: f64) -> bool {
-    let all: Vec<&Trial> = replay.valid().collect();
+    let all: Vec<&Trial> = replay.valid_trials().collect();
     let mut at = all.iter().filter(|trial| trial.value == value);
     at.any(|trial| is_informative(replay.order, trial, &all))
 }
 
 /// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.
-fn between(order: &CapacityOrder, low: f64, high: f64, narrow: f64) -> Option<f64> {
-    let middle = settable(order, (low * high).sqrt());
+fn middle_between(order: &CapacityOrder, low: f64, high: f64, narrow: f64) -> Option<f64> {
+    let middle = round_to_settable(order, (low * high).sqrt());
     (high / low > narrow && middle > low && middle < high).then_some(middle)
 }
 
 /// Checks that a value may be tried.
-fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), Pause> {
+fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), StopReason> {
     let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
     if !order.vary.is_whole() && value > ceiling {
-        return Err(Pause::Irregular(Irregular::GeneratorLimited { value }));
+        return Err(StopReason::Irregular(Irregular::GeneratorLimited { value }));
     }
     let doublings = (value / order.first).log2();
     if doublings > f64::from(MOST_DOUBLINGS) {
-        return Err(Pause::Irregular(Irregular::NeverFails { highest: value / 2.0 }));
+        return Err(StopReason::Irregular(Irregular::NeverFails { highest: value / 2.0 }));
     }
     if doublings < -f64::from(MOST_HALVINGS) {
-        return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: value * 2.0 }));
+        return Err(StopReason::Irregular(Irregular::AlwaysFails { lowest: value * 2.0 }));
     }
     Ok(())
 }

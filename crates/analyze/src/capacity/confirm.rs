@@ -7,7 +7,7 @@ use super::judge::{
     upper_bounds, would_confirm,
 };
 use super::order::CapacityOrder;
-use super::replay::{MOST_INVALID, Pause, Replay, settable};
+use super::replay::{MOST_INVALID, Replay, StopReason, round_to_settable};
 use super::result::Irregular;
 use super::rounds::{Found, Steepness};
 use super::trial::{Phase, Trial};
@@ -36,7 +36,7 @@ const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
 /// Ratio of the upper bound of the mean measure to the allowed measure, for which a step down aims.
-const AIMED: f64 = 0.85;
+const AIMED_RATIO: f64 = 0.85;
 
 /// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
 /// bound, and the largest factor after a value that the generator cannot produce.
@@ -58,21 +58,21 @@ const LOWEST_PROMISING: f64 = 0.935;
 /// Distance of a mean below the allowed measure, in standard errors, at which its value is likely
 /// to be confirmed: 2.57 for the bound (Student's t with 5 degrees of freedom), and a margin for
 /// the scatter of the mean itself.
-const PROMISING: f64 = 4.5;
+const PROMISING_ERRORS: f64 = 4.5;
 
 /// Share of the remaining time that an attempt takes, unless it is the last one. The rest is for
 /// the next attempts.
-const SHARE: f64 = 0.5;
+const ATTEMPT_SHARE: f64 = 0.5;
 
 /// Share of the remaining time that the last attempt takes: the warm-ups may become a little
 /// longer.
-const LAST_SHARE: f64 = 0.95;
+const LAST_ATTEMPT_SHARE: f64 = 0.95;
 
 /// Length of a trial, as a multiple of the length with enough requests to judge a value.
-const LENGTH: f64 = 4.0;
+const TRIAL_LENGTH: f64 = 4.0;
 
 /// Confirms a value near the boundary, or one of the next lower ones.
-pub(super) fn confirm(replay: &mut Replay<'_>, found: &Found) -> Result<Confirmed, Pause> {
+pub(super) fn confirm(replay: &mut Replay<'_>, found: &Found) -> Result<Confirmed, StopReason> {
     let start = found.interval.low.max(LOWEST_START * found.estimate);
     let start = match found.steepness {
         Some(steepness) => start.min(found.estimate * promising(replay, found, steepness)),
@@ -86,9 +86,9 @@ pub(super) fn confirm_at(
     replay: &mut Replay<'_>,
     start: f64,
     slope: Option<f64>,
-) -> Result<Confirmed, Pause> {
+) -> Result<Confirmed, StopReason> {
     let order = replay.order;
-    let mut value = below(order, start);
+    let mut value = round_down(order, start);
     let (mut lowest, mut limited, mut spent) = (None, None, None);
     for attempt in 1..=MOST_ATTEMPTS {
         let Attempt { trials, cut } = attempt_at(replay, value, attempt)?;
@@ -106,7 +106,7 @@ pub(super) fn confirm_at(
         let lower = match cut {
             None => {
                 lowest = Some(value);
-                below(order, value * factor)
+                round_down(order, value * factor)
             }
             Some(why @ Irregular::BudgetSpent { .. }) => {
                 spent = Some(why);
@@ -114,7 +114,7 @@ pub(super) fn confirm_at(
             }
             Some(why) => {
                 limited = Some(why);
-                below(order, value * factor.min(STEP_FROM_CLIFF))
+                round_down(order, value * factor.min(STEP_FROM_CLIFF))
             }
         };
         if lower >= value {
@@ -138,16 +138,16 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     let per_s = replay.throughput(found.estimate).unwrap_or(0.0);
     let requests = window * per_s * f64::from(order.confirmations);
     let error = (steepness.dispersion / (requests * allowed).max(1.0)).sqrt();
-    let margin = (1.0 + PROMISING * error).ln() / steepness.slope;
+    let margin = (1.0 + PROMISING_ERRORS * error).ln() / steepness.slope;
     (-margin).exp().max(LOWEST_PROMISING)
 }
 
 /// Returns the factor from a value that was not confirmed to the next lower one.
 ///
-/// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED`]. After an
-/// overload, the next value lies below the load that the server still carried. Without a slope the
-/// boundary is a cliff, and the step has a fixed size. The step is larger if a trial exceeds its
-/// bound by so much that its value must lie beyond the cliff.
+/// With a known slope, the factor lowers the upper bound of the mean measure to [`AIMED_RATIO`].
+/// After an overload, the next value lies below the load that the server still carried. Without a
+/// slope the boundary is a cliff, and the step has a fixed size. The step is larger if a trial
+/// exceeds its bound by so much that its value must lie beyond the cliff.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded: Vec<&&Trial> =
         trials.iter().filter(|trial| overload(order, trial).is_some()).collect();
@@ -167,7 +167,9 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     let bounds = limiting(order).filter_map(bound);
     let worst = bounds.fold(1.0, f64::max);
     match slope.filter(|slope| *slope > 0.0 && overloaded.is_empty()) {
-        Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
+        Some(slope) => {
+            (-(worst / AIMED_RATIO).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP)
+        }
         None => by_default,
     }
 }
@@ -189,7 +191,11 @@ struct Attempt<'a> {
 /// Runs the trials of one attempt, until it is futile or cannot continue. An attempt that does not
 /// confirm its value is extended once by half as many trials, if it is then likely to confirm it:
 /// trials at a lower value could not be combined with the trials so far.
-fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
+fn attempt_at<'a>(
+    replay: &mut Replay<'a>,
+    value: f64,
+    attempt: u32,
+) -> Result<Attempt<'a>, StopReason> {
     let order = replay.order;
     let phase = Phase::Confirm(attempt);
     let window = length(replay, value, attempt);
@@ -202,7 +208,7 @@ fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<A
     let is_undecided = !is_futile(order, &trials) && !confirms(order, &trials);
     let time_s = (window.as_secs_f64() + replay.overhead_s(value)) * (extended - wanted) as f64;
     let next_s = order.cost(order.trial).as_secs_f64() * f64::from(order.confirmations);
-    let left_s = replay.left(phase).as_secs_f64();
+    let left_s = replay.time_left(phase).as_secs_f64();
     // The extension may take the rest of the time, but not as much as another whole attempt.
     let is_affordable = time_s <= left_s && (time_s + next_s <= left_s || next_s > left_s);
     if is_undecided && is_affordable && would_confirm(order, &trials, extended) {
@@ -223,10 +229,10 @@ fn add_trials<'a>(
     (value, phase, window): (f64, Phase, Nanos),
     trials: &mut Vec<&'a Trial>,
     wanted: usize,
-) -> Result<Option<Irregular>, Pause> {
+) -> Result<Option<Irregular>, StopReason> {
     while trials.len() < wanted && !is_futile(replay.order, trials) {
         match replay.valid_trial(value, phase, window) {
-            Err(Pause::Irregular(why)) => return Ok(Some(why)),
+            Err(StopReason::Irregular(why)) => return Ok(Some(why)),
             trial => trials.push(trial?),
         }
     }
@@ -236,18 +242,18 @@ fn add_trials<'a>(
 /// Returns the length of the trials. Each attempt takes a part of the remaining time, and the last
 /// one takes nearly all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
-    let share = if attempt == MOST_ATTEMPTS { LAST_SHARE } else { SHARE };
-    let left = replay.left(Phase::Confirm(attempt)).as_secs_f64() * share;
+    let share = if attempt == MOST_ATTEMPTS { LAST_ATTEMPT_SHARE } else { ATTEMPT_SHARE };
+    let left = replay.time_left(Phase::Confirm(attempt)).as_secs_f64() * share;
     let most = left / f64::from(replay.order.confirmations) - replay.overhead_s(value);
-    let wanted = replay.window(value, LENGTH).as_secs_f64();
+    let wanted = replay.window(value, TRIAL_LENGTH).as_secs_f64();
     Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
 }
 
 /// Runs the final trial, if the search has a hold, and returns the confirmed value.
-fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confirmed, Pause> {
+fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confirmed, StopReason> {
     let order = replay.order;
     let confirmations = trials.len() as u32;
-    let mut irregular = unmet(order, trials);
+    let mut irregular = unmet_conditions(order, trials);
     let Some(window) = order.hold else {
         return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
     };
@@ -274,7 +280,7 @@ fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confir
 }
 
 /// Returns the conditions with a lower bound that do not hold in the mean of the trials.
-fn unmet(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
+fn unmet_conditions(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
     let is_unmet = |position: &usize| {
         !is_limiting(order, *position)
             && !mean_ratio(order, *position, trials).is_some_and(|ratio| ratio < 1.0)
@@ -284,9 +290,9 @@ fn unmet(order: &CapacityOrder, trials: &[&Trial]) -> Vec<Irregular> {
 }
 
 /// Returns the largest settable value that is not above this one.
-fn below(order: &CapacityOrder, value: f64) -> f64 {
+fn round_down(order: &CapacityOrder, value: f64) -> f64 {
     match order.vary.is_whole() {
-        true => settable(order, value.floor()),
-        false => settable(order, value),
+        true => round_to_settable(order, value.floor()),
+        false => round_to_settable(order, value),
     }
 }

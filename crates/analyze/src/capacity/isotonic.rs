@@ -36,7 +36,7 @@ fn pool(levels: &[Level]) -> Vec<Level> {
         while let Some(last) = blocks.last()
             && (last.log_ratio >= level.log_ratio || last.x == level.x)
         {
-            level = last.and(&level);
+            level = last.pooled_with(&level);
             blocks.pop();
         }
         blocks.push(level);
@@ -46,7 +46,7 @@ fn pool(levels: &[Level]) -> Vec<Level> {
 
 impl Level {
     /// Returns the weighted mean of two levels.
-    fn and(&self, other: &Level) -> Level {
+    fn pooled_with(&self, other: &Level) -> Level {
         let weight = self.weight + other.weight;
         let mean = |a: f64, b: f64| (a * self.weight + b * other.weight) / weight;
         Level {

@@ -10,10 +10,10 @@ use crate::student::critical_t;
 
 /// Distance of a measure from its bound, in standard errors, beyond which it is decided. If the
 /// true value lies exactly at the bound, chance exceeds this distance in one of 160 trials.
-pub(super) const DECIDED: f64 = 2.5;
+pub(super) const DECIDED_ERRORS: f64 = 2.5;
 
 /// Fraction of the offered requests that must be answered, apart from chance.
-const ACHIEVED: f64 = 0.99;
+const LEAST_ACHIEVED: f64 = 0.99;
 
 /// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
 /// refused or the load is not carried, only the side below the cliff must be far from the bound.
@@ -28,7 +28,7 @@ pub(super) const UNKNOWN_DISPERSION: f64 = 10.0;
 
 /// Judges the trials of one value together. Invalid trials count only if there are no others.
 pub(super) fn judge(order: &CapacityOrder, trials: &[&Trial]) -> TrialOutcome {
-    judge_at(order, trials, DECIDED)
+    judge_at(order, trials, DECIDED_ERRORS)
 }
 
 /// Judges one trial by itself.
@@ -49,7 +49,7 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
         Some((errors_of(trial, &reason), reason))
     });
     let doubted = match overloaded.max_by(|one, other| one.0.total_cmp(&other.0)) {
-        Some((errors, reason)) if decided <= DECIDED || errors >= decided => {
+        Some((errors, reason)) if decided <= DECIDED_ERRORS || errors >= decided => {
             return TrialOutcome::Fail(reason);
         }
         it => it.is_some(),
@@ -99,7 +99,7 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     let share = trial.achieved_per_s / offered;
     let reason = FailReason::Achieved { share };
     // Requests that are open at an end of a short window can cause a shortfall by chance.
-    let is_short = share < ACHIEVED && errors_of(trial, &reason) >= DECIDED;
+    let is_short = share < LEAST_ACHIEVED && errors_of(trial, &reason) >= DECIDED_ERRORS;
     (is_short && !order.limits_failures_of_varied()).then_some(reason)
 }
 
@@ -116,7 +116,7 @@ pub(super) fn errors_of(trial: &Trial, reason: &FailReason) -> f64 {
             let window = trial.window.as_secs_f64();
             let offered = trial.offered_per_s.unwrap_or(0.0) * window;
             // Both the arrivals and the services are independent.
-            (ACHIEVED - share) * (offered / 2.0).sqrt()
+            (LEAST_ACHIEVED - share) * (offered / 2.0).sqrt()
         }
         FailReason::Connections { .. }
         | FailReason::Condition { .. }
@@ -309,13 +309,13 @@ pub(super) fn is_limiting(order: &CapacityOrder, position: usize) -> bool {
 }
 
 fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
-    is_enough(order, position, trials)
+    has_enough_requests(order, position, trials)
         && upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
 }
 
 /// Returns true if the trials have enough requests to judge the condition. With fewer, zero slow
 /// requests may be chance.
-fn is_enough(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
+fn has_enough_requests(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
     let Some(allowed) = order.conditions[position].allowed_share() else { return true };
     mean_total(position, trials) * trials.len() as f64 * allowed >= LEAST_ALLOWED
 }
@@ -434,7 +434,7 @@ mod tests {
 
     /// Three trials of 100 requests each allow three slow ones; three of 200 allow six.
     #[test]
-    fn few_requests_without_a_slow_one_confirm_nothing() {
+    fn too_few_requests_do_not_confirm_a_value() {
         let of = |total: u64| {
             let counted = Counted { exceeded: 0, total, dispersion: None };
             Trial { measures: vec![Measure::Count(counted)], ..trial(&request(), 500.0, 0.0) }

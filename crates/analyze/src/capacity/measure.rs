@@ -25,7 +25,7 @@ const TWO_SIDED_95: f64 = 1.96;
 
 /// Smallest share of the response time spent waiting for a connection at which the connections are
 /// the limit.
-const WAITING: f64 = 0.5;
+const LEAST_WAIT_SHARE: f64 = 0.5;
 
 /// Minimum number of requests beyond a bound from whose scatter over the window their correlation
 /// is estimated.
@@ -313,7 +313,7 @@ fn service(evidence: &Evidence, account: AccountId) -> Option<Nanos> {
 /// time waiting for one.
 fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Option<LoadLimit> {
     let waited = evidence.jobs[account.index()].waited_share();
-    let waits = waited.is_some_and(|share| share >= WAITING) && job.connections > 0;
+    let waits = waited.is_some_and(|share| share >= LEAST_WAIT_SHARE) && job.connections > 0;
     waits.then_some(match evidence.refused_growth(account) {
         Some(_) => LoadLimit::AcceptedConnections(job.connections),
         None => LoadLimit::OwnConnections(job.connections),

@@ -5,14 +5,14 @@
 //! Systems", HotOS 2021; Huang et al., "Metastable Failures in the Wild", OSDI 2022).
 
 use super::boundary::{is_busy, shortest_service};
-use super::judge::{DECIDED, errors_of, judge};
+use super::judge::{DECIDED_ERRORS, errors_of, judge};
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::result::{Irregular, Metastable};
 use super::trial::{LoadLimit, Trial};
 
 /// Largest fraction of a rate that is clearly less than the rate.
-const CLEARLY_LESS: f64 = 0.9;
+const LESS_FRACTION: f64 = 0.9;
 
 /// Advised number of connections as a multiple of the least number that keeps the server busy. The
 /// least number follows from Little's law: the highest answered rate, times the shortest mean
@@ -64,7 +64,7 @@ fn metastable(order: &CapacityOrder, trials: &[&Trial]) -> Option<Metastable> {
         let answered_per_s = answered_of_overload(order, trial)?;
         let was_carried = |it: &&Trial| it.value >= trial.value && passes(it);
         let recovered =
-            |it: &&Trial| answered_per_s < CLEARLY_LESS * it.achieved_per_s && passes(it);
+            |it: &&Trial| answered_per_s < LESS_FRACTION * it.achieved_per_s && passes(it);
         let is_shown = is_busy(trial, quiet)
             && trials[..position].iter().any(was_carried)
             && trials[position + 1..].iter().any(recovered);
@@ -88,9 +88,9 @@ fn answered_of_overload(order: &CapacityOrder, trial: &Trial) -> Option<f64> {
     let failed = (trial.errors + trial.limited_failures) as f64 / trial.window.as_secs_f64();
     let answered_per_s = trial.achieved_per_s + failed;
     let share = answered_per_s / offered_per_s;
-    let is_short = errors_of(trial, &FailReason::Achieved { share }) >= DECIDED;
+    let is_short = errors_of(trial, &FailReason::Achieved { share }) >= DECIDED_ERRORS;
     let fails = matches!(judge(order, &[trial]), TrialOutcome::Fail(_));
-    (fails && is_short && share < CLEARLY_LESS).then_some(answered_per_s)
+    (fails && is_short && share < LESS_FRACTION).then_some(answered_per_s)
 }
 
 /// Returns the number of connections that were busy: all of them if requests waited for one, or

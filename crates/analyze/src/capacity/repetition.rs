@@ -1,7 +1,7 @@
 //! Comparison of a search with the search that it repeats.
 
 use super::result::{Boundary, Capacity, Interval, Irregular};
-use super::search::{LOCATED, is_wide};
+use super::search::{LOCATED_RATIO, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
@@ -100,7 +100,7 @@ pub fn repeat_capacity(
 ) -> CapacityRepetition {
     let both = [first, second];
     if refutes(first, second) || refutes(second, first) {
-        let findings = both.map(SearchFinding::held);
+        let findings = both.map(SearchFinding::unconfirmed_finding);
         return CapacityRepetition { findings, reason: RepetitionReason::Refuted };
     }
     let ranges = |of: fn(&Capacity) -> Option<Range>| of(first).zip(of(second));
@@ -120,7 +120,7 @@ fn reason_without_ranges(first: &Capacity, second: &Capacity) -> RepetitionReaso
     }
     let never = [first, second].map(never_fails);
     let always =
-        [first, second].map(|one| has(one, |it| matches!(it, Irregular::AlwaysFails { .. })));
+        [first, second].map(|one| has_any(one, |it| matches!(it, Irregular::AlwaysFails { .. })));
     let confirmed = [first, second].map(|one| one.sustained.is_some());
     match (never, always, confirmed) {
         ([true, true], ..) => RepetitionReason::BothPass,
@@ -212,7 +212,7 @@ impl SearchFinding {
         };
         match (capacity.sustained, capacity.fails) {
             (Some(low), Some(high)) => SearchFinding::Range(Interval { low, high }),
-            (Some(kept), None) => SearchFinding::AtLeast(kept),
+            (Some(confirmed), None) => SearchFinding::AtLeast(confirmed),
             (None, Some(fails)) => SearchFinding::Below(fails),
             (None, None) => {
                 capacity.irregular.iter().find_map(of_end).unwrap_or(SearchFinding::Nothing)
@@ -222,7 +222,7 @@ impl SearchFinding {
 
     /// Returns the condition that does not hold, or the value whose final trial failed, if there is
     /// one.
-    fn held(capacity: &Capacity) -> SearchFinding {
+    fn unconfirmed_finding(capacity: &Capacity) -> SearchFinding {
         let of_failure = |why: &Irregular| match why {
             Irregular::HoldFailed { value } => Some(SearchFinding::HoldFailed(*value)),
             Irregular::Unmet { condition } => Some(SearchFinding::Unmet(*condition)),
@@ -290,42 +290,43 @@ fn overlap(one: Interval, other: Interval) -> bool {
 /// Returns true if a search locates its boundary well enough for another search to agree with it:
 /// the range of the boundary is narrow, and the confirmed value not far below it.
 fn is_located(load: &VariedLoad, capacity: &Capacity, range: &Range) -> bool {
-    let is_named = has(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
+    let is_named = has_any(capacity, |why| matches!(why, Irregular::NotLocated { .. }));
     // Both ends of a range are widened by its error.
-    !is_named
-        && !is_wide(load, range.widened, LOCATED * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR))
+    let most = LOCATED_RATIO * (1.0 + SEARCH_ERROR) / (1.0 - SEARCH_ERROR);
+    !is_named && !is_wide(load, range.widened, most)
 }
 
 /// Returns true if the second search confirmed the value that the first one confirmed. A much
 /// larger value would not do: then the first search missed the boundary.
 fn is_confirmed_again(load: &VariedLoad, first: &Capacity, second: &Capacity) -> bool {
     let (Some(low), Some(high)) = (first.sustained, second.sustained) else { return false };
-    high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED)
+    high >= low * (1.0 - SEARCH_ERROR) && !is_wide(load, Interval { low, high }, LOCATED_RATIO)
 }
 
 /// Returns true if a search shows that a value confirmed by another search does not hold.
 fn refutes(one: &Capacity, other: &Capacity) -> bool {
-    let Some(kept) = other.sustained.filter(|_| !has(other, is_unmet)) else { return false };
-    has(one, is_unmet)
-        || has(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= kept))
+    let confirmed = other.sustained.filter(|_| !has_any(other, is_unmet));
+    let Some(confirmed) = confirmed else { return false };
+    has_any(one, is_unmet)
+        || has_any(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= confirmed))
 }
 
 /// Returns true if a search in which no value failed confirmed a larger value than the one that
 /// fails in another search.
 fn exceeds(one: &Capacity, other: &Capacity) -> bool {
-    let (Some(kept), Some(fails)) = (one.sustained, other.fails) else { return false };
-    never_fails(one) && kept * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)
+    let (Some(confirmed), Some(fails)) = (one.sustained, other.fails) else { return false };
+    never_fails(one) && confirmed * (1.0 - SEARCH_ERROR) > fails * (1.0 + SEARCH_ERROR)
 }
 
 fn never_fails(capacity: &Capacity) -> bool {
-    has(capacity, |it| matches!(it, Irregular::NeverFails { .. }))
+    has_any(capacity, |it| matches!(it, Irregular::NeverFails { .. }))
 }
 
 fn is_unmet(why: &Irregular) -> bool {
     matches!(why, Irregular::Unmet { .. })
 }
 
-fn has(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
+fn has_any(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
     capacity.irregular.iter().any(wanted)
 }
 
@@ -508,7 +509,7 @@ mod tests {
 
     /// The two searches of `experiments/capacity/select.ini` on 29 November 2026.
     #[test]
-    fn value_that_is_confirmed_again_holds_though_the_boundary_is_not_located() {
+    fn value_confirmed_again_holds_without_a_located_boundary() {
         let search = |sustained, fails| Capacity {
             sustained: Some(sustained),
             fails: Some(fails),
@@ -579,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_of_searches_without_two_ranges_are_their_ends() {
+    fn searches_without_two_ranges_are_compared_by_their_ends() {
         let range = SearchFinding::Range(Interval { low: 760.0, high: 780.0 });
         let regular = found(770.0, 760.0, 780.0);
         let never = without(Irregular::NeverFails { highest: 1_000.0 }, Some(900.0));

@@ -11,7 +11,7 @@ use super::result::{Irregular, JudgedTrial, TrialRequest};
 use super::trial::{Phase, Trial};
 
 /// Reason why the search stops.
-pub(super) enum Pause {
+pub(super) enum StopReason {
     /// A trial is not recorded yet.
     Run(TrialRequest),
     /// The phase cannot continue.
@@ -29,7 +29,7 @@ pub(super) struct Replay<'a> {
 }
 
 /// Number of requests in a trial that is not limited otherwise.
-const REQUESTS: f64 = 10_000.0;
+const USUAL_REQUESTS: f64 = 10_000.0;
 
 /// Number of requests that are expected beyond a bound at the boundary.
 const EXCEEDANCES: f64 = 100.0;
@@ -38,18 +38,18 @@ const EXCEEDANCES: f64 = 100.0;
 pub(super) const RELAXATIONS: f64 = 100.0;
 
 /// Length of a warm-up in relaxation times.
-const SETTLING: f64 = 10.0;
+const WARMUP_RELAXATIONS: f64 = 10.0;
 
 /// Length of the first trial at a value of the bracket, as a multiple of the length with enough
 /// requests to judge a value. A quarter decides a value far from the boundary; at other values the
 /// trial is extended.
-const FIRST: f64 = 0.25;
+const FIRST_LENGTH: f64 = 0.25;
 
 /// Maximum number of invalid trials at one value.
 pub(super) const MOST_INVALID: u32 = 3;
 
 /// Largest distance of values with about the same relaxation time, as a difference of logarithms.
-const ABOUT: f64 = 0.03;
+const NEAR: f64 = 0.03;
 
 /// Minimum number of trials that the search's share of the budget is divided into.
 const FEWEST_TRIALS: f64 = 12.0;
@@ -60,32 +60,32 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the consumed trials.
-    pub(super) fn taken(&self) -> &'a [Trial] {
+    pub(super) fn consumed(&self) -> &'a [Trial] {
         &self.trials[..self.taken]
     }
 
     /// Returns the consumed valid trials.
-    pub(super) fn valid(&self) -> impl Iterator<Item = &'a Trial> + use<'a> {
-        self.taken().iter().filter(|trial| trial.invalid.is_empty())
+    pub(super) fn valid_trials(&self) -> impl Iterator<Item = &'a Trial> + use<'a> {
+        self.consumed().iter().filter(|trial| trial.invalid.is_empty())
     }
 
     /// Returns the outcomes of the consumed trials, each by itself.
-    pub(super) fn judged(&self) -> Vec<JudgedTrial> {
+    pub(super) fn judged_trials(&self) -> Vec<JudgedTrial> {
         let judged = |trial: &Trial| JudgedTrial {
             value: trial.value,
             phase: trial.phase,
             outcome: judge(self.order, &[trial]),
         };
-        self.taken().iter().map(judged).collect()
+        self.consumed().iter().map(judged).collect()
     }
 
     /// Returns the time that all consumed trials took.
-    pub(super) fn took(&self) -> Nanos {
-        self.taken().iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took)
+    pub(super) fn total_time(&self) -> Nanos {
+        self.consumed().iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took)
     }
 
     /// Returns the time that is left of the budget for a phase.
-    pub(super) fn left(&self, phase: Phase) -> Nanos {
+    pub(super) fn time_left(&self, phase: Phase) -> Nanos {
         let Some(share) = self.share_of_budget(phase) else { return Nanos(u64::MAX / 4) };
         let budget = self.order.budget.as_secs_f64() * share;
         Nanos::from_secs_f64((budget - self.spent.as_secs_f64()).max(0.0))
@@ -100,16 +100,16 @@ impl<'a> Replay<'a> {
         value: f64,
         phase: Phase,
         window: Nanos,
-    ) -> Result<&'a Trial, Pause> {
+    ) -> Result<&'a Trial, StopReason> {
         // Check the budget for a recorded trial as for a new one: a resumed search must stop where
         // the first one did.
         let warmup = self.warmup(value);
-        if self.overhead_s(value) + window.as_secs_f64() > self.left(phase).as_secs_f64() {
-            return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
+        if self.overhead_s(value) + window.as_secs_f64() > self.time_left(phase).as_secs_f64() {
+            return Err(StopReason::Irregular(Irregular::BudgetSpent { phase }));
         }
         let Some(trial) = self.trials.get(self.taken) else {
             let number = self.taken;
-            return Err(Pause::Run(TrialRequest { value, phase, warmup, window, number }));
+            return Err(StopReason::Run(TrialRequest { value, phase, warmup, window, number }));
         };
         self.taken += 1;
         self.spent = match self.share_of_budget(phase) {
@@ -128,14 +128,14 @@ impl<'a> Replay<'a> {
         value: f64,
         phase: Phase,
         window: Nanos,
-    ) -> Result<&'a Trial, Pause> {
+    ) -> Result<&'a Trial, StopReason> {
         for _ in 0..MOST_INVALID {
             let trial = self.trial(value, phase, window)?;
             if trial.invalid.is_empty() {
                 return Ok(trial);
             }
         }
-        Err(Pause::Irregular(Irregular::GeneratorLimited { value }))
+        Err(StopReason::Irregular(Irregular::GeneratorLimited { value }))
     }
 
     /// Returns the outcome at this value. A trial that is undecided, or has no measure, is repeated
@@ -149,19 +149,19 @@ impl<'a> Replay<'a> {
         value: f64,
         phase: Phase,
         extensions: u32,
-    ) -> Result<TrialOutcome, Pause> {
-        let mut window = self.window(value, FIRST);
+    ) -> Result<TrialOutcome, StopReason> {
+        let mut window = self.window(value, FIRST_LENGTH);
         let mut trials = vec![self.valid_trial(value, phase, window)?];
         for _ in 0..extensions {
             let outcome = judge(self.order, &trials);
-            if !is_open(&outcome, phase) {
+            if !deserves_repeat(&outcome, phase) {
                 return Ok(outcome);
             }
             window = window + window;
             // An undecided value is near the boundary, so the search can continue without an
             // extension.
             match self.valid_trial(value, phase, window) {
-                Err(Pause::Irregular(Irregular::BudgetSpent { .. })) => break,
+                Err(StopReason::Irregular(Irregular::BudgetSpent { .. })) => break,
                 trial => trials.push(trial?),
             }
         }
@@ -182,7 +182,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the time from the start of a trial to its window.
     pub(super) fn warmup(&self, value: f64) -> Nanos {
-        let settled = Nanos::from_secs_f64(SETTLING * self.relaxation_s(value));
+        let settled = Nanos::from_secs_f64(WARMUP_RELAXATIONS * self.relaxation_s(value));
         self.order.warmup.max(settled.min(self.order.trial))
     }
 
@@ -191,7 +191,7 @@ impl<'a> Replay<'a> {
     pub(super) fn overhead_s(&self, value: f64) -> f64 {
         let least = (self.warmup(value) + self.order.drain).as_secs_f64();
         let outside = |trial: &Trial| trial.took.as_secs_f64() - trial.window.as_secs_f64();
-        let sum: f64 = self.taken().iter().map(outside).sum();
+        let sum: f64 = self.consumed().iter().map(outside).sum();
         least.max(sum / self.taken.max(1) as f64)
     }
 
@@ -220,7 +220,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the number of requests of a trial.
     fn requests(&self) -> f64 {
-        REQUESTS.max(EXCEEDANCES / self.smallest_share())
+        USUAL_REQUESTS.max(EXCEEDANCES / self.smallest_share())
     }
 
     /// Returns the expected requests per second at a value; `None` if it is unknown.
@@ -237,8 +237,8 @@ impl<'a> Replay<'a> {
     /// Returns the longest relaxation time of the trials at about this value, or else of the trials
     /// at the nearest one, in seconds; 0 if it is unknown. Short trials underestimate it.
     fn relaxation_s(&self, value: f64) -> f64 {
-        let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= ABOUT;
-        let about = self.valid().filter(is_about).filter_map(|trial| trial.relaxation).max();
+        let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= NEAR;
+        let about = self.valid_trials().filter(is_about).filter_map(|trial| trial.relaxation).max();
         let nearest = || self.nearest(value).and_then(|trial| trial.relaxation);
         about.or_else(nearest).map_or(0.0, Nanos::as_secs_f64)
     }
@@ -247,7 +247,7 @@ impl<'a> Replay<'a> {
     /// if there are several.
     fn nearest(&self, value: f64) -> Option<&'a Trial> {
         let distance = |trial: &Trial| (trial.value / value).ln().abs();
-        let carried = self.valid().filter(|trial| !trial.exceeds_capacity);
+        let carried = self.valid_trials().filter(|trial| !trial.exceeds_capacity);
         carried.fold(None, |best: Option<&Trial>, trial| match best {
             Some(known) if distance(known) < distance(trial) => Some(known),
             Some(_) | None => Some(trial),
@@ -269,7 +269,7 @@ impl<'a> Replay<'a> {
 
 /// Rounds a value to one that can be set: a whole number, or five significant digits, and at most
 /// the largest value that may be tried.
-pub(super) fn settable(order: &CapacityOrder, value: f64) -> f64 {
+pub(super) fn round_to_settable(order: &CapacityOrder, value: f64) -> f64 {
     let rounded = match order.vary.is_whole() {
         true => value.round().max(1.0),
         false => {
@@ -285,7 +285,7 @@ pub(super) fn settable(order: &CapacityOrder, value: f64) -> f64 {
 /// value. A job with few requests may have none in a short trial. While the value is being doubled,
 /// a trial that seems to pass is not repeated, because the next value is larger either way, and few
 /// requests at a low rate seldom decide.
-fn is_open(outcome: &TrialOutcome, phase: Phase) -> bool {
+fn deserves_repeat(outcome: &TrialOutcome, phase: Phase) -> bool {
     match outcome {
         TrialOutcome::Undecided { distance, .. } => phase != Phase::Bracket || *distance > 0.0,
         TrialOutcome::Fail(FailReason::Missing { .. }) => true,

@@ -4,13 +4,13 @@ use base::{Nanos, Seed, Stream};
 use workload::question::VariedLoad;
 
 use super::boundary::{
-    self, ConditionBoundary, INFORMATIVE, binding, growth, is_informative, outcomes,
+    self, ConditionBoundary, INFORMATIVE_RATIO, binding, growth, is_informative, outcomes,
 };
-use super::bracket::{Bracket, EXTENDED};
+use super::bracket::{Bracket, MANY_REPEATS};
 use super::judge::{JUMP, overload, upper_bounds};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
-use super::replay::{Pause, RELAXATIONS, Replay, settable};
+use super::replay::{RELAXATIONS, Replay, StopReason, round_to_settable};
 use super::result::{Boundary, Interval, Irregular};
 use super::trial::{Phase, Trial};
 
@@ -42,17 +42,17 @@ const FIRST_SPAN: f64 = 0.06;
 
 /// Largest distance of the outer values of a round from its center, as a fraction of the center,
 /// where the boundary is shallow.
-const WIDEST: f64 = 0.1;
+const WIDEST_SPAN: f64 = 0.1;
 
 /// Smallest distance of the outer values of a round from its center, as a fraction of the center,
 /// where the boundary is steep.
-const NARROWEST: f64 = 0.01;
+const NARROWEST_SPAN: f64 = 0.01;
 
 /// Logarithm of the ratio that the outer values of a round should have.
-const SPANNED: f64 = 1.0;
+const SPAN_LOG_RATIO: f64 = 1.0;
 
 /// Number of rounds after which the total number of rounds is computed.
-const PILOT: u32 = 2;
+const PILOT_ROUNDS: u32 = 2;
 
 const FEWEST_ROUNDS: u32 = 3;
 const MOST_ROUNDS: u32 = 12;
@@ -64,22 +64,22 @@ const VALUES: usize = 5;
 const HALF_WIDTH: f64 = 0.01;
 
 /// Length of a trial of a round, as a multiple of the length with enough requests to judge a value.
-const LENGTH: f64 = 2.0;
+const TRIAL_LENGTH: f64 = 2.0;
 
 /// Ratio of the ends of a bracket between which a cliff lies.
-const CLIFF: f64 = 1.005;
+const CLIFF_RATIO: f64 = 1.005;
 
-/// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF`].
-const STEEP: f64 = 1.05;
+/// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF_RATIO`].
+const STEEP_RATIO: f64 = 1.05;
 
 /// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
-const NEAR: f64 = 0.12;
+const NEAR_CENTER: f64 = 0.12;
 
 /// Half-width of the interval, as a logarithm, above which the regression is not used.
-const USELESS: f64 = 0.15;
+const USELESS_HALF_WIDTH: f64 = 0.15;
 
 /// Largest ratio of neighbouring whole numbers between which a jump is called a cliff.
-const WHOLE_CLIFF: f64 = 1.02;
+const WHOLE_NUMBER_CLIFF_RATIO: f64 = 1.02;
 
 /// Smallest disagreement of the two fits that matters, as a fraction of the estimate.
 const DISAGREEMENT: f64 = 0.01;
@@ -95,7 +95,10 @@ struct Rounds<'r, 'a> {
 }
 
 /// Runs the rounds around a bracket; `None` if its trials have no boundary.
-pub(super) fn rounds(replay: &mut Replay<'_>, bracket: Bracket) -> Result<Option<Found>, Pause> {
+pub(super) fn rounds(
+    replay: &mut Replay<'_>,
+    bracket: Bracket,
+) -> Result<Option<Found>, StopReason> {
     let Some(center) = bracket.center() else { return Ok(None) };
     let window = length(replay, center);
     let mut rounds = Rounds { replay, center, span: FIRST_SPAN, window, trials: Vec::new() };
@@ -104,19 +107,19 @@ pub(super) fn rounds(replay: &mut Replay<'_>, bracket: Bracket) -> Result<Option
 
 /// Returns the length of the trials: the longest with which three rounds fit into the budget.
 fn length(replay: &Replay<'_>, center: f64) -> Nanos {
-    let left = replay.left(Phase::Round(1)).as_secs_f64();
+    let left = replay.time_left(Phase::Round(1)).as_secs_f64();
     let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
-    let wanted = replay.window(center, LENGTH).as_secs_f64();
+    let wanted = replay.window(center, TRIAL_LENGTH).as_secs_f64();
     Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
 }
 
 impl<'a> Rounds<'_, 'a> {
-    fn run(&mut self) -> Result<Option<Found>, Pause> {
+    fn run(&mut self) -> Result<Option<Found>, StopReason> {
         let (mut round, mut planned, mut has_narrowed) = (1, MOST_ROUNDS, false);
         let mut irregular = Vec::new();
         while round <= planned {
             match self.round(round) {
-                Err(Pause::Irregular(why)) => {
+                Err(StopReason::Irregular(why)) => {
                     let is_spent = matches!(why, Irregular::BudgetSpent { .. });
                     if !is_spent || round <= FEWEST_ROUNDS {
                         irregular.push(why);
@@ -129,17 +132,17 @@ impl<'a> Rounds<'_, 'a> {
                 has_narrowed = true;
                 match self.narrow() {
                     Ok(None) => {}
-                    Err(Pause::Irregular(why)) => {
+                    Err(StopReason::Irregular(why)) => {
                         irregular.push(why);
                         break;
                     }
                     found => return found,
                 }
             }
-            if round <= PILOT {
+            if round <= PILOT_ROUNDS {
                 self.lengthen();
             }
-            if round == PILOT {
+            if round == PILOT_ROUNDS {
                 planned = self.plan();
             }
             if round == planned
@@ -147,7 +150,7 @@ impl<'a> Rounds<'_, 'a> {
                 && self.boundary().is_some_and(|it| it.is_curved())
             {
                 // In a narrower span, the measures are closer to a straight line.
-                self.span = (self.span / 2.0).max(NARROWEST);
+                self.span = (self.span / 2.0).max(NARROWEST_SPAN);
                 planned = MOST_ROUNDS.min(planned + 1);
                 self.recenter(round, false);
             } else {
@@ -157,13 +160,13 @@ impl<'a> Rounds<'_, 'a> {
         }
         let cut = irregular.last().cloned();
         match (self.found(irregular), cut) {
-            (None, Some(why)) => Err(Pause::Irregular(why)),
+            (None, Some(why)) => Err(StopReason::Irregular(why)),
             (found, _) => Ok(found),
         }
     }
 
     /// Runs one round.
-    fn round(&mut self, round: u32) -> Result<(), Pause> {
+    fn round(&mut self, round: u32) -> Result<(), StopReason> {
         let values = values(self.replay.order, self.center, self.span, round);
         for value in values {
             self.trials.push(self.replay.valid_trial(value, Phase::Round(round), self.window)?);
@@ -176,25 +179,25 @@ impl<'a> Rounds<'_, 'a> {
     fn boundary(&self) -> Option<ConditionBoundary> {
         let is_near = |trial: &&Trial| {
             let is_of_round = matches!(trial.phase, Phase::Round(_));
-            is_of_round || (trial.value / self.center).ln().abs() <= NEAR
+            is_of_round || (trial.value / self.center).ln().abs() <= NEAR_CENTER
         };
-        let mut trials: Vec<&Trial> = self.replay.valid().filter(is_near).collect();
+        let mut trials: Vec<&Trial> = self.replay.valid_trials().filter(is_near).collect();
         // Exclude trials that turned out to be short: they depend on their initial state.
         let is_long =
             |trial: &&Trial| trial.window.as_secs_f64() * 2.0 >= self.window.as_secs_f64();
         let long: Vec<&Trial> = trials.iter().copied().filter(is_long).collect();
-        if long.len() >= PILOT as usize * VALUES {
+        if long.len() >= PILOT_ROUNDS as usize * VALUES {
             trials = long;
         }
         let found = binding(self.replay.order, &trials, self.center)?;
         let crossing = self.center * found.crossing.x.exp();
         let is_refused = self.first_refused().is_some_and(|refused| refused < crossing);
-        (found.crossing.half_width <= USELESS && !is_refused).then_some(found)
+        (found.crossing.half_width <= USELESS_HALF_WIDTH && !is_refused).then_some(found)
     }
 
     /// Returns the smallest value at which requests fail far beyond chance.
     fn first_refused(&self) -> Option<f64> {
-        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         boundary::first_refused(self.replay.order, &valid)
     }
 
@@ -210,7 +213,7 @@ impl<'a> Rounds<'_, 'a> {
         let Some(found) = self.boundary() else { return };
         let Some(per_s) = self.replay.throughput(self.center) else { return };
         let relaxation = (found.dispersion - 1.0).max(0.0) / (2.0 * per_s);
-        let left = self.replay.left(Phase::Round(PILOT)).as_secs_f64();
+        let left = self.replay.time_left(Phase::Round(PILOT_ROUNDS)).as_secs_f64();
         let overhead = self.replay.overhead_s(self.center);
         let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - overhead;
         let wanted = (RELAXATIONS * relaxation).min(most);
@@ -222,7 +225,7 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     fn has_informative(&self, round: u32) -> bool {
-        let all: Vec<&Trial> = self.replay.valid().collect();
+        let all: Vec<&Trial> = self.replay.valid_trials().collect();
         !self.refuses()
             && self.of_round(round).any(|trial| is_informative(self.replay.order, trial, &all))
     }
@@ -244,13 +247,14 @@ impl<'a> Rounds<'_, 'a> {
         };
         self.center *= by.clamp(-self.span, self.span).exp();
         if let Some(boundary) = boundary.filter(|_| adapts) {
-            self.span = (SPANNED / boundary.crossing.slope).clamp(NARROWEST, WIDEST);
+            self.span =
+                (SPAN_LOG_RATIO / boundary.crossing.slope).clamp(NARROWEST_SPAN, WIDEST_SPAN);
         }
     }
 
     /// Returns the lowest crossing of the isotonic fits of all trials.
     fn isotonic(&self) -> Option<f64> {
-        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let positions = 0..self.replay.order.conditions.len();
         let crossings =
             positions.filter_map(|it| boundary::isotonic(self.replay.order, it, &valid));
@@ -261,57 +265,57 @@ impl<'a> Rounds<'_, 'a> {
     fn plan(&self) -> u32 {
         let overhead = self.replay.overhead_s(self.center);
         let cost = VALUES as f64 * (self.window.as_secs_f64() + overhead);
-        let left = self.replay.left(Phase::Round(PILOT)).as_secs_f64();
-        let affordable = PILOT + (left / cost) as u32;
+        let left = self.replay.time_left(Phase::Round(PILOT_ROUNDS)).as_secs_f64();
+        let affordable = PILOT_ROUNDS + (left / cost) as u32;
         let needed = match self.boundary() {
             None => MOST_ROUNDS,
             Some(boundary) => {
                 // Two standard errors: the interval of the pilot itself is wider, with few trials.
                 let ratio = 2.0 * boundary.crossing.error / HALF_WIDTH;
-                (f64::from(PILOT) * ratio * ratio).ceil().min(f64::from(MOST_ROUNDS)) as u32
+                (f64::from(PILOT_ROUNDS) * ratio * ratio).ceil().min(f64::from(MOST_ROUNDS)) as u32
             }
         };
-        needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT))
+        needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT_ROUNDS))
     }
 
     /// Halves the gap between the values that pass and those that fail, when no trial of a round
     /// was near the boundary. Returns the cliff in the gap, or moves the rounds to a trial near the
     /// boundary.
-    fn narrow(&mut self) -> Result<Option<Found>, Pause> {
+    fn narrow(&mut self) -> Result<Option<Found>, StopReason> {
         let order = self.replay.order;
         let mut gap = self.gap();
-        while let Some(middle) = gap.middle(order, CLIFF) {
-            let outcome = self.replay.probe(middle, Phase::Shrink, EXTENDED)?;
+        while let Some(middle) = gap.middle(order, CLIFF_RATIO) {
+            let outcome = self.replay.probe(middle, Phase::Shrink, MANY_REPEATS)?;
             gap.add(middle, &outcome);
-            let all: Vec<&Trial> = self.replay.valid().collect();
+            let all: Vec<&Trial> = self.replay.valid_trials().collect();
             let mut at_middle = all.iter().filter(|trial| trial.value == middle);
             if !self.refuses() && at_middle.any(|trial| is_informative(order, trial, &all)) {
                 self.center = middle;
                 let (low, high) = gap.low.zip(gap.high).unwrap_or((middle, middle));
-                self.span = (high / low).ln().clamp(NARROWEST, WIDEST);
+                self.span = (high / low).ln().clamp(NARROWEST_SPAN, WIDEST_SPAN);
                 return Ok(None);
             }
         }
         let Some((low, high)) = gap.low.zip(gap.high).filter(|_| gap.undecided.is_none()) else {
             return Ok(None);
         };
-        let limit = if order.vary.is_whole() { WHOLE_CLIFF } else { CLIFF };
-        if high / low <= limit && self.jumps(low, high) || order.vary.is_whole() {
+        let limit = if order.vary.is_whole() { WHOLE_NUMBER_CLIFF_RATIO } else { CLIFF_RATIO };
+        if high / low <= limit && self.is_jump(low, high) || order.vary.is_whole() {
             return Ok(Some(self.step(low, high, limit)));
         }
-        (self.center, self.span) = ((low * high).sqrt(), NARROWEST);
+        (self.center, self.span) = ((low * high).sqrt(), NARROWEST_SPAN);
         Ok(None)
     }
 
     /// Returns true if the measures are far from their bounds on both sides of a gap. A load that
     /// is not carried is far beyond them: below a narrow gap, it is then enough that no trial is
     /// near a bound. Refused requests also count as a jump.
-    fn jumps(&self, low: f64, high: f64) -> bool {
+    fn is_jump(&self, low: f64, high: f64) -> bool {
         if self.refuses() {
             return true;
         }
         let order = self.replay.order;
-        let all: Vec<&Trial> = self.replay.valid().collect();
+        let all: Vec<&Trial> = self.replay.valid_trials().collect();
         let at = |value: f64| -> Vec<&Trial> {
             all.iter().copied().filter(|trial| trial.value == value).collect()
         };
@@ -319,8 +323,8 @@ impl<'a> Rounds<'_, 'a> {
         let is_lost =
             |trial: &&Trial| trial.limited_failures > 0 || overload(order, trial).is_some();
         let is_lost = above.iter().any(is_lost);
-        let most = match is_lost && high / low <= CLIFF {
-            true => (-INFORMATIVE).exp(),
+        let most = match is_lost && high / low <= CLIFF_RATIO {
+            true => (-INFORMATIVE_RATIO).exp(),
             false => 1.0 / JUMP,
         };
         let is_far_below = |it| growth(order, it, &below, &all).is_some_and(|it| it <= most);
@@ -331,7 +335,7 @@ impl<'a> Rounds<'_, 'a> {
     /// Returns the bracket of all trials so far: the largest value that passes below the smallest
     /// one that fails.
     fn gap(&self) -> Bracket {
-        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let outcomes = outcomes(self.replay.order, &valid);
         let high = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)));
         let high = high.map(|(value, _)| *value);
@@ -352,7 +356,7 @@ impl<'a> Rounds<'_, 'a> {
 
     /// Returns a boundary between two neighbouring values.
     fn step(&self, low: f64, high: f64, limit: f64) -> Found {
-        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let outcomes = outcomes(self.replay.order, &valid);
         let binding = binding_at(&outcomes, high);
         let inversion = boundary::inversion(self.replay.order, &valid);
@@ -376,7 +380,7 @@ impl<'a> Rounds<'_, 'a> {
 
     fn found(&self, mut irregular: Vec<Irregular>) -> Option<Found> {
         let order = self.replay.order;
-        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let inversion = boundary::inversion(order, &valid);
         let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
         let found = self.boundary();
@@ -390,9 +394,9 @@ impl<'a> Rounds<'_, 'a> {
         if let Some((low, high)) = self.neighbours() {
             // Further rounds would add nothing.
             irregular.retain(|why| !matches!(why, Irregular::BudgetSpent { .. }));
-            return Some(Found { irregular, ..self.step(low, high, WHOLE_CLIFF) });
+            return Some(Found { irregular, ..self.step(low, high, WHOLE_NUMBER_CLIFF_RATIO) });
         }
-        let Some(found) = found else { return self.by_order(class, irregular) };
+        let Some(found) = found else { return self.boundary_by_order(class, irregular) };
         let at = |x: f64| self.center * x.exp();
         let (x, half) = (found.crossing.x, found.crossing.half_width);
         let estimate = at(x);
@@ -421,16 +425,18 @@ impl<'a> Rounds<'_, 'a> {
     /// between the largest value that passes and the smallest that fails above it. A jump of the
     /// measures across a narrow gap is a cliff, even if the search ended early. The class of a
     /// wider gap is unknown.
-    fn by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
+    fn boundary_by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;
         let boundary = match class {
-            Boundary::Smooth if high / low <= STEEP && self.jumps(low, high) => Boundary::Cliff,
+            Boundary::Smooth if high / low <= STEEP_RATIO && self.is_jump(low, high) => {
+                Boundary::Cliff
+            }
             Boundary::Smooth => Boundary::NotReached,
             other => other,
         };
         let isotonic = self.isotonic().filter(|it| (low..=high).contains(it));
-        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         Some(Found {
             boundary,
             estimate: isotonic.unwrap_or((low * high).sqrt()),
@@ -462,7 +468,7 @@ fn values(order: &CapacityOrder, center: f64, span: f64, round: u32) -> [f64; VA
         }
     };
     shuffle(&mut values, order.seed, round);
-    values.map(|value| settable(order, value))
+    values.map(|value| round_to_settable(order, value))
 }
 
 /// Shuffles the values of a round (Fisher and Yates).

@@ -2,13 +2,13 @@
 
 use workload::question::VariedLoad;
 
-use super::boundary::{contradiction, independent, load_limit, outcomes};
+use super::boundary::{contradiction, load_independence, load_limit, outcomes};
 use super::bracket::Bracket;
 use super::confirm::{Confirmed, confirm, confirm_at};
 use super::metastable::explain;
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
-use super::replay::{Pause, Replay};
+use super::replay::{Replay, StopReason};
 use super::result::{Boundary, Capacity, Interval, Irregular, Step};
 use super::rounds::{Found, rounds};
 use super::trial::Trial;
@@ -26,7 +26,7 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
 /// Largest ratio of the upper end of the interval to the confirmed value, or to the lower end of
 /// the interval, at which the boundary counts as located. A regular search has at most 1.12, except
 /// at a boundary that is so shallow that the confirmation needs a wide margin.
-pub(super) const LOCATED: f64 = 1.25;
+pub(super) const LOCATED_RATIO: f64 = 1.25;
 
 /// Largest difference of numbers of clients at which the boundary counts as located, regardless of
 /// the ratio.
@@ -56,7 +56,7 @@ fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     let mut bracket = Bracket::default();
     let mut irregular = Vec::new();
     let mut bracketed = bracket.find(replay).and_then(|()| bracket.shrink(replay));
-    if let Err(Pause::Irregular(Irregular::GeneratorLimited { value })) = bracketed
+    if let Err(StopReason::Irregular(Irregular::GeneratorLimited { value })) = bracketed
         && bracket.high.is_none()
     {
         irregular = bracket.approach(replay, value).map_err(Step::Run)?;
@@ -67,32 +67,32 @@ fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     }
     match bracketed {
         Ok(()) => {}
-        Err(Pause::Irregular(why)) => {
+        Err(StopReason::Irregular(why)) => {
             irregular.push(why);
             return Ok(Knowledge { found: None, bracket, irregular });
         }
-        Err(pause) => return Err(run(pause)),
+        Err(reason) => return Err(run(reason)),
     }
     match rounds(replay, bracket) {
         Ok(found) => Ok(Knowledge { found, bracket, irregular }),
-        Err(Pause::Irregular(why)) => {
+        Err(StopReason::Irregular(why)) => {
             irregular.push(why);
             Ok(Knowledge { found: None, bracket, irregular })
         }
-        Err(pause) => Err(run(pause)),
+        Err(reason) => Err(run(reason)),
     }
 }
 
-fn run(pause: Pause) -> Step {
-    match pause {
-        Pause::Run(request) => Step::Run(request),
-        Pause::Irregular(_) => unreachable!("irregularities are handled where they arise"),
+fn run(reason: StopReason) -> Step {
+    match reason {
+        StopReason::Run(request) => Step::Run(request),
+        StopReason::Irregular(_) => unreachable!("irregularities are handled where they arise"),
     }
 }
 
 fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Capacity {
     let order = replay.order;
-    let valid: Vec<&Trial> = replay.valid().collect();
+    let valid: Vec<&Trial> = replay.valid_trials().collect();
     let Knowledge { mut found, bracket, mut irregular } = knowledge;
     irregular.extend(load_limit(order, &valid).map(Irregular::LimitedBy));
     let contradiction = found.as_mut().and_then(|found| contradict(order, &valid, found));
@@ -114,7 +114,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
     // If no value fails, trials at larger loads are more informative than these.
     let near = credible.map(|found| found.estimate).or(fails);
     let near = near.filter(|_| irregular.iter().any(Irregular::is_without_boundary));
-    irregular.extend(near.and_then(|near| independent(order, &valid, near)));
+    irregular.extend(near.and_then(|near| load_independence(order, &valid, near)));
     explain(order, &valid, &mut irregular);
     let binding = match (&found, &failed) {
         (Some(found), _) => found.binding,
@@ -132,9 +132,9 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         binding,
         boundary: reached.unwrap_or(Boundary::NotReached),
         irregular,
-        trials: replay.judged(),
+        trials: replay.judged_trials(),
         isotonic: credible.and_then(|found| found.isotonic),
-        took: replay.took(),
+        took: replay.total_time(),
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
 fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Interval> {
     let Interval { low, high } = found.interval;
     let low = sustained.map_or(low, |sustained| sustained.min(low));
-    let is_wide = is_wide(&order.vary, Interval { low, high }, LOCATED);
+    let is_wide = is_wide(&order.vary, Interval { low, high }, LOCATED_RATIO);
     let is_unknown = found.boundary == Boundary::NotReached && found.irregular.is_empty();
     (is_wide || is_unknown).then_some(Interval { low, high })
 }
@@ -414,7 +414,7 @@ mod tests {
 
     /// Six trials of two seconds at half of the first value have enough requests.
     #[test]
-    fn short_budget_condemns_no_server_by_its_first_value() {
+    fn server_with_slow_first_value_is_searched_despite_short_budget() {
         for seconds in [60, 90, 120] {
             let trial = Nanos::from_secs(2);
             let order = CapacityOrder { trial, budget: Nanos::from_secs(seconds), ..order() };
@@ -571,7 +571,7 @@ mod tests {
                 continue;
             };
             let low = capacity.sustained.map_or(interval.low, |it| it.min(interval.low));
-            let is_wide = interval.high / low > LOCATED;
+            let is_wide = interval.high / low > LOCATED_RATIO;
             let why = &capacity.irregular;
             let is_named = why.iter().any(|it| matches!(it, Irregular::NotLocated { .. }));
             assert!(is_named || !is_wide, "{seed}: {capacity:?}");
@@ -1052,7 +1052,7 @@ mod tests {
 
     /// A trial at ten times its bound; the slope shows the distance of the boundary.
     #[test]
-    fn single_trial_beyond_its_bound_says_how_far_to_step_down() {
+    fn single_trial_beyond_its_bound_sets_the_step_down() {
         let capacity = found(|request| match request.phase {
             Phase::Confirm(1) => trial(request, request.value, 0.1),
             _ => regular(request),
@@ -1107,7 +1107,7 @@ mod tests {
 
     /// No request is slow, but the requests come in bursts: no trial of the bracket is decided.
     #[test]
-    fn values_that_only_seem_to_pass_are_confirmed() {
+    fn values_undecided_in_single_trials_are_confirmed() {
         let capacity = found(|request| {
             let mut trial = trial(request, request.value, 0.0);
             if let Some(Measure::Count(counted)) = trial.measures.first_mut() {
@@ -1189,7 +1189,7 @@ mod tests {
 
     /// The machine makes every trial of an hour invalid; shorter ones have confirmed the value.
     #[test]
-    fn value_whose_holds_are_all_invalid_stays_confirmed_and_is_not_said_to_be_held() {
+    fn invalid_holds_leave_a_value_confirmed_and_not_held() {
         let order = CapacityOrder { hold: Some(Nanos::from_secs(3_600)), ..order() };
         let (capacity, trials) = run(&order, |request| {
             let checks = (request.phase == Phase::Hold).then(|| "send-lag".to_owned());

@@ -105,7 +105,7 @@ impl CheckInput<'_> {
         let Some(used) = self.used() else { return CheckKind::Ceiling.not_possible(why) };
         let limit = CEILING_ALLOWED * 100.0;
         let judged = CheckKind::Ceiling.of(Unit::Percent, used.share * 100.0, limit);
-        judged.found(used.headroom.status(), Finding::Ceiling(used))
+        judged.conclude(used.headroom.status(), Finding::Ceiling(used))
     }
 
     /// Returns the service time at p50 of a job that uses a database, in nanoseconds.
@@ -133,7 +133,7 @@ impl CheckInput<'_> {
         let job = self.evidence.plan.account(account).name().to_owned();
         let status = if share <= FLOOR_ALLOWED { Status::Pass } else { Status::Suspect };
         let judged = CheckKind::Floor.of(Unit::Percent, share * 100.0, FLOOR_ALLOWED * 100.0);
-        judged.found(status, Finding::Floor(Floor { job, ns, share }))
+        judged.conclude(status, Finding::Floor(Floor { job, ns, share }))
     }
 
     /// Checks that the clock was cheap and fine enough for the times that it measured.
@@ -156,7 +156,7 @@ impl CheckInput<'_> {
         let is_fine = share <= CLOCK_COST_ALLOWED && step_ns * CLOCK_STEPS <= service_p50_ns;
         let status = if is_fine { Status::Pass } else { Status::Suspect };
         let judged = CheckKind::Clock.of(Unit::Percent, share * 100.0, CLOCK_COST_ALLOWED * 100.0);
-        judged.found(status, Finding::Clock(ClockCost { cost_ns, step_ns, service_p50_ns }))
+        judged.conclude(status, Finding::Clock(ClockCost { cost_ns, step_ns, service_p50_ns }))
     }
 }
 

@@ -27,7 +27,7 @@ impl CheckInput<'_> {
             }
         };
         let limit = self.evidence.plan.duration.map(Nanos::as_secs_f64);
-        Check { limit, ..judged.found(status, Finding::Complete(finding)) }
+        Check { limit, ..judged.conclude(status, Finding::Complete(finding)) }
     }
 
     fn end(&self) -> (Status, RunEnd) {

@@ -18,16 +18,16 @@ use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{self, Finding, JobObstacle};
 
 /// Value that A² exceeds once in a thousand times if the gaps are distributed as in the process.
-const SIGNIFICANT: f64 = 6.0;
+const SIGNIFICANT_A2: f64 = 6.0;
 
 /// Number of gaps to which A² is scaled if there are more, because A² grows with their number.
-const GAPS: f64 = 1_000.0;
+const SCALED_GAPS: f64 = 1_000.0;
 
 /// Minimum number of gaps.
-const FEWEST: u64 = 100;
+const FEWEST_GAPS: u64 = 100;
 
 /// Fraction of the gaps that may be too short, or too long, by more than [`SLACK_NS`].
-const MATTERS: f64 = 0.05;
+const PART_ALLOWED: f64 = 0.05;
 
 /// Difference of a gap that does not matter, in nanoseconds: an arrival may be noticed late by the
 /// allowed send lag.
@@ -46,15 +46,15 @@ struct Gaps<'a> {
 /// Deviation of the gaps from their distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Deviation {
-    /// Statistic of Anderson and Darling, scaled to at most [`GAPS`] gaps.
+    /// Statistic of Anderson and Darling, scaled to at most [`SCALED_GAPS`] gaps.
     a_squared: f64,
     /// Largest fraction of the gaps that is too short or too long by more than [`SLACK_NS`].
     part: f64,
 }
 
 impl Deviation {
-    fn is_odd(self) -> bool {
-        self.a_squared > SIGNIFICANT && self.part > MATTERS
+    fn is_irregular(self) -> bool {
+        self.a_squared > SIGNIFICANT_A2 && self.part > PART_ALLOWED
     }
 }
 
@@ -66,22 +66,22 @@ impl CheckInput<'_> {
             let name = self.evidence.plan.account(account).name();
             Some((name, self.gaps_of(account)?.deviation()))
         });
-        let key = |deviation: &Deviation| (deviation.is_odd(), deviation.part);
+        let key = |deviation: &Deviation| (deviation.is_irregular(), deviation.part);
         let Some((name, worst)) = found.max_by(|(_, a), (_, b)| {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         }) else {
-            return CheckKind::Gaps.not_possible(JobObstacle::FewGaps { fewest: FEWEST });
+            return CheckKind::Gaps.not_possible(JobObstacle::FewGaps { fewest: FEWEST_GAPS });
         };
-        let (status, finding) = match worst.is_odd() {
+        let (status, finding) = match worst.is_irregular() {
             false => (Status::Pass, finding::Gaps::Poisson),
             true => {
                 let job = name.to_owned();
                 (Status::Suspect, finding::Gaps::Odd { job, share: worst.part })
             }
         };
-        let judged = CheckKind::Gaps.of(Unit::Percent, worst.part * 100.0, MATTERS * 100.0);
-        judged.found(status, Finding::Gaps(finding))
+        let judged = CheckKind::Gaps.of(Unit::Percent, worst.part * 100.0, PART_ALLOWED * 100.0);
+        judged.conclude(status, Finding::Gaps(finding))
     }
 
     fn gaps_of(&self, account: AccountId) -> Option<Gaps<'_>> {
@@ -97,7 +97,7 @@ impl CheckInput<'_> {
             | Pacing::Replay => u32::from(self.evidence.threads.max(1)),
         };
         let mean_ns = 1e9 / rate.as_f64();
-        (measured.len() >= FEWEST).then_some(Gaps { measured, mean_ns, lanes })
+        (measured.len() >= FEWEST_GAPS).then_some(Gaps { measured, mean_ns, lanes })
     }
 }
 
@@ -132,7 +132,7 @@ impl Gaps<'_> {
             part = part.max(below / n - self.expected(high + SLACK_NS));
         }
         let a_squared = -n - sum / n;
-        Deviation { a_squared: a_squared * (GAPS / n).min(1.0), part }
+        Deviation { a_squared: a_squared * (SCALED_GAPS / n).min(1.0), part }
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
             let found: Vec<Deviation> = (0..1_000)
                 .map(|run| Noticed { run, arrivals, per_s, lanes }.deviation(|at| at))
                 .collect();
-            assert_eq!(found.iter().filter(|deviation| deviation.is_odd()).count(), 0);
+            assert_eq!(found.iter().filter(|deviation| deviation.is_irregular()).count(), 0);
             // The 1 % critical value of case 0 is 3.857.
             let tail = found.iter().filter(|deviation| deviation.a_squared > 3.857).count();
             let expected = if arrivals == 1_001 || lanes == 3 { 3..=20 } else { 0..=0 };
@@ -195,7 +195,7 @@ mod tests {
         for per_s in [100.0, 1_000.0, 10_000.0, 50_000.0] {
             let noticed = Noticed { run: 1, arrivals: 20_000, per_s, lanes: 1 };
             let found = noticed.deviation(|at| (at / 60e-6).ceil() * 60e-6);
-            assert!(!found.is_odd(), "{per_s}/s: {found:?}");
+            assert!(!found.is_irregular(), "{per_s}/s: {found:?}");
         }
     }
 
@@ -204,16 +204,16 @@ mod tests {
         let noticed = |run| Noticed { run, arrivals: 20_000, per_s: 1_000.0, lanes: 1 };
         for run in 0..50 {
             let ticks = noticed(run).deviation(|at| (at * 1e3).ceil() / 1e3);
-            assert!(ticks.is_odd(), "{ticks:?}");
+            assert!(ticks.is_irregular(), "{ticks:?}");
             // Nothing is noticed in the first 0.3 s of each second. (Rarer stalls are found by the
             // send lag.)
             let stalls = noticed(run).deviation(|at| at.max(at.floor() + 0.3));
-            assert!(stalls.is_odd(), "{stalls:?}");
+            assert!(stalls.is_irregular(), "{stalls:?}");
             let slower = noticed(run).deviation(|at| at * 1.5);
-            assert!(slower.is_odd(), "{slower:?}");
+            assert!(slower.is_irregular(), "{slower:?}");
             let of_many = Noticed { lanes: 4, ..noticed(run) };
             let of_many = of_many.deviation(|at| (at * 100.0).ceil() / 100.0);
-            assert!(of_many.is_odd(), "{of_many:?}");
+            assert!(of_many.is_irregular(), "{of_many:?}");
         }
     }
 

@@ -18,11 +18,11 @@ use crate::observed::{Growth, Observed};
 const STALL_ALLOWED: Nanos = Nanos::from_millis(40);
 
 /// Fraction of the window beyond which one stall makes the result INVALID.
-const STALL_HOPELESS: f64 = 0.05;
+const STALL_INVALID: f64 = 0.05;
 
 /// Maximum time from the last sample to the end of the window. There is one sample each second, and
 /// a run that was killed may lack the last.
-const NOTICES_WITHIN: Nanos = Nanos::from_secs(3);
+const LATEST_SAMPLE_AGE: Nanos = Nanos::from_secs(3);
 
 /// Fraction of the window that a request thread may wait for a processor.
 const WAIT_ALLOWED: f64 = 0.05;
@@ -74,34 +74,34 @@ impl CheckInput<'_> {
         let longest = within.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
         let (at, length_s) = longest.unwrap_or((Nanos::ZERO, 0.0));
         let allowed = STALL_ALLOWED.as_secs_f64();
-        let others = self.evidence.observed.iter().filter(|it| !it.is(generator::STALL));
-        let last = others.filter_map(watched_until).max();
-        let did_last = last.is_some_and(|last| last + NOTICES_WITHIN >= window.end);
+        let others = self.evidence.observed.iter().filter(|it| !it.has_metric(generator::STALL));
+        let last = others.filter_map(sampled_until).max();
+        let did_last = last.is_some_and(|last| last + LATEST_SAMPLE_AGE >= window.end);
         if length_s <= allowed && !did_last {
             return CheckKind::Stall.not_possible(ObservationObstacle::WatcherEnded);
         }
         let judged = CheckKind::Stall.of(Unit::Milliseconds, length_s * 1e3, allowed * 1e3);
         if length_s <= allowed {
-            return judged.found(Status::Pass, Finding::Stall(Stalls::None));
+            return judged.conclude(Status::Pass, Finding::Stall(Stalls::None));
         }
         let window_s = self.evidence.window_length().as_secs_f64();
-        let is_hopeless = length_s > window_s * STALL_HOPELESS;
+        let is_hopeless = length_s > window_s * STALL_INVALID;
         let status = if is_hopeless { Status::Invalid } else { Status::Suspect };
         let finding = Stalls::Longest { length_s, at, others: within.len() - 1 };
-        judged.found(status, Finding::Stall(finding))
+        judged.conclude(status, Finding::Stall(finding))
     }
 
     /// Checks that request threads did not wait for a processor.
     pub(super) fn processor_wait(&self) -> Check {
         let Some((thread, share)) = self.largest_share(lane::WAITED) else {
-            return CheckKind::ProcessorWait.not_possible(self.why_no_threads());
+            return CheckKind::ProcessorWait.not_possible(self.no_threads_obstacle());
         };
         let has_database_here = self.evidence.surroundings.has_database_here(&self.evidence.plan);
         let finding = ProcessorWait { thread: thread.to_owned(), share, has_database_here };
         let status = if share <= WAIT_ALLOWED { Status::Pass } else { Status::Suspect };
         let judged =
             CheckKind::ProcessorWait.of(Unit::Percent, share * 100.0, WAIT_ALLOWED * 100.0);
-        judged.found(status, Finding::ProcessorWait(finding))
+        judged.conclude(status, Finding::ProcessorWait(finding))
     }
 
     /// Checks that request threads had time to spare.
@@ -110,12 +110,12 @@ impl CheckInput<'_> {
             return CheckKind::GeneratorCpu.not_possible(ObservationObstacle::Spinning);
         }
         let Some((thread, share)) = self.largest_share(lane::RAN) else {
-            return CheckKind::GeneratorCpu.not_possible(self.why_no_threads());
+            return CheckKind::GeneratorCpu.not_possible(self.no_threads_obstacle());
         };
         let headroom = self.headroom(share <= BUSY_ALLOWED);
         let finding = ThreadUse { thread: thread.to_owned(), share, headroom };
         let judged = CheckKind::GeneratorCpu.of(Unit::Percent, share * 100.0, BUSY_ALLOWED * 100.0);
-        judged.found(headroom.status(), Finding::GeneratorCpu(finding))
+        judged.conclude(headroom.status(), Finding::GeneratorCpu(finding))
     }
 
     /// Returns the busiest request thread and its fraction of a processor, if it had hardly any
@@ -138,7 +138,7 @@ impl CheckInput<'_> {
         let share = stolen.by / all.by;
         let status = if share <= STOLEN_ALLOWED { Status::Pass } else { Status::Suspect };
         let judged = CheckKind::StolenTime.of(Unit::Percent, share * 100.0, STOLEN_ALLOWED * 100.0);
-        judged.found(status, Finding::StolenTime { share })
+        judged.conclude(status, Finding::StolenTime { share })
     }
 
     fn growth_of(&self, observed: &Observed) -> Option<Growth> {
@@ -148,7 +148,7 @@ impl CheckInput<'_> {
     /// Returns the request thread whose metric (a time in seconds) grew fastest, and the growth as
     /// a fraction of the elapsed time.
     fn largest_share(&self, metric: ObservedMetric) -> Option<(&str, f64)> {
-        let lanes = self.observed_lanes().filter(|observed| observed.is(metric));
+        let lanes = self.observed_lanes().filter(|observed| observed.has_metric(metric));
         let shares = lanes.filter_map(|observed| {
             let Growth { by, span } = self.growth_of(observed)?;
             Some((observed.component.as_str(), by / span.as_secs_f64()))
@@ -160,11 +160,11 @@ impl CheckInput<'_> {
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane<'_>> {
         let share = |name: &str, metric: ObservedMetric| {
             let mut of_it = self.observed_lanes().filter(|observed| observed.component == name);
-            let observed = of_it.find(|observed| observed.is(metric))?;
+            let observed = of_it.find(|observed| observed.has_metric(metric))?;
             let Growth { by, span } = self.growth_of(observed)?;
             Some(by / span.as_secs_f64())
         };
-        let lanes = self.observed_lanes().filter(|observed| observed.is(lane::RAN));
+        let lanes = self.observed_lanes().filter(|observed| observed.has_metric(lane::RAN));
         lanes.filter_map(move |observed| {
             let name = observed.component.as_str();
             Some(Lane { name, ran: share(name, lane::RAN)?, waited: share(name, lane::WAITED)? })
@@ -177,7 +177,7 @@ impl CheckInput<'_> {
         all.filter(|observed| observed.component.starts_with(LANE_PREFIX))
     }
 
-    fn why_no_threads(&self) -> Obstacle {
+    fn no_threads_obstacle(&self) -> Obstacle {
         let was_read = || self.observed_lanes().next().is_some();
         match self.reason_not_observed() {
             Some(why) => why,
@@ -189,7 +189,7 @@ impl CheckInput<'_> {
 
 /// Returns the time until which a series was sampled. If its last reading represents several
 /// samples, the run was killed, and the samples of an equally long time after it are lost.
-fn watched_until(observed: &Observed) -> Option<Nanos> {
+fn sampled_until(observed: &Observed) -> Option<Nanos> {
     let (before, last) = match observed.points.as_slice() {
         [] => return None,
         [(only, _)] => (*only, *only),

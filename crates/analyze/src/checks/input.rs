@@ -9,7 +9,7 @@ use crate::backlog::{
     Arrivals, INTERVALS, IntervalRequests, Trend, open_share, trend, trend_of_varying,
 };
 use crate::evidence::{Evidence, JobEvidence};
-use crate::warmup::varies;
+use crate::warmup::has_varying_rate;
 
 /// Fraction of unexpected errors beyond which a run is invalid.
 pub(super) const ERRORS_INVALID: f64 = 0.01;
@@ -162,7 +162,7 @@ impl<'a> CheckInput<'a> {
     pub(super) fn open_share(&self, account: AccountId) -> Option<f64> {
         let job = self.evidence.plan.account(account).job();
         let Backlog { open, arrivals, ended } = self.backlog(&self.evidence.jobs[account.index()]);
-        if !job.has_arrivals() || varies(job) || open.len() >= INTERVALS {
+        if !job.has_arrivals() || has_varying_rate(job) || open.len() >= INTERVALS {
             return None;
         }
         let intervals =

@@ -53,7 +53,7 @@ impl<'a> CheckInput<'a> {
         let status = if difference.abs() <= allowed { Status::Pass } else { Status::Suspect };
         let finding = BusyClients { job: name.to_owned(), busy: found, clients };
         let judged = CheckKind::Little.of(Unit::Percent, percent(difference), percent(allowed));
-        judged.found(status, Finding::Little(finding))
+        judged.conclude(status, Finding::Little(finding))
     }
 
     fn busy(&self, account: AccountId) -> Option<Busy<'a>> {

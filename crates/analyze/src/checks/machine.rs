@@ -21,7 +21,7 @@ const FEWEST_READINGS: usize = 5;
 
 /// Significant change in standard errors. Readings of neighbouring seconds are correlated, so this
 /// limit is larger than for independent numbers (3.3 for 1 in 1,000).
-const SIGNIFICANT: f64 = 5.0;
+const SIGNIFICANT_ERRORS: f64 = 5.0;
 
 impl CheckInput<'_> {
     /// Checks that the wall clock was not set.
@@ -48,7 +48,7 @@ impl CheckInput<'_> {
             false => (Status::Suspect, WallClock::Set { by_s: largest, at }),
         };
         let judged = kind.of(Unit::Milliseconds, largest.abs() * 1e3, STEP_ALLOWED_S * 1e3);
-        judged.found(status, Finding::WallClock(finding))
+        judged.conclude(status, Finding::WallClock(finding))
     }
 
     /// Returns the changes between consecutive readings in the window, each with the time of the
@@ -78,7 +78,7 @@ impl CheckInput<'_> {
         let status = if from.differs_from(to) { Status::Suspect } else { Status::Pass };
         let judged = kind.of(Unit::Percent, by * 100.0, FREQUENCY_ALLOWED * 100.0);
         let finding = Frequencies { earlier: (earlier, from.mean), later: (later, to.mean) };
-        judged.found(status, Finding::Frequency(finding))
+        judged.conclude(status, Finding::Frequency(finding))
     }
 
     /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
@@ -146,7 +146,7 @@ impl Sample {
     /// Returns true if a later sample differs materially and beyond chance.
     fn differs_from(self, later: Sample) -> bool {
         let difference = (later.mean - self.mean).abs();
-        difference > SIGNIFICANT * self.error_with(later)
+        difference > SIGNIFICANT_ERRORS * self.error_with(later)
             && difference > FREQUENCY_ALLOWED * self.mean
     }
 

@@ -78,7 +78,7 @@ impl<'a> CheckInput<'a> {
             by if by <= RATE_INVALID.max(2.0 * worst.chance) => Status::Suspect,
             _ => Status::Invalid,
         };
-        judged.found(status, Finding::Rate(finding))
+        judged.conclude(status, Finding::Rate(finding))
     }
 
     /// Returns the number of requests due in a span by the schedule; the job may be active in only
@@ -128,14 +128,14 @@ impl<'a> CheckInput<'a> {
             .flat_map(|account| self.seconds(account).map(move |second| (account, second)))
             .collect();
         let limit = quantile_of_largest(SQUARED_QUANTILE_OF_SECONDS, seconds.len());
-        let key = |second: &Second| (second.is_odd(limit), second.z.abs());
+        let key = |second: &Second| (second.is_deviant(limit), second.z.abs());
         let Some((account, worst)) = seconds.iter().max_by(|(_, a), (_, b)| {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         }) else {
             return CheckKind::EachSecond.not_possible(JobObstacle::NoScheduleOfSeconds);
         };
-        let (status, finding) = match worst.is_odd(limit) {
+        let (status, finding) = match worst.is_deviant(limit) {
             false => (Status::Pass, Seconds::AsScheduled),
             true => {
                 let job = self.evidence.plan.account(*account).name().to_owned();
@@ -143,7 +143,7 @@ impl<'a> CheckInput<'a> {
             }
         };
         let judged = CheckKind::EachSecond.of(Unit::StandardDeviations, worst.z, limit);
-        judged.found(status, Finding::EachSecond(finding))
+        judged.conclude(status, Finding::EachSecond(finding))
     }
 
     /// Returns true if a schedule alone determines the requests that are due at any time.
@@ -195,7 +195,7 @@ impl<'a> CheckInput<'a> {
             false => (Status::Suspect, Sending::Short { job: name.to_owned(), share }),
         };
         let judged = CheckKind::Achieved.of(Unit::Percent, share * 100.0, allowed * 100.0);
-        judged.found(status, Finding::Achieved(finding))
+        judged.conclude(status, Finding::Achieved(finding))
     }
 
     fn shortfall(&self, account: AccountId) -> Shortfall<'a> {
@@ -231,9 +231,9 @@ impl<'a> CheckInput<'a> {
         let judged = CheckKind::Arrivals.of(Unit::StandardDeviations, z, limit);
         let finding = Irregularity { job: name.to_owned(), index };
         let [low, high] = DISPERSION;
-        let is_odd = z.abs() > limit && !(low..=high).contains(&index);
-        let status = if is_odd { Status::Suspect } else { Status::Pass };
-        judged.found(status, Finding::Arrivals(finding))
+        let is_deviant = z.abs() > limit && !(low..=high).contains(&index);
+        let status = if is_deviant { Status::Suspect } else { Status::Pass };
+        judged.conclude(status, Finding::Arrivals(finding))
     }
 
     /// Returns true if requests of a job arrive at random at one rate through the whole window.
@@ -290,7 +290,7 @@ impl Second {
         Second { begin, by, z }
     }
 
-    fn is_odd(&self, limit: f64) -> bool {
+    fn is_deviant(&self, limit: f64) -> bool {
         self.z.abs() > limit && self.by.abs() > RATE_INVALID
     }
 }
@@ -382,7 +382,7 @@ mod tests {
     fn second_with_too_many_or_too_few_arrivals_is_rejected() {
         let limit = quantile_of_largest(SQUARED_QUANTILE_OF_SECONDS, 60);
         let odd = |due: f64, came: f64, is_random| {
-            Second::of(Nanos::ZERO, due, came, is_random).is_odd(limit)
+            Second::of(Nanos::ZERO, due, came, is_random).is_deviant(limit)
         };
         for (due, came, is_random, found) in [
             (100.0, 160.0, true, true),

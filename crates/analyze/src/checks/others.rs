@@ -25,7 +25,7 @@ impl CheckInput<'_> {
         let share = most.share();
         let status = if share <= ALLOWED { Status::Pass } else { Status::Suspect };
         let judged = kind.of(Unit::Percent, share * 100.0, ALLOWED * 100.0);
-        judged.found(status, Finding::OtherPrograms(most))
+        judged.conclude(status, Finding::OtherPrograms(most))
     }
 
     /// Returns the reason why a database cannot be distinguished from other programs; `None` if

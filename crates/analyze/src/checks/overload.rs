@@ -27,7 +27,7 @@ impl CheckInput<'_> {
             let judged =
                 CheckKind::Backlog.of(Unit::PercentOpen, share * 100.0, OPEN_ALLOWED * 100.0);
             let finding = Finding::Backlog(Backlog::Grows { jobs: overloaded });
-            return judged.found(Status::Suspect, finding);
+            return judged.conclude(Status::Suspect, finding);
         }
         let (status, finding) = match steepest {
             _ if !overloaded.is_empty() => (Status::Suspect, Backlog::Grows { jobs: overloaded }),
@@ -55,7 +55,7 @@ impl CheckInput<'_> {
         let full = self.jobs().filter(|(.., counts)| counts.balance.rejected() > 0);
         let jobs = full.map(|(name, ..)| name.to_owned()).collect();
         let judged = CheckKind::Backlog.of(Unit::RejectedRequests, rejected as f64, 0.0);
-        Some(judged.found(Status::Suspect, Finding::Backlog(Backlog::QueuesFull { jobs })))
+        Some(judged.conclude(Status::Suspect, Finding::Backlog(Backlog::QueuesFull { jobs })))
     }
 
     /// Returns a finding if jobs left too many requests unsent and no backlog grew.
@@ -73,6 +73,6 @@ impl CheckInput<'_> {
         let share = shares.max_by(f64::total_cmp).filter(|_| !jobs.is_empty())?;
         let judged =
             CheckKind::Backlog.of(Unit::PercentUnsent, share * 100.0, UNSENT_ALLOWED * 100.0);
-        Some(judged.found(Status::Suspect, Finding::Backlog(Backlog::Unsent { jobs, share })))
+        Some(judged.conclude(Status::Suspect, Finding::Backlog(Backlog::Unsent { jobs, share })))
     }
 }

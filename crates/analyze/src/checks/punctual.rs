@@ -21,7 +21,7 @@ const SHARE: f64 = 0.10;
 
 /// Send lag at p99 that is allowed if it is small relative to the p99 response time. Few jobs have
 /// such a short median and such a long p99.
-const BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
+const ALLOWED_BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
 /// Multiple of the limit beyond which the result is INVALID: the send lag makes up half of the
 /// response time.
@@ -65,7 +65,7 @@ impl<'a> CheckInput<'a> {
         let Lag { job, part, ns, limit_ns, .. } = lag;
         let judged = CheckKind::SendLag.of(Unit::Milliseconds, ns / 1e6, limit_ns / 1e6);
         let finding = finding::Lag { job: job.to_owned(), part, ns };
-        judged.found(lag.status(), Finding::SendLag(finding))
+        judged.conclude(lag.status(), Finding::SendLag(finding))
     }
 }
 
@@ -75,7 +75,7 @@ fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
     let response = evidence.histogram(Kind::Response)?;
     let at = |fraction| lag.value_at_quantile(fraction) as f64;
     let share = |fraction| response.value_at_quantile(fraction) as f64 * SHARE;
-    let of_most = share(0.5).max(BESIDE_MEDIAN.0 as f64).min(share(0.99));
+    let of_most = share(0.5).max(ALLOWED_BESIDE_MEDIAN.0 as f64).min(share(0.99));
     Some([
         Lag {
             job,

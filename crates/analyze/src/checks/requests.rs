@@ -26,7 +26,7 @@ impl CheckInput<'_> {
                 (Status::Pass, Requests::Scheduled { requests, length })
             }
         };
-        judged.found(status, Finding::Window(finding))
+        judged.conclude(status, Finding::Window(finding))
     }
 
     /// Checks that every request that came due has an outcome.
@@ -47,7 +47,7 @@ impl CheckInput<'_> {
         };
         let status = if lost == 0 { Status::Pass } else { Status::Invalid };
         let judged = CheckKind::Balance.of(Unit::Requests, lost as f64, 0.0);
-        judged.found(status, Finding::Balance(outcomes))
+        judged.conclude(status, Finding::Balance(outcomes))
     }
 
     /// Checks that no requests failed unexpectedly. The job with the largest error rate counts: one
@@ -73,7 +73,7 @@ impl CheckInput<'_> {
             _ => Status::Invalid,
         };
         let judged = CheckKind::Errors.of(Unit::Percent, rate * 100.0, ERRORS_SUSPECT * 100.0);
-        judged.found(status, Finding::Errors(finding))
+        judged.conclude(status, Finding::Errors(finding))
     }
 
     /// Returns the class of most of a job's unexpected errors.
@@ -119,7 +119,7 @@ impl CheckInput<'_> {
                 (Status::Invalid, WrongResults::Some { job, results })
             }
         };
-        judged.found(status, Finding::WrongResults(finding))
+        judged.conclude(status, Finding::WrongResults(finding))
     }
 
     /// Checks that all files of the workload were read and written. If a file failed, some requests
@@ -135,7 +135,7 @@ impl CheckInput<'_> {
             (None, None) => (Status::Pass, Files::Whole),
         };
         let judged = CheckKind::Files.of(Unit::Files, faults.len() as f64, 0.0);
-        judged.found(status, Finding::Files(finding))
+        judged.conclude(status, Finding::Files(finding))
     }
 
     /// Checks that all times were within the range of the histograms.
@@ -143,6 +143,6 @@ impl CheckInput<'_> {
         let times = self.all().overflows;
         let status = if times == 0 { Status::Pass } else { Status::Invalid };
         let judged = CheckKind::Overflow.of(Unit::Times, times as f64, 0.0);
-        judged.found(status, Finding::Overflow { times })
+        judged.conclude(status, Finding::Overflow { times })
     }
 }

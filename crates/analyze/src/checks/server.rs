@@ -14,28 +14,29 @@ use crate::finding::{
     Checkpoints, Commits, ComparedCounter, CounterComparison, CounterObstacle, Coverage, Cycles,
     Finding, Obstacle,
 };
-use crate::server_counters::Answered;
+use crate::server_counters::JobAnswers;
 
 /// Fraction of the server's count, and number per second, that may come from other clients. The
 /// servers' own work was observed to be below one per second.
-const STRANGE_SHARE: f64 = 0.005;
-const STRANGE_PER_S: f64 = 5.0;
+const OTHER_CLIENTS_SHARE: f64 = 0.005;
+const OTHER_CLIENTS_PER_S: f64 = 5.0;
 
 /// Largest error of a server's uptime, in seconds, if it is reported in whole seconds.
-const YOUNGER_ALLOWED_S: f64 = 2.5;
+const UPTIME_ERROR_S: f64 = 2.5;
 
 /// First words of statements that are one transaction each outside of an explicit transaction.
-const PLAIN: [&str; 21] = [
+const SINGLE_TRANSACTION_WORDS: [&str; 21] = [
     "select", "with", "insert", "update", "delete", "replace", "merge", "values", "table",
     "explain", "show", "create", "drop", "alter", "truncate", "lock", "notify", "listen",
     "unlisten", "comment", "set",
 ];
 
-/// Words that make a statement several transactions, even if it begins with one of [`PLAIN`].
-const NOT_PLAIN: [&str; 1] = ["concurrently"];
+/// Words that make a statement several transactions, even if it begins with one of
+/// [`SINGLE_TRANSACTION_WORDS`].
+const SEVERAL_TRANSACTIONS_WORDS: [&str; 1] = ["concurrently"];
 
 /// Amount of log, in bytes, below which a checkpoint has almost nothing to write.
-const LITTLE_LOG: f64 = 1_048_576.0;
+const NEGLIGIBLE_LOG: f64 = 1_048_576.0;
 
 /// Minimum number of cycles for one to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
@@ -67,7 +68,7 @@ impl Series {
 impl CounterComparison {
     /// Returns the largest excess that may come from other clients in a run of this length.
     fn allowed(&self, length_s: f64) -> f64 {
-        (self.server * STRANGE_SHARE).max(length_s * STRANGE_PER_S)
+        (self.server * OTHER_CLIENTS_SHARE).max(length_s * OTHER_CLIENTS_PER_S)
     }
 }
 
@@ -101,7 +102,7 @@ impl<'a> CheckInput<'a> {
             _ => (Status::Pass, Commits::Agree(worst)),
         };
         let judged = kind.of(Unit::Counted(worst.counter), difference, allowed);
-        judged.found(status, Finding::Commits(finding))
+        judged.conclude(status, Finding::Commits(finding))
     }
 
     /// Counts the checkpoints in the run.
@@ -125,7 +126,7 @@ impl<'a> CheckInput<'a> {
         let coverage = coverage(cycles, written_bytes);
         let finding = Checkpoints { cycles, written_bytes, coverage };
         let judged = kind.of(Unit::Cycles, cycles.count(), ENOUGH_CYCLES);
-        judged.found(Status::Pass, Finding::Checkpoints(finding))
+        judged.conclude(Status::Pass, Finding::Checkpoints(finding))
     }
 
     /// Returns true if PostgreSQL was seen to use parallel workers.
@@ -170,7 +171,7 @@ impl<'a> CheckInput<'a> {
         let since = counters.growth(database::COUNTED_SINCE);
         let moved = since.is_some_and(|by| by != 0.0);
         let uptime = counters.growth(database::COUNTED_FOR);
-        let is_younger = uptime.is_some_and(|by| by < counters.read_at_s() - YOUNGER_ALLOWED_S);
+        let is_younger = uptime.is_some_and(|by| by < counters.read_at_s() - UPTIME_ERROR_S);
         let shrank = [database::COMMITS, database::STATEMENTS]
             .into_iter()
             .any(|metric| counters.growth(metric).is_some_and(|by| by < 0.0));
@@ -186,7 +187,7 @@ impl<'a> CheckInput<'a> {
             // PostgreSQL counts every statement outside of a transaction as a transaction.
             let commits = self.compare(ComparedCounter::Commits, &self.transactions()?);
             return match commits.iter().find(|c| c.server == 0.0 && c.own[0] > 0.0) {
-                Some(_) => Err(CounterObstacle::CounterStands),
+                Some(_) => Err(CounterObstacle::CounterConstant),
                 None => Ok(commits),
             };
         };
@@ -196,7 +197,7 @@ impl<'a> CheckInput<'a> {
         }
         compared.extend(self.compare(ComparedCounter::Statements, &self.statements()));
         match statements == 0.0 {
-            true => Err(CounterObstacle::CounterStands),
+            true => Err(CounterObstacle::CounterConstant),
             false => Ok(compared),
         }
     }
@@ -220,7 +221,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the jobs and parts that have statements, each with its answers.
-    fn reported(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a Answered)> {
+    fn reported(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a JobAnswers)> {
         let evidence = self.evidence;
         let named = evidence.plan.jobs_and_parts().zip(&evidence.server_counters.jobs);
         named.filter(|(either, _)| !either.is_mix())
@@ -238,10 +239,10 @@ impl<'a> CheckInput<'a> {
                 Reconnect::PerTransaction => 2 + each,
             };
             Ok(match either.requests().transaction {
-                true => [named.done(), named.done() + named.doubtful() * lost],
+                true => [named.executed(), named.executed() + named.uncertain() * lost],
                 false => {
                     let answered: u64 = named.statements.iter().sum();
-                    [answered, answered + named.doubtful() * (each + lost)]
+                    [answered, answered + named.uncertain() * (each + lost)]
                 }
             })
         });
@@ -257,8 +258,8 @@ impl<'a> CheckInput<'a> {
             is_plain(job)?;
             Ok(match (job.transaction, job.pipeline) {
                 (false, _) => [0, 0],
-                (true, true) => [0, named.done() + named.doubtful()],
-                (true, false) => [named.done(), named.done() + named.doubtful()],
+                (true, true) => [0, named.executed() + named.uncertain()],
+                (true, false) => [named.executed(), named.executed() + named.uncertain()],
             })
         });
         jobs.collect()
@@ -270,10 +271,10 @@ impl<'a> CheckInput<'a> {
         let jobs = self.reported().map(|(either, named)| {
             let job = either.requests();
             let answered: u64 = named.statements.iter().sum();
-            let around = if job.transaction { 2 * named.done() } else { 0 };
+            let around = if job.transaction { 2 * named.executed() } else { 0 };
             // Include a rollback, and a session that ends another session.
             let most = job.statements.len() as u64 + 5;
-            [answered + around, answered + around + named.doubtful() * most]
+            [answered + around, answered + around + named.uncertain() * most]
         });
         jobs.collect()
     }
@@ -283,10 +284,10 @@ impl<'a> CheckInput<'a> {
 fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
     let odd = requests.statements.iter().find(|statement| {
         let word = statement.first_word().map(str::to_ascii_lowercase);
-        let is_known = word.is_some_and(|word| PLAIN.contains(&word.as_str()));
+        let is_known = word.is_some_and(|word| SINGLE_TRANSACTION_WORDS.contains(&word.as_str()));
         // Spliced text may be another statement.
         let text = statement.sample().map(|text| text.to_ascii_lowercase());
-        let has = |text: &str| NOT_PLAIN.iter().any(|word| text.contains(word));
+        let has = |text: &str| SEVERAL_TRANSACTIONS_WORDS.iter().any(|word| text.contains(word));
         !is_known || text.is_none_or(|text| has(&text))
     });
     match odd.map(|statement| statement.first_word().unwrap_or("…")) {
@@ -301,7 +302,7 @@ fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
 /// Returns the conclusiveness of the checkpoint cycles of a run in which the server wrote this many
 /// bytes of log.
 fn coverage(cycles: Cycles, written_bytes: f64) -> Coverage {
-    if written_bytes < LITTLE_LOG {
+    if written_bytes < NEGLIGIBLE_LOG {
         Coverage::NothingToWrite
     } else if cycles.count() < ENOUGH_CYCLES {
         Coverage::FewCycles

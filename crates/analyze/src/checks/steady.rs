@@ -13,7 +13,7 @@ use crate::change::{LevelChange, level_change_at};
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
 use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
-use crate::warmup::{SteadyStart, WarmupEnd, runs_throughout, varies};
+use crate::warmup::{SteadyStart, WarmupEnd, has_varying_rate, runs_throughout};
 
 /// Relative change over the window below which a drift is immaterial.
 const DRIFT_MATTERS: f64 = 0.05;
@@ -25,14 +25,14 @@ const STEP_MATTERS: f64 = 0.03;
 const FEWEST_PARTS: usize = 10;
 
 /// Minimum number of parts on either side of a step.
-const BESIDE: usize = 3;
+const FEWEST_PARTS_ON_SIDE: usize = 3;
 
 /// Minimum number of requests in a part for a median.
 const FEWEST_REQUESTS: u64 = 30;
 
 /// Largest t over all positions of a step that independent normal numbers exceed with a probability
 /// of 0.002, for 10 to 20 parts; found by 60,000 simulations.
-const SIGNIFICANT: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
+const SIGNIFICANT_T: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
 
 /// A change of the response time.
 struct Change<'a> {
@@ -62,7 +62,7 @@ impl<'a> CheckInput<'a> {
             let name = self.evidence.plan.account(account).name();
             let LevelChange { index, by, t } = largest_step(medians)?;
             let at_s = self.evidence.steps.start(parts[index].0.start).as_secs_f64();
-            let is_chance = t.abs() <= significant(medians.len());
+            let is_chance = t.abs() <= significant_t(medians.len());
             Some(Change { name, by, is_chance, at_s: Some(at_s) })
         })
     }
@@ -73,7 +73,7 @@ impl<'a> CheckInput<'a> {
         matters: f64,
         find: impl Fn(AccountId, &[f64], &[(Range<usize>, Distribution)]) -> Option<Change<'a>>,
     ) -> Check {
-        if let Some(why) = self.why_not_steady() {
+        if let Some(why) = self.not_steady_obstacle() {
             return kind.not_possible(why);
         }
         let changes = self.whole_jobs().filter(|account| !self.is_overloaded(*account)).filter_map(
@@ -99,16 +99,16 @@ impl<'a> CheckInput<'a> {
             Some(at_s) => MedianChange::Abrupt { job, by, at_s },
         };
         let status = if change == MedianChange::None { Status::Pass } else { Status::Suspect };
-        kind.of(Unit::Percent, by * 100.0, matters * 100.0).found(status, finding(change))
+        kind.of(Unit::Percent, by * 100.0, matters * 100.0).conclude(status, finding(change))
     }
 
     /// Returns the reason why times may change intentionally; `None` if there is none.
-    fn why_not_steady(&self) -> Option<JobObstacle> {
+    fn not_steady_obstacle(&self) -> Option<JobObstacle> {
         let jobs = &self.evidence.plan.jobs;
         if jobs.iter().any(|job| !runs_throughout(job, self.evidence.window())) {
             return Some(JobObstacle::IntermittentJobs);
         }
-        jobs.iter().any(varies).then_some(JobObstacle::VaryingRate)
+        jobs.iter().any(has_varying_rate).then_some(JobObstacle::VaryingRate)
     }
 
     /// Checks that the end of the warm-up was found, unless its length was given.
@@ -131,7 +131,7 @@ impl<'a> CheckInput<'a> {
             WarmupEnd::Found(_) => (Status::Pass, WarmUp::Found { length }),
         };
         let judged = kind.of(Unit::Seconds, length.as_secs_f64(), run.as_secs_f64() / 2.0);
-        judged.found(status, Finding::WarmUp(finding))
+        judged.conclude(status, Finding::WarmUp(finding))
     }
 }
 
@@ -150,15 +150,15 @@ fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
 
 /// Returns the change with the largest |t| by Student's t.
 fn largest_step(parts: &[f64]) -> Option<LevelChange> {
-    let indexes = BESIDE..(parts.len() + 1).saturating_sub(BESIDE);
+    let indexes = FEWEST_PARTS_ON_SIDE..(parts.len() + 1).saturating_sub(FEWEST_PARTS_ON_SIDE);
     indexes
         .map(|index| level_change_at(parts, index))
         .max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
 
 /// Returns the t that chance seldom exceeds with this number of parts.
-fn significant(parts: usize) -> f64 {
-    SIGNIFICANT[parts.clamp(FEWEST_PARTS, FEWEST_PARTS + SIGNIFICANT.len() - 1) - FEWEST_PARTS]
+fn significant_t(parts: usize) -> f64 {
+    SIGNIFICANT_T[parts.clamp(FEWEST_PARTS, FEWEST_PARTS + SIGNIFICANT_T.len() - 1) - FEWEST_PARTS]
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
     use base::{Seed, Stream};
 
     use super::*;
-    use crate::change::PERFECT;
+    use crate::change::LARGEST_T;
 
     /// Returns independent, nearly normal numbers around 1 with this deviation.
     fn scatter(run: u64, parts: usize, deviation: f64) -> Vec<f64> {
@@ -185,7 +185,7 @@ mod tests {
             let found = (0..5_000)
                 .filter(|run| {
                     let step = largest_step(&scatter(*run, parts, 0.1)).expect("enough");
-                    step.t.abs() > significant(parts)
+                    step.t.abs() > significant_t(parts)
                 })
                 .count();
             assert!((1..=25).contains(&found), "{found} of 5,000 with {parts} parts");
@@ -198,11 +198,11 @@ mod tests {
             let mut parts = scatter(5, 20, 0.005);
             parts[at..].iter_mut().for_each(|part| *part *= 1.05);
             let step = largest_step(&parts).expect("enough");
-            assert!(step.t > significant(20) && (step.by - 0.05).abs() < 0.01, "{step:?}");
+            assert!(step.t > significant_t(20) && (step.by - 0.05).abs() < 0.01, "{step:?}");
             assert_eq!(step.index, at);
         }
         let perfect: Vec<f64> = (0..20).map(|part| if part < 8 { 1.0 } else { 2.0 }).collect();
-        assert_eq!(largest_step(&perfect), Some(LevelChange { index: 8, by: 1.0, t: PERFECT }));
+        assert_eq!(largest_step(&perfect), Some(LevelChange { index: 8, by: 1.0, t: LARGEST_T }));
         assert_eq!(largest_step(&[1.0; 20]).map(|step| step.t), Some(0.0));
     }
 }

@@ -14,14 +14,14 @@ use crate::refused::MISSING_ALLOWED;
 /// Average number of connections of a job.
 struct Connections<'a> {
     job: &'a str,
-    asked: u32,
+    configured: u32,
     open: f64,
 }
 
 impl Connections<'_> {
     /// Returns the fraction of the connections that was not open.
     fn missing(&self) -> f64 {
-        1.0 - self.open / f64::from(self.asked)
+        1.0 - self.open / f64::from(self.configured)
     }
 }
 
@@ -36,14 +36,14 @@ impl<'a> CheckInput<'a> {
         if let Some(lost) = self.first_loss_of_varied_server() {
             let (first, text) = (lost.at, lost.text.clone());
             let finding = Outages::FewerServers { length: away, first, text };
-            return judged.found(Status::Invalid, Finding::Outage(finding));
+            return judged.conclude(Status::Invalid, Finding::Outage(finding));
         }
         let Some(first) = outages.first() else {
-            return judged.found(Status::Pass, Finding::Outage(Outages::None));
+            return judged.conclude(Status::Pass, Finding::Outage(Outages::None));
         };
         let text = self.first_refusal(|_| true).map(|event| event.text.clone());
         let finding = Outages::Some { length: away, first: first.start, text };
-        judged.found(Status::Suspect, Finding::Outage(finding))
+        judged.conclude(Status::Suspect, Finding::Outage(finding))
     }
 
     /// Returns the event that shows the loss of a server in a sweep over the number of servers: the
@@ -122,40 +122,40 @@ impl<'a> CheckInput<'a> {
         if let Some(event) = limits.first() {
             let finding = finding::Connections::Limited { text: event.text.clone() };
             let judged = kind.of(Unit::Limits, limits.len() as f64, 0.0);
-            return judged.found(Status::Suspect, Finding::Connections(finding));
+            return judged.conclude(Status::Suspect, Finding::Connections(finding));
         }
         let (status, finding) = match fewest {
-            Some(Connections { job, asked, open }) if missing > MISSING_ALLOWED => {
+            Some(Connections { job, configured, open }) if missing > MISSING_ALLOWED => {
                 let job = job.to_owned();
                 let refusal = self.refusal();
                 (
                     Status::Suspect,
-                    finding::Connections::Missing { job, configured: asked, open, refusal },
+                    finding::Connections::Missing { job, configured, open, refusal },
                 )
             }
             Some(_) => (Status::Pass, finding::Connections::AllOpen),
             None => (Status::Pass, finding::Connections::AllAccepted),
         };
         let judged = kind.of(Unit::Percent, missing * 100.0, MISSING_ALLOWED * 100.0);
-        judged.found(status, Finding::Connections(finding))
+        judged.conclude(status, Finding::Connections(finding))
     }
 
     /// Returns the connections of a job that keeps a fixed number of them for its whole duration.
     fn connections_of(&self, account: AccountId) -> Option<Connections<'a>> {
         let job = self.evidence.plan.account(account).job();
-        let asked = match job.pacing {
+        let configured = match job.pacing {
             Pacing::Closed { clients, .. } => clients,
             Pacing::Queue { workers, .. } => workers,
             Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => return None,
         };
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;
-        if asked == 0 || job.has_fixed_request_count() || !keeps_them {
+        if configured == 0 || job.has_fixed_request_count() || !keeps_them {
             return None;
         }
         let open: Vec<u64> =
             self.evidence.open_connections(account).map(|(_, open)| open).collect();
         let sum: u64 = open.iter().sum();
         let open = (!open.is_empty()).then(|| sum as f64 / open.len() as f64)?;
-        Some(Connections { job: job.name(), asked, open })
+        Some(Connections { job: job.name(), configured, open })
     }
 }

@@ -48,7 +48,7 @@ impl FalsePositives {
     }
 
     /// Returns the sum of two counts.
-    pub fn and(self, other: FalsePositives) -> FalsePositives {
+    pub fn plus(self, other: FalsePositives) -> FalsePositives {
         FalsePositives {
             comparisons: self.comparisons + other.comparisons,
             rejections: self.rejections + other.rejections,
@@ -93,7 +93,7 @@ mod tests {
         let intervals = [interval(-0.1, 0.1), interval(0.01, 0.1), None, interval(-0.2, -0.1)];
         let counted = FalsePositives::of(intervals);
         assert_eq!(counted, FalsePositives { comparisons: 3, rejections: 2 });
-        assert_eq!(counted.and(counted).rate(), Some(4.0 / 6.0));
+        assert_eq!(counted.plus(counted).rate(), Some(4.0 / 6.0));
         assert_eq!(FalsePositives::default().rate(), None);
     }
 
@@ -115,7 +115,7 @@ mod tests {
 
     /// P(more than 3 of 20) is 1.6 %, P(more than 2) 7.5 %.
     #[test]
-    fn machine_is_unfit_beyond_chance() {
+    fn machine_is_unfit_only_beyond_chance() {
         let of = |comparisons, rejections| FalsePositives { comparisons, rejections };
         assert!(!of(20, 3).is_unfit());
         assert!(of(20, 4).is_unfit());

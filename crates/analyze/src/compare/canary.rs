@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_canaries_say_nothing() {
+    fn too_few_canaries_show_no_drift() {
         let runs: Vec<RunFigures> =
             (0..4).map(|n| figures(1.0, 300.0 + 100.0 * f64::from(n))).collect();
         let counted: Vec<CountedRun<'_>> = (0..)

@@ -27,7 +27,7 @@ pub enum Incomparable {
 }
 
 /// Returns a value on the scale of the statistics: its logarithm if ratios are compared.
-pub(crate) fn inner(value: f64, scale: Scale) -> Result<f64, Incomparable> {
+pub(crate) fn to_scale(value: f64, scale: Scale) -> Result<f64, Incomparable> {
     match scale {
         Scale::Ratio if value > 0.0 && value.is_finite() => Ok(value.ln()),
         Scale::Ratio => Err(Incomparable::NotPositive),
@@ -37,15 +37,15 @@ pub(crate) fn inner(value: f64, scale: Scale) -> Result<f64, Incomparable> {
 
 /// Returns a difference on the scale of the statistics as a change: exp(d) − 1 if ratios are
 /// compared.
-pub(crate) fn outer(difference: f64, scale: Scale) -> f64 {
+pub(crate) fn to_change(difference: f64, scale: Scale) -> f64 {
     match scale {
         Scale::Ratio => difference.exp_m1(),
         Scale::Difference => difference,
     }
 }
 
-/// Returns a change as a difference on the scale of the statistics: the inverse of [`outer`].
-pub(super) fn back(change: f64, scale: Scale) -> f64 {
+/// Returns a change as a difference on the scale of the statistics: the inverse of [`to_change`].
+pub(super) fn to_difference(change: f64, scale: Scale) -> f64 {
     match scale {
         Scale::Ratio => change.ln_1p(),
         Scale::Difference => change,
@@ -66,8 +66,8 @@ impl ChangeInterval {
     /// Returns the interval around a difference on the scale of the statistics.
     pub(super) fn around(difference: f64, half_width: f64, scale: Scale) -> ChangeInterval {
         ChangeInterval {
-            low: outer(difference - half_width, scale),
-            high: outer(difference + half_width, scale),
+            low: to_change(difference - half_width, scale),
+            high: to_change(difference + half_width, scale),
         }
     }
 

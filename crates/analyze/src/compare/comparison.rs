@@ -480,7 +480,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn arms_that_a_saturating_rate_overloads_are_compared_by_what_they_carry() {
+    fn arms_overloaded_by_a_saturating_rate_are_compared_by_throughput() {
         let arm = compared_at_300(false, Some("read"));
         assert_eq!(
             (arm.overloaded, declared(&arm)),
@@ -501,7 +501,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn rate_that_every_arm_carries_or_that_saturates_nothing_is_no_throughput() {
+    fn throughput_is_not_judged_at_a_carried_or_unsaturating_rate() {
         for (keeps_up, saturated) in [(true, Some("read")), (false, Some("pay")), (false, None)] {
             let arm = compared_at_300(keeps_up, saturated);
             assert_eq!(arm.overloaded, [false; 2], "{saturated:?}");

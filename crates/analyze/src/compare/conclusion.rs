@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_interval_must_lie_beyond_what_matters() {
+    fn claim_needs_the_whole_interval_beyond_the_smallest_change() {
         let undecided = Conclusion::Undecided { more_pairs: Some(5) };
         check(0.011, 0.05, Direction::Higher, Conclusion::Better);
         check(0.009, 0.05, Direction::Higher, undecided);

@@ -124,7 +124,8 @@ pub struct RunVerdict {
 impl RunVerdict {
     /// Creates the verdict from checks that object; those that pass are ignored.
     pub fn new(checks: impl IntoIterator<Item = (CheckKind, Status)>) -> RunVerdict {
-        RunVerdict::divided(checks.into_iter().map(|(kind, status)| (kind, status, kind.belongs())))
+        let judged = |(kind, status): (CheckKind, Status)| (kind, status, kind.judged_domain());
+        RunVerdict::divided(checks.into_iter().map(judged))
     }
 
     /// Creates the verdict from all checks of a run.

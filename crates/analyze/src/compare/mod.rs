@@ -35,7 +35,7 @@ pub use aa::FalsePositives;
 pub use arm_id::ArmId;
 pub use canary::{MachineChange, machine_changes};
 pub use change::{ChangeInterval, Incomparable};
-pub(crate) use change::{inner, outer};
+pub(crate) use change::{to_change, to_scale};
 pub use comparison::{
     ArmComparison, ArmSample, Compared, Comparison, Design, MetricChange, Terms, compare,
     compare_samples,

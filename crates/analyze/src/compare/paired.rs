@@ -13,7 +13,7 @@
 
 use workload::question::Scale;
 
-use super::change::{ChangeInterval, Incomparable, back, inner, median, outer};
+use super::change::{ChangeInterval, Incomparable, median, to_change, to_difference, to_scale};
 use super::standard_error::{StandardError, scatter};
 use crate::student::critical_t;
 
@@ -78,7 +78,8 @@ impl Paired {
     /// Fails with fewer than two pairs, or three with an order effect, and with a value of 0 or
     /// less if ratios are compared.
     pub fn of(pairs: &[Pair], scale: Scale, model: OrderModel) -> Result<Paired, Incomparable> {
-        let difference = |pair: &Pair| Ok(inner(pair.arm, scale)? - inner(pair.baseline, scale)?);
+        let difference =
+            |pair: &Pair| Ok(to_scale(pair.arm, scale)? - to_scale(pair.baseline, scale)?);
         let raw = pairs.iter().map(difference).collect::<Result<Vec<f64>, Incomparable>>()?;
         let side = |pair: &Pair| match pair.order {
             PairOrder::BaselineFirst => 1.0,
@@ -122,7 +123,7 @@ impl Paired {
 
     /// Returns the estimated change.
     pub fn change(&self) -> f64 {
-        outer(self.estimate, self.scale)
+        to_change(self.estimate, self.scale)
     }
 
     /// Returns the estimated difference on the scale of the statistics.
@@ -144,7 +145,7 @@ impl Paired {
     /// Returns the change of a run in the second position of its pair relative to a run of the same
     /// arm in the first position; `None` if it was not fitted.
     pub fn order_effect(&self) -> Option<f64> {
-        self.order_effect.map(|effect| outer(effect, self.scale))
+        self.order_effect.map(|effect| to_change(effect, self.scale))
     }
 
     /// Returns the interval that misses the true change with a probability of `alpha`; `None` if
@@ -163,7 +164,7 @@ impl Paired {
             .iter()
             .enumerate()
             .flat_map(|(first, x)| all[first..].iter().map(move |y| (x + y) / 2.0));
-        outer(median(means.collect()), self.scale)
+        to_change(median(means.collect()), self.scale)
     }
 
     /// Returns the number of further pairs that an interval needs to lie on one side of all these
@@ -175,7 +176,7 @@ impl Paired {
     }
 
     fn pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
-        let distance = |bound: &f64| (self.estimate - back(*bound, self.scale)).abs();
+        let distance = |bound: &f64| (self.estimate - to_difference(*bound, self.scale)).abs();
         let clearance = bounds.iter().map(distance).fold(f64::INFINITY, f64::min);
         let parameters = self.differences.len() as f64 - self.freedom;
         let suffices = |pairs: u32| {

@@ -92,7 +92,7 @@ mod tests {
 
     /// The whole database has grown by a half, and the table not at all.
     #[test]
-    fn limit_without_a_name_is_judged_by_the_whole_database_beside_one_of_a_table() {
+    fn unnamed_limit_applies_to_whole_database() {
         let run = |whole: f64, of_table: f64| {
             let mut figures = RunFigures::bare(&[]);
             for (metric, value) in [("size(t)", of_table), ("size", whole)] {

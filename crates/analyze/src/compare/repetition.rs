@@ -6,7 +6,7 @@
 
 use workload::question::Scale;
 
-use super::change::{ChangeInterval, Incomparable, outer};
+use super::change::{ChangeInterval, Incomparable, to_change};
 use super::comparison::Compared;
 use super::conclusion::Conclusion;
 use super::paired::{OrderModel, Paired};
@@ -73,7 +73,7 @@ pub fn repeat(
     let interval =
         error.map(|error| ChangeInterval::around(difference, error.half_width(alpha), scale));
     let outcome = outcome([first.conclusion, second.conclusion], interval, delta);
-    Ok(Repetition { difference: outer(difference, scale), interval, outcome })
+    Ok(Repetition { difference: to_change(difference, scale), interval, outcome })
 }
 
 fn outcome(

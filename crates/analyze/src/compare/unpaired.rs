@@ -8,7 +8,7 @@
 
 use workload::question::Scale;
 
-use super::change::{ChangeInterval, Incomparable, inner, median, outer};
+use super::change::{ChangeInterval, Incomparable, median, to_change, to_scale};
 use super::standard_error::{StandardError, scatter};
 
 /// The estimated change between two groups of runs.
@@ -33,10 +33,10 @@ impl Unpaired {
         if fewest == 0 {
             return Err(Incomparable::TooFew { has: 0, needs: 1 });
         }
-        let inner = |values: &[f64]| {
-            values.iter().map(|value| inner(*value, scale)).collect::<Result<Vec<f64>, _>>()
+        let to_scale = |values: &[f64]| {
+            values.iter().map(|value| to_scale(*value, scale)).collect::<Result<Vec<f64>, _>>()
         };
-        let [baseline, arm] = [inner(baseline)?, inner(arm)?];
+        let [baseline, arm] = [to_scale(baseline)?, to_scale(arm)?];
         let has_several_runs = fewest > 1;
         let error = || StandardError::of_difference(error(&baseline), error(&arm));
         let differences = arm.iter().flat_map(|own| baseline.iter().map(move |other| own - other));
@@ -56,7 +56,7 @@ impl Unpaired {
 
     /// Returns the estimated change.
     pub fn change(&self) -> f64 {
-        outer(self.estimate, self.scale)
+        to_change(self.estimate, self.scale)
     }
 
     /// Returns the interval that misses the true change with a probability of `alpha` if nothing
@@ -69,7 +69,7 @@ impl Unpaired {
     /// Returns the change by Hodges and Lehmann: the median of the differences of all runs of the
     /// arm to all runs of the baseline.
     pub fn hodges_lehmann(&self) -> f64 {
-        outer(median(self.differences.clone()), self.scale)
+        to_change(median(self.differences.clone()), self.scale)
     }
 }
 

@@ -45,7 +45,7 @@ pub struct OtherPoint {
     /// common repeats, or without scatter.
     pub interval: Option<ChangeInterval>,
     /// Relation to the best point.
-    pub standing: Ranking,
+    pub ranking: Ranking,
 }
 
 /// The relation of a point to the best one.
@@ -72,13 +72,13 @@ impl BestPoint {
     /// Returns the points that are not shown to be worse than the best: ties, undecided and
     /// unproven ones.
     pub fn not_worse(&self) -> impl Iterator<Item = usize> {
-        let all = self.others.iter().filter(|other| other.standing != Ranking::Worse);
+        let all = self.others.iter().filter(|other| other.ranking != Ranking::Worse);
         all.map(|other| other.point)
     }
 
     /// Returns true if no other point is [unproven](Ranking::Unproven).
     pub fn is_tested(&self) -> bool {
-        self.others.iter().all(|other| other.standing != Ranking::Unproven)
+        self.others.iter().all(|other| other.ranking != Ranking::Unproven)
     }
 }
 
@@ -94,8 +94,8 @@ pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
         return RepetitionOutcome::Undecided;
     };
     let is_among =
-        |of: &BestPoint, point| of.best == Some(point) || has_standing(of, point, Ranking::Tie);
-    let is_worse = |of: &BestPoint, point| has_standing(of, point, Ranking::Worse);
+        |of: &BestPoint, point| of.best == Some(point) || has_ranking(of, point, Ranking::Tie);
+    let is_worse = |of: &BestPoint, point| has_ranking(of, point, Ranking::Worse);
     let is_tested = first.is_tested() && second.is_tested();
     if is_tested && is_among(second, before) && is_among(first, now) {
         RepetitionOutcome::Holds
@@ -107,11 +107,11 @@ pub fn repeat_best(first: &BestPoint, second: &BestPoint) -> RepetitionOutcome {
 }
 
 /// Returns true if a point is not the best one and has this relation to it.
-fn has_standing(of: &BestPoint, point: usize, standing: Ranking) -> bool {
-    of.others.iter().any(|other| other.point == point && other.standing == standing)
+fn has_ranking(of: &BestPoint, point: usize, ranking: Ranking) -> bool {
+    of.others.iter().any(|other| other.point == point && other.ranking == ranking)
 }
 
-/// Returns the best point by a rule, with the other points' standings at an error probability of
+/// Returns the best point by a rule, with the other points' rankings at an error probability of
 /// `alpha` over all of them. `deltas` are the smallest changes that matter.
 pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, deltas: &Deltas, alpha: f64) -> BestPoint {
     let mut usable = Vec::new();
@@ -170,15 +170,16 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
     let differences = differences(best, other);
     let paired = pair(&differences);
     let mean = || differences.iter().sum::<f64>() / differences.len() as f64;
-    let outer = |difference| crate::compare::outer(difference, rule.metric.quantity.scale());
-    let change = (!differences.is_empty()).then(|| outer(mean()));
+    let scale = rule.metric.quantity.scale();
+    let to_change = |difference| crate::compare::to_change(difference, scale);
+    let change = (!differences.is_empty()).then(|| to_change(mean()));
     let interval = paired
         .as_ref()
         .and_then(|paired| paired.interval(claim.alpha))
-        .map(|interval| ChangeInterval { low: outer(interval.low), high: outer(interval.high) });
+        .map(|it| ChangeInterval { low: to_change(it.low), high: to_change(it.high) });
     let is_equal = !differences.is_empty() && differences.iter().all(|it| *it == 0.0);
     let more = |paired: &Paired| paired.more_pairs_to_clear(&[0.0], claim.alpha);
-    let standing = match change.zip(interval) {
+    let ranking = match change.zip(interval) {
         None if is_equal => Ranking::Tie,
         None => Ranking::Unproven,
         Some((change, interval)) => {
@@ -195,7 +196,7 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
             }
         }
     };
-    OtherPoint { point: other.point, change, interval, standing }
+    OtherPoint { point: other.point, change, interval, ranking }
 }
 
 /// Returns the differences of the other point to the best one in their common repeats.
@@ -250,9 +251,9 @@ mod tests {
             [(Direction::Higher, "throughput(read)"), (Direction::Lower, "response.p99")]
         {
             let found = judged(&runs, better, text);
-            let standings: Vec<Ranking> = found.others.iter().map(|other| other.standing).collect();
+            let rankings: Vec<Ranking> = found.others.iter().map(|other| other.ranking).collect();
             assert!(matches!(found.best, Some(2 | 3)), "{found:?}");
-            assert_eq!(standings, [Ranking::Worse, Ranking::Worse, Ranking::Tie]);
+            assert_eq!(rankings, [Ranking::Worse, Ranking::Worse, Ranking::Tie]);
             assert_eq!(found.not_worse().count(), 1, "{found:?}");
             assert!(found.is_tested());
         }
@@ -267,9 +268,9 @@ mod tests {
             [(Direction::Higher, "throughput(read)"), (Direction::Lower, "response.p99")]
         {
             let found = judged(&runs, better, text);
-            let standing = found.others[0].standing;
+            let ranking = found.others[0].ranking;
             // The differences have a mean of 0.595 and scatter by 0.819.
-            assert_eq!(standing, Ranking::Undecided { more_repeats: Some(7) }, "{text}");
+            assert_eq!(ranking, Ranking::Undecided { more_repeats: Some(7) }, "{text}");
             assert_eq!((found.best, found.not_worse().count()), (Some(1), 1));
             assert!(found.is_tested());
         }
@@ -302,8 +303,8 @@ mod tests {
     /// The best points differ, and neither sweep shows that its best point is better.
     #[test]
     fn repeated_sweep_with_undecided_points_is_undecided() {
-        let of = |best: usize, standing| {
-            let other = OtherPoint { point: 1 - best, change: None, interval: None, standing };
+        let of = |best: usize, ranking| {
+            let other = OtherPoint { point: 1 - best, change: None, interval: None, ranking };
             BestPoint { best: Some(best), others: vec![other], unusable: Vec::new(), delta: 0.01 }
         };
         let undecided = Ranking::Undecided { more_repeats: Some(7) };
@@ -344,14 +345,14 @@ mod tests {
     }
 
     #[test]
-    fn one_repeat_claims_nothing() {
+    fn one_repeat_gives_no_claim() {
         let found = judged(
             &sweep([500.0, 900.0, 1_000.0, 700.0], 1),
             Direction::Higher,
             "throughput(read)",
         );
         assert_eq!(found.best, Some(2));
-        assert!(found.others.iter().all(|other| other.standing == Ranking::Unproven));
+        assert!(found.others.iter().all(|other| other.ranking == Ranking::Unproven));
         assert!(found.others.iter().all(|other| other.interval.is_none()), "{found:?}");
         assert!(found.others.iter().all(|other| other.change.is_some()), "{found:?}");
         assert_eq!(found.not_worse().count(), 3);
@@ -359,10 +360,10 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_do_not_scatter_claim_nothing() {
+    fn runs_without_scatter_give_no_claim() {
         let runs = [("1", vec![figures(500.0, 1.0); 3]), ("2", vec![figures(900.0, 1.0); 3])];
         let found = judged(&runs, Direction::Higher, "throughput(read)");
-        assert_eq!((found.best, found.others[0].standing), (Some(1), Ranking::Unproven));
+        assert_eq!((found.best, found.others[0].ranking), (Some(1), Ranking::Unproven));
     }
 
     /// Example: the share of failed requests is 0 at every point.
@@ -371,7 +372,7 @@ mod tests {
         for repeats in [1, 3] {
             let runs = ["1", "2"].map(|value| (value, vec![figures(900.0, 1.0); repeats]));
             let found = judged(&runs, Direction::Lower, "response.p99");
-            assert_eq!((found.best, found.others[0].standing), (Some(0), Ranking::Tie));
+            assert_eq!((found.best, found.others[0].ranking), (Some(0), Ranking::Tie));
             assert!(found.is_tested());
         }
     }
@@ -400,8 +401,8 @@ mod tests {
         let mut runs = sweep([500.0, 900.0, 1_000.0, 700.0], 3);
         runs[0].1.truncate(1);
         let found = judged(&runs, Direction::Higher, "throughput(read)");
-        let standings: Vec<Ranking> = found.others.iter().map(|other| other.standing).collect();
-        assert_eq!(standings[0], Ranking::Unproven, "{found:?}");
+        let rankings: Vec<Ranking> = found.others.iter().map(|other| other.ranking).collect();
+        assert_eq!(rankings[0], Ranking::Unproven, "{found:?}");
         assert!(found.others[1].interval.is_some(), "{found:?}");
     }
 }

@@ -3,7 +3,7 @@
 use workload::question::{RunMetric, Scale, Subject};
 
 use crate::check::Status;
-use crate::compare::{Missing, RunFigures, StandardError, inner, scatter};
+use crate::compare::{Missing, RunFigures, StandardError, scatter, to_scale};
 
 /// Error probability of the interval of each mean, and of the best point and the parameters.
 pub const ALPHA: f64 = 0.05;
@@ -93,7 +93,7 @@ impl CurvePoint<'_> {
         let value = |run: &CurveRun<'_>| {
             let rate = run.figures.completed(job);
             let rate = rate.ok_or(Unusable::Missing(Missing::NotMeasured))?;
-            inner(rate, Scale::Ratio).map_err(|_| Unusable::NotPositive)
+            to_scale(rate, Scale::Ratio).map_err(|_| Unusable::NotPositive)
         };
         let values = self.runs.iter().map(value).collect::<Result<Vec<f64>, Unusable>>()?;
         match values.is_empty() {
@@ -113,7 +113,7 @@ impl CurvePoint<'_> {
         let scale = metric.quantity.scale();
         let value = |run: &CurveRun<'_>| {
             let value = run.figures.get(metric).map_err(Unusable::Missing)?;
-            let value = inner(value, scale).map_err(|_| Unusable::NotPositive)?;
+            let value = to_scale(value, scale).map_err(|_| Unusable::NotPositive)?;
             Ok((run.repeat, value))
         };
         self.runs.iter().map(value).collect()
@@ -148,14 +148,14 @@ fn mean_of(values: &[f64], scale: Scale, alpha: f64) -> PointMean {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = scatter((squares / (n - 1.0)).sqrt(), values);
     let error = StandardError { error: deviation / n.sqrt(), freedom: n - 1.0 };
-    let outer = |value: f64| match scale {
+    let to_value = |value: f64| match scale {
         Scale::Ratio => value.exp(),
         Scale::Difference => value,
     };
-    let around = |half: f64| Interval { low: outer(mean - half), high: outer(mean + half) };
+    let around = |half: f64| Interval { low: to_value(mean - half), high: to_value(mean + half) };
     let interval = (error.error > 0.0).then(|| around(error.half_width(alpha)));
-    let values = values.iter().copied().map(outer).collect();
-    PointMean { values, mean: outer(mean), interval }
+    let values = values.iter().copied().map(to_value).collect();
+    PointMean { values, mean: to_value(mean), interval }
 }
 
 /// Returns true if the load of a metric's job exceeds the capacity; for a metric without a job,

@@ -376,7 +376,7 @@ mod tests {
 
     /// At 32 and 64 clients the law of a single server would predict the time of a low load.
     #[test]
-    fn nothing_is_predicted_beyond_a_peak() {
+    fn points_beyond_the_peak_have_no_prediction() {
         let all = [
             ("64", 3_483.0, 18.3),
             ("1", 908.0, 1.0),

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn models_belong_to_the_thing_that_varies() {
+    fn models_depend_on_the_varied_key() {
         let runs = [figures(100.0, 1.0), figures(190.0, 1.0)];
         let job = "read".to_owned();
         let clients = curve(&runs, 2, &Varied::Clients { job: job.clone() });
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn point_of_zero_clients_has_one() {
+    fn point_of_zero_clients_counts_as_one_client() {
         let job = || "read".to_owned();
         let closed = figures(100.0, 1.0);
         let run = SweepRun { arm: ArmId::BASELINE, point: 0, repeat: 0, figures: &closed };

@@ -505,7 +505,7 @@ mod tests {
 
     /// σ = 0.5 and κ = 0.9: the law has its peak at √(0.5/0.9) = 0.75.
     #[test]
-    fn throughput_that_falls_from_the_first_client_on_has_its_peak_there() {
+    fn falling_throughput_has_its_peak_at_one_client() {
         let parameters = [[1_000.0, 0.5, 0.9], [1_000.0, 1.0, 0.9]];
         for (parameters, noise) in parameters.into_iter().flat_map(|it| [(it, 0.0), (it, 0.01)]) {
             let found = fit(&sweep(&CLIENTS, law(parameters), noise, 1)).unwrap();

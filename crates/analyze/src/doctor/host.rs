@@ -19,23 +19,23 @@ pub(super) const CHECKS: [Check<()>; 8] = [
 ];
 
 /// Maximum number of bytes in swap: pages that have not been needed for long.
-const SWAPPED: u64 = 16 << 20;
+const SWAP_ALLOWED: u64 = 16 << 20;
 
 /// Minimum number of open files for a run whose connections grow in number. A run raises the soft
 /// limit by itself, so the hard limit counts.
 const FEWEST_FILES: u64 = 4_096;
 
 /// Largest share of the processors that other programs may use.
-const BUSY: f64 = 0.10;
+const BUSY_ALLOWED: f64 = 0.10;
 
 /// Largest load average per processor: above it, half of them were busy for a minute.
 const LOAD_PER_PROCESSOR: f64 = 0.5;
 
 /// Largest share of processor time that a hypervisor may steal.
-const STOLEN: f64 = 0.005;
+const STOLEN_ALLOWED: f64 = 0.005;
 
 /// Largest lateness of 99 of 100 sleeps: the limit of the check `send-lag` of a run.
-const LATE: Nanos = Nanos::from_micros(200);
+const LATENESS_ALLOWED: Nanos = Nanos::from_micros(200);
 
 /// Clock sources that are read without a system call.
 const FAST_CLOCKS: [&str; 5] =
@@ -52,7 +52,7 @@ fn governor(all: &DoctorInput) -> CheckOutcome {
 fn swap(all: &DoctorInput) -> CheckOutcome {
     match all.number::<u64>(host::SWAP_USED) {
         None => CheckOutcome::NotPossible(MissingFact::UsedSwap),
-        Some(used) if used <= SWAPPED => CheckOutcome::Fine,
+        Some(used) if used <= SWAP_ALLOWED => CheckOutcome::Fine,
         Some(used_bytes) => CheckOutcome::Found(Problem::Swap { used_bytes }),
     }
 }
@@ -100,7 +100,7 @@ fn busy_machine(all: &DoctorInput) -> CheckOutcome {
     let per_processor =
         load.zip(all.number(host::CPU_LOGICAL)).map(|(load, n): (f64, f64)| load / n);
     let was_busy = per_processor.is_some_and(|load| load > LOAD_PER_PROCESSOR);
-    match now.busy <= BUSY && !was_busy {
+    match now.busy <= BUSY_ALLOWED && !was_busy {
         true => CheckOutcome::Fine,
         false => CheckOutcome::Found(Problem::BusyMachine { busy: now.busy, load }),
     }
@@ -109,7 +109,7 @@ fn busy_machine(all: &DoctorInput) -> CheckOutcome {
 fn stolen_time(all: &DoctorInput) -> CheckOutcome {
     match all.processors {
         None => CheckOutcome::NotPossible(MissingFact::ProcessorUse),
-        Some(now) if now.stolen <= STOLEN => CheckOutcome::Fine,
+        Some(now) if now.stolen <= STOLEN_ALLOWED => CheckOutcome::Fine,
         Some(now) => CheckOutcome::Found(Problem::StolenTime { share: now.stolen }),
     }
 }
@@ -117,7 +117,7 @@ fn stolen_time(all: &DoctorInput) -> CheckOutcome {
 fn timer(all: &DoctorInput) -> CheckOutcome {
     match all.timer {
         None => CheckOutcome::NotPossible(MissingFact::Timer),
-        Some(late) if late.p99 <= LATE => CheckOutcome::Fine,
+        Some(late) if late.p99 <= LATENESS_ALLOWED => CheckOutcome::Fine,
         Some(late) => CheckOutcome::Found(Problem::Timer { late, condition: sleep_condition(all) }),
     }
 }

@@ -58,7 +58,7 @@ fn same_processors(server: &Server) -> CheckOutcome {
 const SMALL_POOL: u64 = 128 << 20;
 
 /// Divisor of the machine's memory that gives the size from which a small buffer is adequate.
-const FAIR_PART: u64 = 8;
+const ADEQUATE_PART: u64 = 8;
 
 fn buffer_pool(all: &DoctorInput, server: &Server) -> CheckOutcome {
     let found =
@@ -72,7 +72,7 @@ fn buffer_pool(all: &DoctorInput, server: &Server) -> CheckOutcome {
         Some(true) => known(&all.host, host::MEMORY_TOTAL).and_then(|n| n.parse().ok()),
         Some(false) | None => None,
     };
-    let is_fair = memory_bytes.is_some_and(|memory: u64| size_bytes >= memory / FAIR_PART);
+    let is_fair = memory_bytes.is_some_and(|memory: u64| size_bytes >= memory / ADEQUATE_PART);
     match size_bytes > SMALL_POOL || is_fair {
         true => CheckOutcome::Fine,
         false => {

@@ -12,7 +12,7 @@ const ALPHA: f64 = 0.05;
 
 /// Minimum change of the machine that can cause the change of a metric, as a fraction of the
 /// latter. A smaller change of the machine is excluded as the cause.
-const HALF: f64 = 0.5;
+const LEAST_MACHINE_SHARE: f64 = 0.5;
 
 /// A metric over records.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,11 +118,11 @@ fn of_metric(runs: &[&HistoryRun], metric: HistoryMetric) -> MetricHistory {
     let mut points: Vec<(usize, f64)> = runs.iter().enumerate().filter_map(value).collect();
     points.drain(..points.len().saturating_sub(LONGEST_SERIES));
     // On this scale, a change by a factor has the same size at every level.
-    let inner = |value: f64| match scale {
+    let to_scale = |value: f64| match scale {
         Scale::Ratio => value.ln(),
         Scale::Difference => value,
     };
-    let values: Vec<f64> = points.iter().map(|(_, value)| inner(*value)).collect();
+    let values: Vec<f64> = points.iter().map(|(_, value)| to_scale(*value)).collect();
     let found = change_points(&values);
     let ends = found.iter().skip(1).map(|point| point.at).chain([points.len()]);
     let starts = std::iter::once(0).chain(found.iter().map(|point| point.at));
@@ -170,7 +170,7 @@ fn machine(
     let (change, interval) = (estimate.change(), estimate.interval(ALPHA));
     // Only a ratio can be compared with the ratio of two speeds.
     let half = match scale {
-        Scale::Ratio => change_of_metric.abs() * HALF,
+        Scale::Ratio => change_of_metric.abs() * LEAST_MACHINE_SHARE,
         Scale::Difference => f64::INFINITY,
     };
     let cause = match (scale, interval) {

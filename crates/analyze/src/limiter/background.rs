@@ -48,7 +48,7 @@ impl LimiterInput<'_, '_> {
     fn other_sessions(&self) -> Option<Suspect> {
         let others = self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS)?;
         let available = self.database_processors()?;
-        let wants = self.database_wants()?;
+        let wants = self.database_demand()?;
         let share = others / available;
         if share < LEAST_USE || wants < 1.0 {
             return None;

@@ -20,16 +20,16 @@ const WITHOUT_SESSION: f64 = 0.4;
 const FEWEST_POOLED: f64 = 3.0;
 
 /// Largest fraction of idle sessions at which a pool counts as exhausted.
-const FREE: f64 = 0.3;
+const MOST_IDLE: f64 = 0.3;
 
 /// Minimum mean time of a request in a session, in seconds, for its answer to arrive in a later
 /// tick of the kernel than its sending. A tick is at most 10 ms.
-const LONG_S: f64 = 0.02;
+const LONG_REQUEST_S: f64 = 0.02;
 
 /// Minimum fraction of the time in which sessions are at work, for a queue to form in front of
 /// them. By queueing theory (M/M/2), a request that arrives at a random time then waits for 2.6
 /// service times if there are two sessions.
-const QUEUES: f64 = 0.85;
+const LEAST_AT_WORK_FOR_QUEUE: f64 = 0.85;
 
 /// Longest tick of the kernel, in seconds.
 const TICK_S: f64 = 0.01;
@@ -117,7 +117,7 @@ impl LimiterInput<'_, '_> {
             .max_by(|one, other| one.missing.total_cmp(&other.missing))?;
         let (clients, connections) = (without.clients as f64, without.connected as f64);
         let text = without.event.text.clone();
-        let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
+        let finding = ConnectionLimit::UnconnectedClients { clients, connections, text };
         let finding = LimiterFinding::Connections(finding);
         let suspect = Suspect::new(Component::Connections, without.missing, finding)
             .with(EvidenceKind::Clients, clients)
@@ -200,7 +200,7 @@ impl LimiterInput<'_, '_> {
         };
         // An observer behind the same pool waits for a session as the program does, and sees the
         // other sessions only when one is free.
-        let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::LOOKS);
+        let samples_per_s = self.signals.rate(&ComponentKind::Sessions, sessions::SAMPLES);
         let observer_waits = self.signals.sees_proxy()
             && samples_per_s.is_some_and(|samples| samples < FEW_SAMPLES_PER_S);
         let active_share = match pooler.as_ref().and_then(|pooler| pooler.working) {
@@ -209,9 +209,9 @@ impl LimiterInput<'_, '_> {
         };
         let works_at_least = |least: f64| active_share.is_some_and(|share| share >= least);
         let is_queue = observer_waits
-            || works_at_least(QUEUES)
+            || works_at_least(LEAST_AT_WORK_FOR_QUEUE)
             || works_at_least(AT_WORK) && self.never_pauses();
-        let is_busy = is_queue || works_at_least(1.0 - FREE);
+        let is_busy = is_queue || works_at_least(1.0 - MOST_IDLE);
         let awaiting = self.awaiting(is_queue || is_busy && self.takes_long(sessions));
         // Without times of the sockets, a connection counts as waiting for its answer.
         let asked = awaiting.unwrap_or(connections);
@@ -246,7 +246,7 @@ impl LimiterInput<'_, '_> {
     /// Returns true if a request of a program would keep its session for longer than a tick of the
     /// kernel if all sessions were at work.
     fn takes_long(&self, sessions: f64) -> bool {
-        sessions > LONG_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
+        sessions > LONG_REQUEST_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
     }
 
     /// Returns true if hardly any connection of a program is without a request, by the ticks of its

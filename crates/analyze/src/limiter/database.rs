@@ -9,14 +9,14 @@ use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, MemoryLimit, WaitingSessions, Waits};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-use super::waits::{WAIT_DECIDES, Wait, Waiting};
+use super::waits::{DECISIVE_WAIT, Wait, Waiting};
 use crate::surroundings::DatabaseLocation;
 
 /// Minimum fraction of the time in which a task lacks memory, for memory to be the limiter.
 const MEMORY_LACKED: f64 = 0.1;
 
 /// Metrics of the times that a disk's reads and writes take.
-const TIMES: [ObservedMetric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
+const DISK_TIMES: [ObservedMetric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
 
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among the database's resources and waits.
@@ -54,7 +54,7 @@ impl LimiterInput<'_, '_> {
         let suspect = tables.iter().take(3).fold(suspect, |suspect, (name, mean)| {
             suspect.with(EvidenceKind::SessionsThatWaitFor((*name).to_owned()), *mean)
         });
-        (share >= WAIT_DECIDES).then_some(suspect)
+        (share >= DECISIVE_WAIT).then_some(suspect)
     }
 
     fn waiting_sessions(&self, waiting: f64, event: &str) -> WaitingSessions {
@@ -70,7 +70,7 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::SessionsThatWaitForFlushes, waiting)
             .with_any(EvidenceKind::SessionsActive, self.active());
         let suspect = self.with_busiest_disk(suspect);
-        (share >= WAIT_DECIDES).then_some(suspect)
+        (share >= DECISIVE_WAIT).then_some(suspect)
     }
 
     fn disk(&self) -> Option<Suspect> {
@@ -81,7 +81,7 @@ impl LimiterInput<'_, '_> {
             .with(EvidenceKind::SessionsThatWaitForDisks, waiting)
             .with_any(EvidenceKind::SessionsActive, self.active());
         let suspect = self.with_busiest_disk(suspect);
-        (share >= WAIT_DECIDES).then_some(suspect)
+        (share >= DECISIVE_WAIT).then_some(suspect)
     }
 
     /// Adds the figures of the busiest disk of the database's host.
@@ -98,7 +98,7 @@ impl LimiterInput<'_, '_> {
             Some(rates[0]? + rates[1]?)
         };
         let operations = sum([disk::READS, disk::WRITES]);
-        let took = operations.filter(|operations| *operations > 0.0).zip(sum(TIMES));
+        let took = operations.filter(|operations| *operations > 0.0).zip(sum(DISK_TIMES));
         suspect
             .with(EvidenceKind::BusiestDiskShare, busy)
             .with_any(EvidenceKind::ItsBytesPerS, sum([disk::READ_BYTES, disk::WRITTEN_BYTES]))

@@ -56,9 +56,9 @@ pub(super) struct Demand {
     /// number of workers, or its workers are not busy.
     pub(super) busy_workers: Option<Clients>,
     /// Clients of closed jobs that read their requests from a file or a pipe.
-    pub(super) fed_clients: f64,
+    pub(super) clients_with_input: f64,
     /// Mean number of requests of those clients in the database.
-    pub(super) fed_in_flight: f64,
+    pub(super) in_flight_with_input: f64,
     /// Mean number of requests in the main target's database: throughput times mean service time
     /// (Little's law).
     pub(super) in_flight: f64,
@@ -115,8 +115,8 @@ impl Demand {
                     demand.thinking_clients += clients;
                 } else if job.requests.feed.is_some() {
                     // Thinking clients idle intentionally, not because input is missing.
-                    demand.fed_clients += clients;
-                    demand.fed_in_flight += in_flight;
+                    demand.clients_with_input += clients;
+                    demand.in_flight_with_input += in_flight;
                 }
             }
         }

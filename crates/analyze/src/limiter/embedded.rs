@@ -10,7 +10,7 @@ use super::evidence::EvidenceKind;
 use super::finding::{EmbeddedWait, LimiterFinding, Waits};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-use super::waits::WAIT_DECIDES;
+use super::waits::DECISIVE_WAIT;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
@@ -33,7 +33,7 @@ impl LimiterInput<'_, '_> {
         let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
         let stalled = in_flight - self.database_cpu()? - waited;
         let share = stalled / in_flight.max(f64::MIN_POSITIVE);
-        if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
+        if share < DECISIVE_WAIT || in_flight < DECISIVE_WAIT {
             return None;
         }
         // The holder of the lock runs, unless it waits for its flush itself.

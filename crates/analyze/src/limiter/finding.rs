@@ -120,7 +120,7 @@ pub enum ConnectionLimit {
         text: String,
     },
     /// Clients have no connection, or lost it during the run, and the server refuses another.
-    ClientsWithout {
+    UnconnectedClients {
         /// Number of configured clients.
         clients: f64,
         /// Smallest number of clients with a connection since the server refused one.

@@ -6,7 +6,7 @@ use super::evidence::EvidenceKind;
 use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-use super::usage::{FULL, KEPT_WAITING};
+use super::usage::{FULL, LEAST_WAIT};
 
 /// Value of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
@@ -41,7 +41,7 @@ impl LimiterInput<'_, '_> {
         // them.
         let is_database = self.processors().is_some();
         let full = if self.is_mostly_outside_database() { FULL_OF_ALL } else { FULL };
-        if lane.waited < KEPT_WAITING || wanted < full || is_database {
+        if lane.waited < LEAST_WAIT || wanted < full || is_database {
             return None;
         }
         let finding = LimiterFinding::Generator(GeneratorLimit::ThreadWaits {
@@ -77,17 +77,17 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if clients wait for the file or pipe that supplies their requests.
     fn slow_feed(&self) -> Option<Suspect> {
         let demand = &self.demand;
-        if demand.fed_clients == 0.0 || demand.fed_clients < demand.closed.clients {
+        if demand.clients_with_input == 0.0 || demand.clients_with_input < demand.closed.clients {
             return None;
         }
-        let idle = 1.0 - demand.fed_in_flight / demand.fed_clients;
+        let idle = 1.0 - demand.in_flight_with_input / demand.clients_with_input;
         let finding = LimiterFinding::Generator(GeneratorLimit::SlowFeed {
-            clients: demand.fed_clients,
+            clients: demand.clients_with_input,
             idle_share: idle,
         });
         let suspect = Suspect::new(Component::GeneratorInput, idle, finding)
-            .with(EvidenceKind::Clients, demand.fed_clients)
-            .with(EvidenceKind::RequestsInFlight, demand.fed_in_flight);
+            .with(EvidenceKind::Clients, demand.clients_with_input)
+            .with(EvidenceKind::RequestsInFlight, demand.in_flight_with_input);
         (idle >= STARVED).then_some(suspect)
     }
 
@@ -101,7 +101,7 @@ impl LimiterInput<'_, '_> {
             let suspect = Suspect::new(Component::GeneratorThread, ran, finding);
             return Some(suspect.with(EvidenceKind::ShareOfProcessor, ran));
         }
-        if waited < KEPT_WAITING || ran + waited < FULL || self.processors().is_some() {
+        if waited < LEAST_WAIT || ran + waited < FULL || self.processors().is_some() {
             return None;
         }
         let finding = LimiterFinding::Generator(GeneratorLimit::LoaderWaits { ran, waited });

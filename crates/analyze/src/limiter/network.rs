@@ -24,7 +24,7 @@ const LATENCY: f64 = 0.4;
 
 /// Minimum ratio of the server's mean round trip to its shortest one, for its data to wait in a
 /// queue of the network.
-const QUEUED: f64 = 4.0;
+const QUEUED_RATIO: f64 = 4.0;
 
 /// Minimum size in bytes of an answer of several packets.
 const LONG_ANSWER: f64 = 8_192.0;
@@ -35,15 +35,15 @@ const MANY_PACKETS: f64 = 65_536.0;
 
 /// Shortest round trip in seconds that is judged: a shorter one is the kernel's time on one
 /// machine, not a network's.
-const SHORTEST: f64 = 0.000_2;
+const SHORTEST_ROUND_TRIP_S: f64 = 0.000_2;
 
 /// Service time in seconds below which waking up and switching between processes on one machine may
 /// take all of the time between the two ends.
-const NO_NETWORK: f64 = 0.001;
+const LOCAL_SERVICE_S: f64 = 0.001;
 
 /// Minimum number of idle sessions per request on the network, for these requests to be neither in
 /// the database nor in a queue before it.
-const HAVE_SESSIONS: f64 = 0.7;
+const IDLE_SESSIONS_PER_REQUEST: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is saturated.
 const LINK_FULL: f64 = 0.85;
@@ -179,15 +179,15 @@ impl LimiterInput<'_, '_> {
     /// shortest round trip, there is a queue.
     fn network_queue(&self) -> Option<Suspect> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
-        let has_time = self.generator_wants().is_some_and(|share| share < ON_NETWORK);
-        if !is_long || !has_time || self.demand.fed_clients > 0.0 {
+        let has_time = self.generator_demand().is_some_and(|share| share < ON_NETWORK);
+        if !is_long || !has_time || self.demand.clients_with_input > 0.0 {
             return None;
         }
         let server = ComponentKind::Sockets(MeasuredSide::Server);
         let mean = self.signals.mean(&server, sockets::ROUND_TRIP)?;
         let least = self.signals.mean(&server, sockets::ROUND_TRIP_LEAST)?;
         let share = mean / self.demand.service_s;
-        if mean < SHORTEST || mean < QUEUED * least || share < LATENCY {
+        if mean < SHORTEST_ROUND_TRIP_S || mean < QUEUED_RATIO * least || share < LATENCY {
             return None;
         }
         let finding = NetworkLimit::AnswersQueue { mean_s: mean, least_s: least };
@@ -207,7 +207,7 @@ impl LimiterInput<'_, '_> {
             .mean(&ComponentKind::Sockets(MeasuredSide::Generator), sockets::ROUND_TRIP_LEAST)?;
         let trips = self.demand.statements.max(1.0);
         let share = least * trips / service_s;
-        if least < SHORTEST || share < LATENCY {
+        if least < SHORTEST_ROUND_TRIP_S || share < LATENCY {
             return None;
         }
         let finding = NetworkLimit::RoundTrips { trips, round_trip_s: least, service_s };
@@ -230,9 +230,10 @@ impl LimiterInput<'_, '_> {
         if self.unread_by_server().is_none() && self.database_has_time() != Some(true) {
             return None;
         }
-        let has_sessions = idle >= share * self.demand.in_flight * HAVE_SESSIONS;
-        let has_time = self.generator_wants().is_some_and(|share| share < ON_NETWORK);
-        if share < ON_NETWORK || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
+        let has_sessions = idle >= share * self.demand.in_flight * IDLE_SESSIONS_PER_REQUEST;
+        let has_time = self.generator_demand().is_some_and(|share| share < ON_NETWORK);
+        let is_local = self.demand.service_s < LOCAL_SERVICE_S;
+        if share < ON_NETWORK || is_local || !has_sessions || !has_time {
             return None;
         }
         let finding = LimiterFinding::Network(NetworkLimit::OnTheWay {

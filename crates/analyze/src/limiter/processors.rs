@@ -11,11 +11,11 @@ use super::finding::{LimiterFinding, ProcessorLimit};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 use super::usage::CPU_FULL;
-use super::waits::WAIT_DECIDES;
+use super::waits::DECISIVE_WAIT;
 use crate::surroundings::DatabaseLocation;
 
 /// Used fraction of its processors below which the database has processors to spare.
-const HAS_TIME: f64 = 0.8;
+const SPARE_BELOW: f64 = 0.8;
 
 /// Minimum fraction of a processor used by a thread that has no time left.
 const THREAD_FULL: f64 = 0.85;
@@ -26,7 +26,7 @@ const THROTTLED: f64 = 0.1;
 
 /// Minimum fraction of its quota that a hardly throttled group must use for the quota to be the
 /// limiter.
-const USES_ALL: f64 = 0.9;
+const QUOTA_USED: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
     /// Returns true if the database has processors to spare; `None` if that is not known. If its
@@ -39,15 +39,15 @@ impl LimiterInput<'_, '_> {
                 let (used, waited) = (self.database_cpu()?, self.database_waited());
                 let running = self.running();
                 let elsewhere = running.unwrap_or(0.0) - used - waited.unwrap_or(0.0);
-                if share < HAS_TIME && elsewhere >= HAS_TIME {
+                if share < SPARE_BELOW && elsewhere >= SPARE_BELOW {
                     return None;
                 }
-                let gets_it = self.database_wants().is_none_or(|wants| wants < 1.0);
-                Some(share < HAS_TIME * self.unstolen_share() && gets_it && !self.is_host_full())
+                let gets_it = self.database_demand().is_none_or(|wants| wants < 1.0);
+                Some(share < SPARE_BELOW * self.unstolen_share() && gets_it && !self.is_host_full())
             }
             None => {
                 let running = self.running()?;
-                (running < HAS_TIME).then_some(true)
+                (running < SPARE_BELOW).then_some(true)
             }
         }
     }
@@ -66,7 +66,7 @@ impl LimiterInput<'_, '_> {
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
         // The throttled fraction of all processors is small if the group had work for only a few of
         // them.
-        let uses_all = used >= USES_ALL * quota && throttled > 0.0;
+        let uses_all = used >= QUOTA_USED * quota && throttled > 0.0;
         if throttled < THROTTLED && !uses_all {
             return None;
         }
@@ -83,7 +83,7 @@ impl LimiterInput<'_, '_> {
     pub(super) fn processors(&self) -> Option<Suspect> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let share = used / available;
-        let wants = self.database_wants();
+        let wants = self.database_demand();
         // The database's processors can be told from others only if it may use all of them.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
@@ -130,7 +130,7 @@ impl LimiterInput<'_, '_> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let in_flight = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
         let share = waited / in_flight;
-        if share < WAIT_DECIDES
+        if share < DECISIVE_WAIT
             || used + waited < available
             || used / available >= CPU_FULL * self.unstolen_share()
         {
@@ -194,12 +194,12 @@ impl LimiterInput<'_, '_> {
     fn is_others_thread(&self) -> bool {
         let roles = self.signals.kinds(|kind| matches!(kind, ComponentKind::Role(_)));
         let is_busy =
-            |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
+            |role| self.signals.used_processors(role).is_some_and(|used| used >= SPARE_BELOW);
         let others =
             self.signals.per_sample(&ComponentKind::Sessions, sessions::OTHERS).unwrap_or(0.0);
         // Sessions of an observed program may not be distinguishable from others'.
         let are_known =
             self.demand.source != LoadSource::Program || self.knows_sessions_of_program();
-        (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)
+        (are_known && others >= SPARE_BELOW) || roles.iter().any(is_busy)
     }
 }

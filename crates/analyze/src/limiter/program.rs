@@ -8,9 +8,9 @@ use super::component::Component;
 use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, ProgramLimit};
 use super::input::LimiterInput;
-use super::program_sessions::{LACKS_PROCESSOR, PAUSES};
+use super::program_sessions::{LACKS_PROCESSOR, PAUSE_SHARE};
 use super::suspect::Suspect;
-use super::usage::{FULL, KEPT_WAITING};
+use super::usage::{FULL, LEAST_WAIT};
 
 /// Minimum fraction of the requests' time for which threads of one side wait for a processor, for
 /// processors to be the limiter.
@@ -18,10 +18,10 @@ const LACKED: f64 = 0.2;
 
 /// Minimum fraction of the requests' time in which one session is at work, for its processor to be
 /// the limiter.
-const ONE_WORKS: f64 = 0.75;
+const SESSION_WORKS: f64 = 0.75;
 
-/// Value of [`ONE_WORKS`] for a session that receives the rows of a load without a break.
-const ONE_LOADS: f64 = 0.5;
+/// Value of [`SESSION_WORKS`] for a session that receives the rows of a load without a break.
+const SESSION_LOADS: f64 = 0.5;
 
 /// Largest mean number of sessions that counts as one.
 const ONE_SESSION: f64 = 1.5;
@@ -43,7 +43,7 @@ impl LimiterInput<'_, '_> {
     fn absent_program(&self) -> Option<Suspect> {
         let sessions = self.program_session_count()?;
         let absent = 1.0 - sessions;
-        if absent < PAUSES {
+        if absent < PAUSE_SHARE {
             return None;
         }
         let (_, ran) = self.program_cpu()?;
@@ -69,11 +69,11 @@ impl LimiterInput<'_, '_> {
         let is_database = self.processors().is_some();
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
         // A program for which sessions wait is hindered by a shorter wait for processors as well.
-        let sessions = self.program_sessions().filter(|it| it.share() >= PAUSES);
+        let sessions = self.program_sessions().filter(|it| it.share() >= PAUSE_SHARE);
         let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused())
             && self.requests_at_pool().is_none();
         let is_full = ran + waited >= FULL;
-        if waited.min(share) < KEPT_WAITING || !(is_full || lacks) || is_database {
+        if waited.min(share) < LEAST_WAIT || !(is_full || lacks) || is_database {
             return None;
         }
         let finding = LimiterFinding::Program(ProgramLimit::Waits { ran, waited });
@@ -107,8 +107,9 @@ impl LimiterInput<'_, '_> {
         let running = self.running()?;
         let available = self.database_processors()?;
         let share = running / asked;
-        let decides = if sessions.receiving >= sessions.idle { ONE_LOADS } else { ONE_WORKS };
-        let is_one = (PAUSES..ONE_SESSION).contains(&asked);
+        let decides =
+            if sessions.receiving >= sessions.idle { SESSION_LOADS } else { SESSION_WORKS };
+        let is_one = (PAUSE_SHARE..ONE_SESSION).contains(&asked);
         // A session that lacks a processor counts as being at work.
         let ran = self.database_cpu()?;
         let runs = self.database_waited().is_none_or(|waited| waited < LACKS_PROCESSOR * ran);

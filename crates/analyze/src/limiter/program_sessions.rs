@@ -17,14 +17,14 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 
 /// Minimum fraction of its sessions' time for which a program pauses, for the pauses to limit it.
-pub(super) const PAUSES: f64 = 0.5;
+pub(super) const PAUSE_SHARE: f64 = 0.5;
 
-/// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
-const PAUSES_ON_AVERAGE: f64 = 0.6;
+/// Value of [`PAUSE_SHARE`] if pauses are only known from the mean time between two statements.
+const MEAN_PAUSE_SHARE: f64 = 0.6;
 
-/// Value of [`PAUSES`] if pauses take longer than requests. They are then the largest part of the
-/// time, even if they are less than half of it.
-const LONGEST_PART: f64 = 1.0 / 3.0;
+/// Value of [`PAUSE_SHARE`] if pauses take longer than requests. They are then the largest part of
+/// the time, even if they are less than half of it.
+const LARGEST_PART: f64 = 1.0 / 3.0;
 
 /// Longest time in seconds between an answer and the next request that is no pause: waking up and
 /// switching between processes may take as long.
@@ -43,7 +43,7 @@ const NEAR_S: f64 = 0.000_1;
 pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 
 /// Sources that show sessions of a program. If one of them is missing, sessions may be uncounted.
-const HIDDEN: [&str; 3] = [DATABASE, SESSIONS, SESSIONS_OF_OTHERS];
+const SESSION_SOURCES: [&str; 3] = [DATABASE, SESSIONS, SESSIONS_OF_OTHERS];
 
 /// Mean numbers of sessions of an observed program.
 #[derive(Clone, Copy, Debug)]
@@ -134,10 +134,10 @@ impl LimiterInput<'_, '_> {
     /// are the largest part.
     pub(super) fn requesting_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
-        let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
+        let paused = if sessions.share() < PAUSE_SHARE { sessions.paused() } else { 0.0 };
         // While a program has no session, it sends nothing to the database.
         let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
-        let absent = if absent < PAUSES { 0.0 } else { absent };
+        let absent = if absent < PAUSE_SHARE { 0.0 } else { absent };
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
     }
 
@@ -146,7 +146,7 @@ impl LimiterInput<'_, '_> {
         // Without this metric, sessions were not searched for those of a program.
         self.signals.rate(&ComponentKind::Sessions, sessions::IDENTIFIED)?;
         let unseen = &self.findings.evidence.unseen;
-        let is_hidden = unseen.iter().any(|(what, _)| HIDDEN.contains(&what.as_str()));
+        let is_hidden = unseen.iter().any(|(what, _)| SESSION_SOURCES.contains(&what.as_str()));
         if is_hidden {
             return None;
         }
@@ -197,7 +197,7 @@ impl ProgramSessions {
     /// Returns the sessions for which the program pauses, by samples: those in a long pause, or
     /// those that are idle for a larger fraction of the time than in a closed loop without pauses.
     fn seen_pauses(&self) -> Option<f64> {
-        let asleep = Some(self.asleep()).filter(|asleep| *asleep >= LONGEST_PART * self.all);
+        let asleep = Some(self.asleep()).filter(|asleep| *asleep >= LARGEST_PART * self.all);
         self.paused.map(|paused| paused.max(asleep.unwrap_or(0.0)))
     }
 
@@ -239,23 +239,23 @@ impl ProgramSessions {
     /// Returns the component that the sessions wait for, and the reason; `None` if they do not
     /// wait, or if the database may be the reason.
     pub(super) fn reason(&self) -> Option<(Component, Pause)> {
-        if self.sending >= self.all * PAUSES {
+        if self.sending >= self.all * PAUSE_SHARE {
             return Some(self.cause_of_unread_answers());
         }
-        if self.receiving.min(self.unsent_by_program) >= self.all * PAUSES {
+        if self.receiving.min(self.unsent_by_program) >= self.all * PAUSE_SHARE {
             return Some((Component::NetworkBandwidth, Pause::RowsOnTheWay));
         }
         let is_far = self.pause_s().is_some_and(|pause_s| {
             pause_s > QUICK_S && pause_s <= QUICK_ROUND_TRIPS * self.round_trip_s
         });
-        if is_far && self.idle >= self.all * PAUSES_ON_AVERAGE {
+        if is_far && self.idle >= self.all * MEAN_PAUSE_SHARE {
             let (pause_s, round_trip_s) = (self.pause_s()?, self.round_trip_s);
             return Some((Component::NetworkLatency, Pause::RoundTrip { pause_s, round_trip_s }));
         }
         let decides = match self.seen_pauses() {
-            Some(paused) if paused > self.all - self.idle => LONGEST_PART,
-            Some(_) => PAUSES,
-            None => PAUSES_ON_AVERAGE,
+            Some(paused) if paused > self.all - self.idle => LARGEST_PART,
+            Some(_) => PAUSE_SHARE,
+            None => MEAN_PAUSE_SHARE,
         };
         if self.share() < decides || self.may_have_unread_requests() {
             return None;
@@ -278,7 +278,7 @@ impl ProgramSessions {
             },
         };
         let unread = self.unread_by_server.unwrap_or(0.0);
-        lacks || unread > self.all * (1.0 - PAUSES_ON_AVERAGE)
+        lacks || unread > self.all * (1.0 - MEAN_PAUSE_SHARE)
     }
 
     /// Returns the evidence in the sessions and sockets that the program pauses.

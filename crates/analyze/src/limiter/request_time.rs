@@ -5,7 +5,7 @@ use record::metric::RUNNING;
 
 use super::demand::LoadSource;
 use super::input::LimiterInput;
-use super::waits::{WAIT_DECIDES, Wait, kind};
+use super::waits::{DECISIVE_WAIT, Wait, kind};
 
 /// Minimum time of the requests, as a fraction of the time of an observed program's sessions. If
 /// the sessions are active for less, the switches between program and database count as part of the
@@ -35,6 +35,6 @@ impl LimiterInput<'_, '_> {
         let is_known =
             |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
         let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));
-        self.share_of_requests(unknown.map(|(_, mean)| mean).sum()) >= WAIT_DECIDES
+        self.share_of_requests(unknown.map(|(_, mean)| mean).sum()) >= DECISIVE_WAIT
     }
 }

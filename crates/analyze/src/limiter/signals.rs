@@ -58,7 +58,7 @@ impl<'a> Signals<'a> {
         let series: Vec<(ObservedComponent, &Observed)> = known.collect();
         let is_present = |(component, observed): &&(ObservedComponent, &Observed)| {
             component.kind == ComponentKind::Processes(MeasuredSide::Server)
-                && observed.is(processes::PROCESSES)
+                && observed.has_metric(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the host with the most processor time counts.
@@ -66,7 +66,8 @@ impl<'a> Signals<'a> {
             let is_match = |(component, observed): &&(ObservedComponent, &Observed)| {
                 component.kind == ComponentKind::Processes(MeasuredSide::Server)
                     && component.place == *place
-                    && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
+                    && (observed.has_metric(processes::USER)
+                        || observed.has_metric(processes::SYSTEM))
             };
             series.iter().filter(is_match).filter_map(|(_, observed)| rate(observed, &window)).sum()
         };
@@ -143,7 +144,7 @@ impl<'a> Signals<'a> {
         kind: &ComponentKind,
         metric: ObservedMetric,
     ) -> Option<&'a Observed> {
-        debug_assert!(metric.is_of(kind), "`{}` is not a metric of `{kind}`", metric.name);
+        debug_assert!(metric.belongs_to(kind), "`{}` is not a metric of `{kind}`", metric.name);
         self.find_named(place, kind, metric.name)
     }
 
@@ -251,7 +252,7 @@ impl<'a> Signals<'a> {
     /// Returns the mean number of sessions per sample that a metric counts.
     pub(super) fn per_sample(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         let samples = self
-            .rate(&ComponentKind::Sessions, sessions::LOOKS)
+            .rate(&ComponentKind::Sessions, sessions::SAMPLES)
             .filter(|samples| *samples > 0.0)?;
         Some(self.rate(kind, metric).unwrap_or(0.0) / samples)
     }
@@ -259,7 +260,7 @@ impl<'a> Signals<'a> {
     /// Returns the mean number of sessions per sample that the server counts under this name.
     pub(super) fn per_sample_named(&self, kind: &ComponentKind, name: &str) -> Option<f64> {
         let samples = self
-            .rate(&ComponentKind::Sessions, sessions::LOOKS)
+            .rate(&ComponentKind::Sessions, sessions::SAMPLES)
             .filter(|samples| *samples > 0.0)?;
         Some(self.rate_named(kind, name).unwrap_or(0.0) / samples)
     }
@@ -267,7 +268,7 @@ impl<'a> Signals<'a> {
     /// Returns all metrics of a component per sample, the most frequent first.
     pub(super) fn all_per_sample(&self, kind: &ComponentKind) -> Vec<(&'a str, f64)> {
         let samples =
-            self.rate(&ComponentKind::Sessions, sessions::LOOKS).filter(|samples| *samples > 0.0);
+            self.rate(&ComponentKind::Sessions, sessions::SAMPLES).filter(|samples| *samples > 0.0);
         let Some(samples) = samples else { return Vec::new() };
         let mut all: Vec<(&str, f64)> =
             self.rates(kind).into_iter().map(|(name, rate)| (name, rate / samples)).collect();
@@ -404,7 +405,7 @@ impl<'a> Signals<'a> {
 
 /// Counters that show the restart of the program that counts.
 const RESTARTED: [&str; 4] = [
-    sessions::LOOKS.name,
+    sessions::SAMPLES.name,
     pg_stat_database::XACT_COMMIT.name,
     status::QUESTIONS.name,
     processes::USER.name,

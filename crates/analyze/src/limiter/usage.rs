@@ -17,7 +17,7 @@ pub(super) const FULL: f64 = 0.8;
 
 /// Minimum fraction of the window for which a thread waits for a processor, for processors to be
 /// the limiter.
-pub(super) const KEPT_WAITING: f64 = 0.2;
+pub(super) const LEAST_WAIT: f64 = 0.2;
 
 /// Processors of the database.
 impl LimiterInput<'_, '_> {
@@ -42,7 +42,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the used and wanted processors as a fraction of the processors that the database may
     /// use. During bursts of requests it wants more processors than on average.
-    pub(super) fn database_wants(&self) -> Option<f64> {
+    pub(super) fn database_demand(&self) -> Option<f64> {
         let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
     }
@@ -117,7 +117,7 @@ impl LimiterInput<'_, '_> {
     /// that is unknown.
     pub(super) fn generator_has_time(&self, requesters: Requesters) -> Option<bool> {
         if self.demand.source != LoadSource::Jobs || !self.findings.evidence.spins {
-            return Some(self.generator_wants()? < 0.8);
+            return Some(self.generator_demand()? < 0.8);
         }
         // A thread that spins is always busy. Requests that are due after a pause show if it was
         // late; those of clients without a pause do not.
@@ -126,7 +126,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the largest fraction of the window in which a thread ran or was runnable.
-    pub(super) fn generator_wants(&self) -> Option<f64> {
+    pub(super) fn generator_demand(&self) -> Option<f64> {
         match self.demand.source {
             LoadSource::Jobs => {
                 self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)

@@ -17,7 +17,7 @@ use super::finding::Contradiction;
 use super::input::LimiterInput;
 
 /// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
-pub(super) const WAIT_DECIDES: f64 = 0.4;
+pub(super) const DECISIVE_WAIT: f64 = 0.4;
 
 /// Minimum number of sessions in a contradiction: they are shown as running but cannot run.
 const CONTRADICTION: f64 = 1.0;

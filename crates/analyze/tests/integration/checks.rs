@@ -129,7 +129,7 @@ fn run_without_started_jobs_is_not_complete() {
 
 /// A disk may be full before the first second is written, although requests were sent.
 #[test]
-fn record_that_failed_in_its_first_second_does_not_say_that_no_job_began() {
+fn record_failed_in_its_first_second_is_reported_as_recorder_failure() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
     end_at(&mut evidence, Nanos::ZERO);
     evidence.ended = Some(EndKind::RecorderFailed);

@@ -145,7 +145,7 @@ fn unconnected_clients_limit_the_job() {
     evidence.events.push(event(500, Some(0), EventKind::ConnectionLimit, text));
     evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(8));
     let (clients, connections, text) = (20.0, 8.0, text.to_owned());
-    let without = ConnectionLimit::ClientsWithout { clients, connections, text };
+    let without = ConnectionLimit::UnconnectedClients { clients, connections, text };
     check(&evidence, Component::Connections, LimiterFinding::Connections(without));
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.ranked[0].share, 0.6);
@@ -173,7 +173,7 @@ fn clients_that_lose_their_connections_in_mid_run_limit_the_job() {
     lose_connections(&mut evidence, |second| if second < 30 { 20 } else { 8 });
     let (clients, connections) = (20.0, 8.0);
     let text = "while reconnecting: too many".to_owned();
-    let without = ConnectionLimit::ClientsWithout { clients, connections, text };
+    let without = ConnectionLimit::UnconnectedClients { clients, connections, text };
     check(&evidence, Component::Connections, LimiterFinding::Connections(without));
     // The clients lacked 12 of 20 connections for 29 of 49 seconds.
     let share = summarize(&evidence).limiter.ranked[0].share;

@@ -4,7 +4,7 @@ use analyze::finding::{
     Checkpoints, Commits, ComparedCounter, CounterComparison, CounterObstacle, Coverage, Cycles,
 };
 use analyze::{
-    Answered, Check, Evidence, Finding, Observed, Obstacle, ServerCounters, Status, Unit,
+    Check, Evidence, Finding, JobAnswers, Observed, Obstacle, ServerCounters, Status, Unit,
 };
 use base::Nanos;
 use record::{Balance, Counts, EndKind};
@@ -22,7 +22,7 @@ const ALL: u64 = 60_000;
 type Counted<'a> = &'a [(&'a str, f64, f64)];
 
 /// Returns a run of this workload with these answers by job and these counters.
-fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidence {
+fn account(workload: &str, jobs: Vec<JobAnswers>, counted: Counted<'_>) -> Evidence {
     let mut evidence = steady(workload);
     let count = |(metric, before, after): &(&str, f64, f64)| Observed {
         component: "database".to_owned(),
@@ -36,17 +36,17 @@ fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidenc
 }
 
 /// Returns a job whose requests were all answered, each statement once.
-fn answered(requests: u64, statements: usize) -> Answered {
+fn answered(requests: u64, statements: usize) -> JobAnswers {
     reported(Balance::of(requests, 0, 0, 0), 0, vec![requests; statements])
 }
 
-fn reported(balance: Balance, retries: u64, statements: Vec<u64>) -> Answered {
+fn reported(balance: Balance, retries: u64, statements: Vec<u64>) -> JobAnswers {
     let counts = Counts { balance, retries, ..Counts::default() };
-    Answered { counts, statements, wrong_rows: 0 }
+    JobAnswers { counts, statements, wrong_rows: 0 }
 }
 
 /// Returns a run on PostgreSQL, which counted this many commits; seven of them are Assay's own.
-fn postgres(workload: &str, jobs: Vec<Answered>, commits: u64) -> Evidence {
+fn postgres(workload: &str, jobs: Vec<JobAnswers>, commits: u64) -> Evidence {
     let counted = [
         ("commits", 100.0, 100.0 + commits as f64),
         ("commits-of-assay", 20.0, 27.0),
@@ -57,7 +57,7 @@ fn postgres(workload: &str, jobs: Vec<Answered>, commits: u64) -> Evidence {
 
 /// Returns a run on MariaDB with its counts of statements and `commit`s; three statements are
 /// Assay's own.
-fn mariadb(workload: &str, jobs: Vec<Answered>, statements: u64, commits: u64) -> Evidence {
+fn mariadb(workload: &str, jobs: Vec<JobAnswers>, statements: u64, commits: u64) -> Evidence {
     let counted = [
         ("commits", 100.0, 100.0 + commits as f64),
         ("commits-of-assay", 0.0, 0.0),

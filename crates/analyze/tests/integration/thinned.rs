@@ -137,7 +137,7 @@ fn merged_samples_weigh_as_much_as_all_of_theirs() {
 }
 
 #[test]
-fn clock_that_is_set_in_a_merged_hour_is_noticed_and_one_that_drifts_is_not() {
+fn set_clock_in_a_merged_hour_is_suspect_and_drifting_clock_is_not() {
     let at = |by_s: f64| move |s: f64| if s < 9_030.0 { 0.0 } else { by_s };
     for (by_s, status) in
         [(0.009, Status::Pass), (0.012, Status::Suspect), (-0.35, Status::Suspect)]
@@ -156,7 +156,7 @@ fn clock_that_is_set_in_a_merged_hour_is_noticed_and_one_that_drifts_is_not() {
 }
 
 #[test]
-fn frequency_that_falls_in_a_merged_hour_is_noticed() {
+fn falling_frequency_in_a_merged_hour_is_suspect() {
     for (mhz, status) in [(2_860.0, Status::Pass), (2_600.0, Status::Suspect)] {
         let mut evidence = long();
         let falling = |s: f64| if s < 7_200.0 { 3_000.0 } else { mhz } + (s * 7_919.0) % 17.0;
@@ -168,7 +168,7 @@ fn frequency_that_falls_in_a_merged_hour_is_noticed() {
 
 /// A killed run lacks the samples of the bin that was open.
 #[test]
-fn killed_run_was_watched_until_its_last_bin() {
+fn killed_run_counts_as_sampled_until_its_last_bin() {
     let status = |lost: usize| {
         let mut evidence = thinned(&long());
         for observed in &mut evidence.observed {

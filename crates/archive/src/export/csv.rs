@@ -62,13 +62,13 @@ const COLUMNS: [&str; 39] = [
 /// # Errors
 /// Fails if the record cannot be read, or `out` cannot be written to.
 pub fn csv(archive: &Archive, warm: Nanos, out: &mut impl Write) -> Result<(), RecordError> {
-    let cannot_write = |error| archive.unwritable(error);
+    let cannot_write = |error| archive.cannot_export(error);
     write_row(out, COLUMNS.iter().map(|&column| column.to_owned())).map_err(cannot_write)?;
     for account in archive.accounts() {
         let name = &archive.header().jobs[account.index()].name;
         let times = Times::read(archive, account)?;
         archive.each_interval(account, |row| {
-            write_row(out, cells(archive, warm, name, &row, &times)).map_err(cannot_write)
+            write_row(out, row_cells(archive, warm, name, &row, &times)).map_err(cannot_write)
         })?;
     }
     out.flush().map_err(cannot_write)
@@ -124,7 +124,7 @@ impl Quantiles {
     }
 }
 
-fn cells(
+fn row_cells(
     archive: &Archive,
     warm: Nanos,
     job: &str,

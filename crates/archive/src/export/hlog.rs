@@ -29,7 +29,7 @@ const MAX_UNIT: f64 = 1e6;
 /// # Errors
 /// Fails if the record cannot be read, or `out` cannot be written.
 pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
-    let cannot_write = |error| archive.unwritable(error);
+    let cannot_write = |error| archive.cannot_export(error);
     write_legend(archive, out).map_err(cannot_write)?;
     let lines = lines(archive)?;
     let mut serializer = V2DeflateSerializer::new();

@@ -41,7 +41,7 @@ pub fn json(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> 
     document.table("failures", |rows| write_failures(archive, rows))?;
     document.table("histograms", |rows| write_histograms(archive, rows))?;
     document.text("}\n")?;
-    document.out.flush().map_err(|error| archive.unwritable(error))
+    document.out.flush().map_err(|error| archive.cannot_export(error))
 }
 
 /// A document that is being written.
@@ -53,7 +53,7 @@ struct Document<'a, W> {
 impl<W: Write> Document<'_, W> {
     fn text(&mut self, text: &str) -> Result<(), RecordError> {
         let text = printable_json(text);
-        self.out.write_all(text.as_bytes()).map_err(|error| self.archive.unwritable(error))
+        self.out.write_all(text.as_bytes()).map_err(|error| self.archive.cannot_export(error))
     }
 
     fn field(&mut self, name: &str, content: &Value) -> Result<(), RecordError> {
@@ -88,7 +88,7 @@ impl<W: Write> Rows<'_, W> {
             let row = serde_json::to_string(row)?;
             self.out.write_all(printable_json(&row).as_bytes())
         };
-        write().map_err(|error| self.archive.unwritable(error))
+        write().map_err(|error| self.archive.cannot_export(error))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::reader::Archive;
 use crate::{v1, v2};
 
 /// The name under which the record of the experiment is attached.
-const WHOLE: &str = "whole";
+const ATTACHED: &str = "whole";
 
 /// Writes a run of an experiment into a new record of version 1, with all of its rows.
 /// `window_from` is the time from time zero to the start of the window, if a warm-up was detected
@@ -32,12 +32,12 @@ pub fn single_run(
     let mut copy = || {
         // The experiment's file is untrusted: nothing in its schema is executed.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        attach(&connection, archive.database(), WHOLE)?;
+        attach(&connection, archive.database(), ATTACHED)?;
         let transaction = connection.transaction()?;
         for (_, statement) in v1::statements() {
             transaction.execute_batch(statement)?;
         }
-        v2::split(&transaction, WHOLE, run)?;
+        v2::split(&transaction, ATTACHED, run)?;
         if let Some(window_from) = window_from {
             v1::write_window_from(&transaction, window_from)?;
         }

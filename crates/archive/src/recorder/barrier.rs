@@ -7,7 +7,7 @@ use record::{Gauge, Interval};
 use super::outlet::Lane;
 
 /// The number of intervals that wait for a silent lane.
-const WAITING: usize = 64;
+const MOST_WAITING: usize = 64;
 
 /// A collector of the lanes' reports at the ends of intervals.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl IntervalBarrier {
     pub(super) fn next_complete(&mut self) -> Option<CompleteInterval> {
         let interval = *self.waiting.keys().next()?;
         let is_left = self.lanes.values().all(|last| *last >= Some(interval));
-        if !is_left && self.waiting.len() <= WAITING {
+        if !is_left && self.waiting.len() <= MOST_WAITING {
             return None;
         }
         let reports = self.waiting.remove(&interval)?;
@@ -145,6 +145,6 @@ mod tests {
         for interval in 0..200 {
             barrier.report(A, interval, gauge(1));
         }
-        assert_eq!(complete(&mut barrier).len(), 200 - WAITING);
+        assert_eq!(complete(&mut barrier).len(), 200 - MOST_WAITING);
     }
 }

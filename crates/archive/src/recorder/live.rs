@@ -3,19 +3,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use record::{ComponentUtilization, Live};
+use record::{ComponentUtilization, LiveState};
 
 /// A shared view of the latest state. Reading it does not delay the recorder.
 #[derive(Clone, Debug, Default)]
 pub struct LiveView {
-    jobs: Arc<Mutex<Option<Arc<Live>>>>,
+    jobs: Arc<Mutex<Option<Arc<LiveState>>>>,
     busiest: Arc<Mutex<Option<ComponentUtilization>>>,
     counts_times: Arc<AtomicBool>,
 }
 
 impl LiveView {
     /// Returns the latest state; `None` before the first interval is complete.
-    pub fn latest(&self) -> Option<Arc<Live>> {
+    pub fn latest(&self) -> Option<Arc<LiveState>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -39,7 +39,7 @@ impl LiveView {
         *self.busiest.lock().unwrap_or_else(PoisonError::into_inner) = busiest;
     }
 
-    pub(super) fn show(&self, live: Live) {
+    pub(super) fn show(&self, live: LiveState) {
         *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(live));
     }
 }

@@ -32,14 +32,14 @@ use record::{End, Event, Excerpt, Header, InputFile, Load, OpLogReport, Pace, Re
 
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
-use outlet::{ExternalFact, Health, Lane, Message, PendingLimits};
+use outlet::{ExternalFact, Lane, Message, PendingLimits, RecordHealth};
 use recorder_thread::RecorderThread;
 
 /// The number of messages that may be pending for the recorder. In real time a lane stores further
 /// messages itself. In virtual time it waits, and a message has several deliveries; the number
 /// limits the memory for pending cells, so a long run needs no more than a short one.
-const CHANNEL: usize = 32;
-const CHANNEL_IN_VIRTUAL: usize = 1;
+const CHANNEL_CAPACITY: usize = 32;
+const CHANNEL_CAPACITY_IN_VIRTUAL: usize = 1;
 
 /// A record that is being written. If it is dropped before it is finished, the file looks like the
 /// record of a killed run.
@@ -48,7 +48,7 @@ pub struct Recorder {
     pace: Pace,
     room: PendingLimits,
     sender: SyncSender<Message>,
-    health: Arc<Health>,
+    health: Arc<RecordHealth>,
     lanes: AtomicU32,
     live: LiveView,
     thread: JoinHandle<Result<(), RecordError>>,
@@ -74,17 +74,17 @@ impl Recorder {
     pub(crate) fn start(writer: Writer, header: &Header) -> Result<Recorder, RecordError> {
         let path = writer.path().to_owned();
         let (sender, receiver) = sync_channel(match header.pace {
-            Pace::Real => CHANNEL,
-            Pace::Virtual => CHANNEL_IN_VIRTUAL,
+            Pace::Real => CHANNEL_CAPACITY,
+            Pace::Virtual => CHANNEL_CAPACITY_IN_VIRTUAL,
         });
-        let health = Arc::new(Health::default());
+        let health = Arc::new(RecordHealth::default());
         let live = LiveView::default();
-        let keeper = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
+        let worker = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
         let thread = std::thread::Builder::new()
             .name("recorder".to_owned())
-            .spawn(move || keeper.keep(&receiver))
+            .spawn(move || worker.run(&receiver))
             .map_err(|error| {
-                RecordError::new(&path, RecordErrorKind::CannotCreate).because(error)
+                RecordError::new(&path, RecordErrorKind::CannotCreate).with_cause(error)
             })?;
         let (pace, lanes) = (header.pace, AtomicU32::new(0));
         let room = PendingLimits::new(pace, header.jobs.len());
@@ -140,7 +140,7 @@ impl Recorder {
         let _ = self.end(None);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(RecordError::new(&path, RecordErrorKind::CannotRemove).because(error))
+                Err(RecordError::new(&path, RecordErrorKind::CannotRemove).with_cause(error))
             }
             Ok(()) | Err(_) => Ok(()),
         }
@@ -221,11 +221,11 @@ mod tests {
 
     use base::{AccountId, Nanos};
 
-    use record::{Cell, Delivery, EndKind, Gauge, Live, Outlet, Tally};
+    use record::{Cell, Delivery, EndKind, Gauge, LiveState, Outlet, Tally};
 
     use super::*;
     use crate::reader::Archive;
-    use crate::support::{Place, header};
+    use crate::support::{TestFolder, header};
 
     fn gauges(interval: u32) -> Delivery {
         Delivery::Gauges { lane: 0, interval, gauges: vec![Gauge::default()] }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_breaks_the_record_and_leaves_what_was_written() {
-        let place = Place::new("full");
+        let place = TestFolder::new("full");
         let writer = Writer::create(&place.path("run.assay"), &header()).unwrap();
         let pages = "pragma page_count";
         let pages: i64 = writer.connection().query_row(pages, [], |row| row.get(0)).unwrap();
@@ -242,7 +242,7 @@ mod tests {
         let (mut outlet, live) = (recorder.outlet(), recorder.live());
         let mut interval = 0;
         while !outlet.is_broken() {
-            let is_written = |live: Arc<Live>| live.interval + 1 >= interval;
+            let is_written = |live: Arc<LiveState>| live.interval + 1 >= interval;
             if interval == 0 || live.latest().is_some_and(is_written) {
                 outlet.deliver(gauges(interval));
                 interval += 1;
@@ -253,7 +253,7 @@ mod tests {
         tally.counts.arrivals = 7;
         outlet.deliver(Delivery::Cell(Box::new(Cell { account: AccountId(0), interval, tally })));
         let returned = loop {
-            if let Some(returned) = outlet.returned() {
+            if let Some(returned) = outlet.take_returned() {
                 break returned;
             }
         };
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_not_finished_leaves_the_record_of_a_killed_one() {
-        let place = Place::new("dropped");
+        let place = TestFolder::new("dropped");
         let path = place.path("run.assay");
         let recorder = Recorder::create(&path, &header()).unwrap();
         let mut outlet = recorder.outlet();
@@ -290,8 +290,8 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_that_crashed_says_so() {
-        let place = Place::new("crashed");
+    fn crashed_recorder_is_reported() {
+        let place = TestFolder::new("crashed");
         let recorder = Recorder::create(&place.path("run.assay"), &header()).unwrap();
         let mut outlet = recorder.outlet();
         let cell = Cell { account: AccountId(99), interval: 0, tally: Tally::new(0) };

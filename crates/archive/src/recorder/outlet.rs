@@ -19,10 +19,10 @@ const BACKLOG_PER_JOB: usize = 4;
 
 /// The number of deliveries that a lane in virtual time hands over together: in a quiet run, waking
 /// the recorder costs far more than its work for one delivery.
-const TOGETHER: usize = 64;
+const BATCH_DELIVERIES: usize = 64;
 
 /// The number of cells among these deliveries. Each cell takes about half a megabyte.
-const CELLS_TOGETHER: usize = 4;
+const BATCH_CELLS: usize = 4;
 
 /// The number of emptied cells and batches that may be pending for a lane; further ones are freed.
 const RETURNS: usize = 128;
@@ -88,11 +88,11 @@ pub(super) enum ExternalFact {
 
 /// The state of the record, shared with the lanes.
 #[derive(Debug, Default)]
-pub(super) struct Health {
+pub(super) struct RecordHealth {
     is_broken: AtomicBool,
 }
 
-impl Health {
+impl RecordHealth {
     pub(super) fn fail(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
     }
@@ -104,12 +104,12 @@ impl Health {
 
 /// Deliveries of a lane in virtual time that are to be handed over together.
 #[derive(Default)]
-struct HeldBack {
+struct DeliveryBatch {
     deliveries: Vec<Delivery>,
     cells: usize,
 }
 
-impl HeldBack {
+impl DeliveryBatch {
     /// Adds a delivery, and returns true if the deliveries are to be handed over. An event is
     /// handed over at once, because its place among the facts from outside the lanes depends on
     /// when it is sent.
@@ -117,7 +117,7 @@ impl HeldBack {
         let is_event = matches!(delivery, Delivery::Event(_));
         self.cells += usize::from(matches!(delivery, Delivery::Cell(_) | Delivery::Late(_)));
         self.deliveries.push(delivery);
-        is_event || self.cells >= CELLS_TOGETHER || self.deliveries.len() >= TOGETHER
+        is_event || self.cells >= BATCH_CELLS || self.deliveries.len() >= BATCH_DELIVERIES
     }
 }
 
@@ -126,13 +126,13 @@ impl HeldBack {
 pub struct RecorderOutlet {
     lane: Lane,
     pace: Pace,
-    held_back: HeldBack,
+    batch: DeliveryBatch,
     sender: SyncSender<Message>,
     returns: Receiver<Returned>,
     backlog: VecDeque<Message>,
     room: PendingLimits,
     lost: u64,
-    health: Arc<Health>,
+    health: Arc<RecordHealth>,
 }
 
 impl RecorderOutlet {
@@ -141,21 +141,21 @@ impl RecorderOutlet {
         pace: Pace,
         room: PendingLimits,
         sender: SyncSender<Message>,
-        health: Arc<Health>,
+        health: Arc<RecordHealth>,
     ) -> RecorderOutlet {
         let (to_lane, returns) = sync_channel(room.returns);
         let backlog = VecDeque::with_capacity(room.backlog);
         if sender.send(Message::Opened(lane, to_lane)).is_err() {
             health.fail();
         }
-        let held_back = HeldBack::default();
-        RecorderOutlet { lane, pace, held_back, sender, returns, backlog, room, lost: 0, health }
+        let batch = DeliveryBatch::default();
+        RecorderOutlet { lane, pace, batch, sender, returns, backlog, room, lost: 0, health }
     }
 
     /// Sends the deliveries that are to be handed over together, and waits until the recorder has
     /// room for them.
     fn hand_over(&mut self) {
-        let HeldBack { deliveries, cells: _ } = std::mem::take(&mut self.held_back);
+        let DeliveryBatch { deliveries, cells: _ } = std::mem::take(&mut self.batch);
         if deliveries.is_empty() {
             return;
         }
@@ -175,7 +175,7 @@ impl RecorderOutlet {
         }
     }
 
-    fn keep(&mut self, message: Message) {
+    fn store(&mut self, message: Message) {
         if self.backlog.len() < self.room.backlog {
             self.backlog.push_back(message);
         } else {
@@ -189,19 +189,19 @@ impl Outlet for RecorderOutlet {
     fn deliver(&mut self, delivery: Delivery) {
         match self.pace {
             Pace::Virtual => {
-                if self.held_back.add(delivery) {
+                if self.batch.add(delivery) {
                     self.hand_over();
                 }
             }
             Pace::Real => {
                 self.catch_up();
-                self.keep(Message::Delivered(self.lane, delivery));
+                self.store(Message::Delivered(self.lane, delivery));
                 self.catch_up();
             }
         }
     }
 
-    fn returned(&mut self) -> Option<Returned> {
+    fn take_returned(&mut self) -> Option<Returned> {
         self.returns.try_recv().ok()
     }
 
@@ -238,8 +238,8 @@ mod tests {
             let tally = record::Tally::new(0);
             Delivery::Cell(Box::new(record::Cell { account: AccountId(0), interval, tally }))
         };
-        (0..2 * TOGETHER as u32 + 1).for_each(|interval| outlet.deliver(gauges(interval)));
-        (0..CELLS_TOGETHER as u32).for_each(|interval| outlet.deliver(cell(interval)));
+        (0..2 * BATCH_DELIVERIES as u32 + 1).for_each(|interval| outlet.deliver(gauges(interval)));
+        (0..BATCH_CELLS as u32).for_each(|interval| outlet.deliver(cell(interval)));
         outlet.deliver(gauges(500));
         drop(outlet);
         let mut sizes = Vec::new();
@@ -248,7 +248,7 @@ mod tests {
                 sizes.push(deliveries.len());
             }
         }
-        assert_eq!(sizes, [TOGETHER, TOGETHER, 1 + CELLS_TOGETHER, 1]);
+        assert_eq!(sizes, [BATCH_DELIVERIES, BATCH_DELIVERIES, 1 + BATCH_CELLS, 1]);
     }
 
     /// Simultaneous deliveries of many jobs are not lost while the recorder is busy.
@@ -256,7 +256,7 @@ mod tests {
     fn queue_has_room_for_the_parts_of_all_jobs() {
         for jobs in [1, 2_000] {
             let (sender, receiver) = sync_channel(4);
-            let health = Arc::new(Health::default());
+            let health = Arc::new(RecordHealth::default());
             let room = PendingLimits::new(Pace::Real, jobs);
             let mut outlet =
                 RecorderOutlet::open(Lane(0), Pace::Real, room, sender, Arc::clone(&health));

@@ -18,7 +18,7 @@ use record::{
 
 use super::barrier::{CompleteInterval, IntervalBarrier};
 use super::live::LiveView;
-use super::outlet::{ExternalFact, Health, Lane, Message};
+use super::outlet::{ExternalFact, Lane, Message, RecordHealth};
 use super::process;
 use super::run_sums::RunSums;
 use crate::error::{RecordError, RowError};
@@ -52,7 +52,7 @@ const EVENT_TEXT: usize = 4_096;
 const EVENT_END: usize = 64;
 
 /// The mark for text that was left out.
-const LEFT_OUT: &str = "…";
+const ELLIPSIS: &str = "…";
 
 /// The state of the recorder's thread.
 pub(super) struct RecorderThread {
@@ -74,7 +74,7 @@ pub(super) struct RecorderThread {
     unsaved_since: Option<Stamp>,
     /// End of the run once it is known; the inner `None` if there was no run.
     run_end: Option<Option<End>>,
-    health: Arc<Health>,
+    health: Arc<RecordHealth>,
     live: LiveView,
     /// Secrets to remove from texts that may come from a server: texts of events and of the end,
     /// settings, names of tables, and names of metrics, which may be statements.
@@ -88,7 +88,7 @@ impl RecorderThread {
     pub(super) fn new(
         writer: Writer,
         header: &Header,
-        health: Arc<Health>,
+        health: Arc<RecordHealth>,
         live: LiveView,
     ) -> RecorderThread {
         RecorderThread {
@@ -113,10 +113,10 @@ impl RecorderThread {
 
     /// Processes messages until the run and every lane have ended, or until all senders have been
     /// dropped.
-    pub(super) fn keep(mut self, receiver: &Receiver<Message>) -> Result<(), RecordError> {
-        self.attend(receiver).and_then(|()| self.close()).map_err(|failure| {
+    pub(super) fn run(mut self, receiver: &Receiver<Message>) -> Result<(), RecordError> {
+        self.process_all(receiver).and_then(|()| self.close()).map_err(|failure| {
             self.health.fail();
-            self.refuse_all(receiver);
+            self.discard_all(receiver);
             let error = failure.into_write_error(self.sums.writer.path());
             self.mark_as_failed(&error);
             error
@@ -127,10 +127,10 @@ impl RecorderThread {
         self.run_end.is_some() && self.barrier.is_empty()
     }
 
-    fn attend(&mut self, receiver: &Receiver<Message>) -> Result<(), RowError> {
+    fn process_all(&mut self, receiver: &Receiver<Message>) -> Result<(), RowError> {
         while !self.is_over() {
             match self.next(receiver) {
-                Ok(message) => self.take(message)?,
+                Ok(message) => self.process(message)?,
                 Err(RecvTimeoutError::Timeout) => self.save()?,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -150,35 +150,35 @@ impl RecorderThread {
         }
     }
 
-    fn take(&mut self, message: Message) -> Result<(), RowError> {
+    fn process(&mut self, message: Message) -> Result<(), RowError> {
         if self.unsaved_since.is_none() {
             self.unsaved_since = Some(Monotonic.now());
         }
         match message {
             Message::Opened(lane, returns) => self.open(lane, returns),
-            Message::Delivered(lane, delivery) => self.take_delivery(lane, delivery)?,
+            Message::Delivered(lane, delivery) => self.process_delivery(lane, delivery)?,
             Message::DeliveredTogether(lane, deliveries) => {
                 let mut deliveries = deliveries.into_iter();
-                deliveries.try_for_each(|delivery| self.take_delivery(lane, delivery))?;
+                deliveries.try_for_each(|delivery| self.process_delivery(lane, delivery))?;
             }
-            Message::Noted(note) => self.take_note(note)?,
+            Message::Noted(note) => self.process_fact(note)?,
             Message::Closed(lane, lost) => {
                 self.barrier.close(lane);
                 if lost > 0 {
                     self.add_loss(lane, lost)?;
                 }
-                self.turn()?;
+                self.process_complete_intervals()?;
             }
             Message::End(end) => self.run_end = Some(end),
         }
         Ok(())
     }
 
-    fn take_delivery(&mut self, lane: Lane, delivery: Delivery) -> Result<(), RowError> {
+    fn process_delivery(&mut self, lane: Lane, delivery: Delivery) -> Result<(), RowError> {
         match delivery {
             Delivery::Cell(mut cell) => {
                 self.sums.add_cell(&mut cell)?;
-                self.give_back(lane, Returned::Cell(cell));
+                self.return_memory(lane, Returned::Cell(cell));
                 Ok(())
             }
             Delivery::Late(batch) => {
@@ -187,7 +187,7 @@ impl RecorderThread {
             }
             Delivery::Gauges { lane: _, interval, gauges } => {
                 self.barrier.report(lane, interval, gauges);
-                self.turn()
+                self.process_complete_intervals()
             }
             Delivery::Event(event) => self.add_event(event),
         }
@@ -203,7 +203,7 @@ impl RecorderThread {
     }
 
     /// Processes the intervals that every lane has passed.
-    fn turn(&mut self) -> Result<(), RowError> {
+    fn process_complete_intervals(&mut self) -> Result<(), RowError> {
         let mut last = None;
         while let Some(CompleteInterval { interval, gauges }) = self.barrier.next_complete() {
             self.sums.set_gauges(interval, gauges.as_deref())?;
@@ -215,7 +215,7 @@ impl RecorderThread {
         if !self.is_time_to_save() {
             return Ok(());
         }
-        self.live.show(self.sums.picture(interval));
+        self.live.show(self.sums.live_figures(interval));
         if let Some(sample) = self.sample() {
             self.sums.writer.add_client(self.grid.end(interval), &sample)?;
         }
@@ -248,7 +248,7 @@ impl RecorderThread {
         self.sums.add_late(batches.iter().map(|(_, batch)| &**batch))?;
         for (lane, mut batch) in batches {
             batch.reset();
-            self.give_back(lane, Returned::Late(batch));
+            self.return_memory(lane, Returned::Late(batch));
         }
         Ok(())
     }
@@ -259,7 +259,7 @@ impl RecorderThread {
             return Ok(());
         }
         let Event { at, account, kind, error, text } = event;
-        let text = shortened(self.secrets.hide(&text));
+        let text = shorten(self.secrets.hide(&text));
         self.sums.writer.add_event(&Event { at, account, kind, error, text })
     }
 
@@ -279,7 +279,7 @@ impl RecorderThread {
         })
     }
 
-    fn take_note(&mut self, note: ExternalFact) -> Result<(), RowError> {
+    fn process_fact(&mut self, note: ExternalFact) -> Result<(), RowError> {
         let sample = self.sample();
         let writer = &mut self.sums.writer;
         match note {
@@ -302,10 +302,10 @@ impl RecorderThread {
                 writer.set_excerpt(&excerpt.limited(|text| self.secrets.hide(text)))
             }
             ExternalFact::Readings(at, readings) => {
-                writer.add_readings(at, &without(&self.secrets, readings))
+                writer.add_readings(at, &hide_secrets(&self.secrets, readings))
             }
             ExternalFact::LoadReadings { table, at, readings } => {
-                writer.add_load_readings(&table, at, &without(&self.secrets, readings))
+                writer.add_load_readings(&table, at, &hide_secrets(&self.secrets, readings))
             }
             ExternalFact::OpLog(outcome) => writer.set_op_log(&outcome),
         }
@@ -322,12 +322,12 @@ impl RecorderThread {
 
     /// Returns memory to its lane. The memory is freed if the lane has ended, or its channel is
     /// full.
-    fn give_back(&self, lane: Lane, returned: Returned) {
+    fn return_memory(&self, lane: Lane, returned: Returned) {
         let _ = self.lanes[lane.0 as usize].try_send(returned);
     }
 
     fn close(&mut self) -> Result<(), RowError> {
-        self.turn()?;
+        self.process_complete_intervals()?;
         self.add_late()?;
         match self.run_end.clone().flatten() {
             Some(end) => {
@@ -335,21 +335,21 @@ impl RecorderThread {
                 self.sums.seal(&end, self.events.saturating_sub(EVENTS))
             }
             None => {
-                self.sums.writer.end_bins()?;
+                self.sums.writer.flush_bins()?;
                 self.sums.save()
             }
         }
     }
 
     /// Empties and returns all further deliveries of the lanes.
-    fn refuse_all(&mut self, receiver: &Receiver<Message>) {
+    fn discard_all(&mut self, receiver: &Receiver<Message>) {
         while !self.is_over() {
             match receiver.recv() {
                 Ok(Message::Opened(lane, returns)) => self.open(lane, returns),
                 Ok(Message::Closed(lane, _)) => self.barrier.close(lane),
-                Ok(Message::Delivered(lane, delivery)) => self.refuse(lane, delivery),
+                Ok(Message::Delivered(lane, delivery)) => self.discard(lane, delivery),
                 Ok(Message::DeliveredTogether(lane, deliveries)) => {
-                    deliveries.into_iter().for_each(|delivery| self.refuse(lane, delivery));
+                    deliveries.into_iter().for_each(|delivery| self.discard(lane, delivery));
                 }
                 Ok(Message::Noted(_)) => {}
                 Ok(Message::End(end)) => self.run_end = Some(end),
@@ -359,15 +359,15 @@ impl RecorderThread {
     }
 
     /// Empties and returns a delivery of a lane.
-    fn refuse(&self, lane: Lane, delivery: Delivery) {
+    fn discard(&self, lane: Lane, delivery: Delivery) {
         match delivery {
             Delivery::Cell(mut cell) => {
                 cell.tally.reset();
-                self.give_back(lane, Returned::Cell(cell));
+                self.return_memory(lane, Returned::Cell(cell));
             }
             Delivery::Late(mut batch) => {
                 batch.reset();
-                self.give_back(lane, Returned::Late(batch));
+                self.return_memory(lane, Returned::Late(batch));
             }
             Delivery::Gauges { .. } | Delivery::Event(_) => {}
         }
@@ -386,17 +386,17 @@ impl RecorderThread {
 }
 
 /// Returns a text of at most [`EVENT_TEXT`] bytes, shortened in the middle.
-fn shortened(mut text: String) -> String {
+fn shorten(mut text: String) -> String {
     if text.len() > EVENT_TEXT {
-        let begin = text.floor_char_boundary(EVENT_TEXT - EVENT_END - LEFT_OUT.len());
+        let begin = text.floor_char_boundary(EVENT_TEXT - EVENT_END - ELLIPSIS.len());
         let end = text.ceil_char_boundary(text.len() - EVENT_END);
-        text.replace_range(begin..end, LEFT_OUT);
+        text.replace_range(begin..end, ELLIPSIS);
     }
     text
 }
 
 /// Removes secrets from the names of the readings' metrics and tables.
-fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
+fn hide_secrets(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
     if !secrets.is_empty() {
         for Reading { series, .. } in &mut readings {
             series.metric = secrets.hide(&series.metric);
@@ -420,15 +420,15 @@ mod tests {
             for length in [EVENT_TEXT - 1, EVENT_TEXT, EVENT_TEXT + 1, 4 * EVENT_TEXT] {
                 let middle = filling.repeat(length / filling.len());
                 let whole = format!("first words {middle} last words (42P01)");
-                let kept = shortened(whole.clone());
+                let kept = shorten(whole.clone());
                 let is_cut = whole.len() > EVENT_TEXT;
                 assert_eq!((kept.len() > EVENT_TEXT, kept == whole), (false, !is_cut));
                 assert!(kept.starts_with("first words "), "{kept:.40}");
                 assert!(kept.ends_with(" last words (42P01)"), "{filling} {length}");
-                assert_eq!(kept.contains(LEFT_OUT), is_cut);
+                assert_eq!(kept.contains(ELLIPSIS), is_cut);
             }
         }
         let short = "as it is (42P01)".to_owned();
-        assert_eq!(shortened(short.clone()), short);
+        assert_eq!(shorten(short.clone()), short);
     }
 }

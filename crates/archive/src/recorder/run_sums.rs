@@ -8,7 +8,7 @@ use std::mem;
 use base::{AccountId, Class};
 use record::{
     Cell, Counts, End, EndCounts, Failure, Gauge, Grid, Header, Histograms, Interval, Kind,
-    LateAnswer, LateBatch, Live, LiveJob, Outcome, Sample, Scale, TimeBuckets,
+    LateAnswer, LateBatch, LiveJob, LiveState, Outcome, Sample, Scale, TimeBuckets,
 };
 
 use super::cache::{Cache, Evicted};
@@ -16,14 +16,14 @@ use crate::error::RowError;
 use crate::writer::{IntervalData, Writer};
 
 /// The number of seconds per job in memory, without their histograms.
-const SECONDS: usize = 128;
+const CACHED_SECONDS: usize = 128;
 
 /// The number of histogram rows per job in memory: the current and the previous one, which receives
 /// late answers. Each takes about half a megabyte.
-const ROWS: usize = 2;
+const CACHED_ROWS: usize = 2;
 
 /// The number of empty histograms per job that are kept for reuse.
-const SPARES: usize = 1;
+const MOST_SPARES: usize = 1;
 
 /// The sums of all deliveries, and the writer of the record.
 pub(super) struct RunSums {
@@ -43,7 +43,7 @@ struct AccountSums {
     ends: EndCounts,
     /// Response times since time zero, if a display needs them.
     response: Option<Box<TimeBuckets>>,
-    /// Empty histograms for reuse, at most [`SPARES`].
+    /// Empty histograms for reuse, at most [`MOST_SPARES`].
     spares: Vec<Histograms>,
 }
 
@@ -64,8 +64,8 @@ impl RunSums {
             .collect();
         RunSums {
             grid: header.grid(),
-            seconds: Cache::new(SECONDS * accounts.len()),
-            rows: Cache::new(ROWS * accounts.len()),
+            seconds: Cache::new(CACHED_SECONDS * accounts.len()),
+            rows: Cache::new(CACHED_ROWS * accounts.len()),
             accounts,
             writer,
         }
@@ -92,7 +92,7 @@ impl RunSums {
         if let Some(response) = &mut account_sums.response {
             response.add(tally.histograms.times(Kind::Response), Scale::of(Kind::Response));
         }
-        let second = self.second(account, interval)?;
+        let second = self.second_of(account, interval)?;
         second.counts.merge(&tally.counts);
         second.ends.merge(&tally.ends);
         second.failures.merge(&tally.failures);
@@ -112,10 +112,10 @@ impl RunSums {
     ) -> Result<(), RowError> {
         let row = self.grid.row(interval);
         if self.accounts[account.index()].last_row < Some(row) {
-            let full = mem::replace(histograms, self.spare(account));
+            let full = mem::replace(histograms, self.take_spare(account));
             self.open_row(account, row, full)
         } else {
-            self.row(account, row)?.merge(histograms);
+            self.histogram_row(account, row)?.merge(histograms);
             Ok(())
         }
     }
@@ -127,7 +127,7 @@ impl RunSums {
     ) -> Result<(), RowError> {
         for (account, interval) in batches.clone().flat_map(LateBatch::arrivals) {
             self.accounts[account.index()].counts.arrivals += 1;
-            self.second(account, interval)?.counts.arrivals += 1;
+            self.second_of(account, interval)?.counts.arrivals += 1;
         }
         // Sorted by row: each row is read from disk only once.
         let mut requests: Vec<LateAnswer<'_>> = batches.flat_map(LateBatch::requests).collect();
@@ -138,18 +138,18 @@ impl RunSums {
     fn add_request(&mut self, late: &LateAnswer<'_>) -> Result<(), RowError> {
         let LateAnswer { account, start, end, sample, statements } = *late;
         let row = self.grid.row(start);
-        let overflows = self.row(account, row)?.record_request(sample, statements);
-        let second = self.second(account, start)?;
+        let overflows = self.histogram_row(account, row)?.record_request(sample, statements);
+        let second = self.second_of(account, start)?;
         second.counts.record(sample);
         second.counts.overflows += overflows;
         second.failures.record(sample);
-        self.second(account, end)?.ends.record(sample);
+        self.second_of(account, end)?.ends.record(sample);
         let account_sums = &mut self.accounts[account.index()];
         account_sums.counts.record(sample);
         account_sums.counts.overflows += overflows;
         account_sums.ends.record(sample);
         if let Some(response) = account_sums.response.as_mut().filter(|_| has_response(sample)) {
-            response.add_one(sample.life.response());
+            response.add_one(sample.timestamps.response());
         }
         Ok(())
     }
@@ -162,16 +162,16 @@ impl RunSums {
     ) -> Result<(), RowError> {
         for place in 0..self.accounts.len() {
             let gauge = gauges.and_then(|gauges| gauges.get(place));
-            self.second(AccountId(place as u16), interval)?.gauge = gauge.copied();
+            self.second_of(AccountId(place as u16), interval)?.gauge = gauge.copied();
         }
         Ok(())
     }
 
     /// Returns the figures of an interval for a display.
-    pub(super) fn picture(&self, interval: Interval) -> Live {
+    pub(super) fn live_figures(&self, interval: Interval) -> LiveState {
         let length = self.grid.end(interval).saturating_sub(self.grid.start(interval));
         let per_s = |count: u64| count as f64 / length.as_secs_f64();
-        let picture_of = |(place, account_sums): (usize, &AccountSums)| {
+        let job_figures = |(place, account_sums): (usize, &AccountSums)| {
             let account = AccountId(place as u16);
             let second = self.seconds.peek((interval, account));
             let response = self.rows.peek((self.grid.row(interval), account));
@@ -187,8 +187,8 @@ impl RunSums {
                 response: account_sums.response.clone(),
             }
         };
-        let jobs = self.accounts.iter().enumerate().map(picture_of).collect();
-        Live { interval, at: self.grid.end(interval), jobs }
+        let jobs = self.accounts.iter().enumerate().map(job_figures).collect();
+        LiveState { interval, at: self.grid.end(interval), jobs }
     }
 
     /// Writes every changed row and commits.
@@ -220,7 +220,7 @@ impl RunSums {
         Ok(())
     }
 
-    fn second(
+    fn second_of(
         &mut self,
         account: AccountId,
         interval: Interval,
@@ -243,10 +243,14 @@ impl RunSums {
         Ok(self.seconds.touch(key).expect("it was put there if it was not there"))
     }
 
-    fn row(&mut self, account: AccountId, row: Interval) -> Result<&mut Histograms, RowError> {
+    fn histogram_row(
+        &mut self,
+        account: AccountId,
+        row: Interval,
+    ) -> Result<&mut Histograms, RowError> {
         let key = (row, account);
         if self.rows.peek(key).is_none() {
-            let mut histograms = self.spare(account);
+            let mut histograms = self.take_spare(account);
             if self.accounts[account.index()].last_row >= Some(row) {
                 self.writer.load_histograms(account, row, &mut histograms)?;
             }
@@ -269,7 +273,7 @@ impl RunSums {
                 self.writer.save_histograms(account, row, &histograms)?;
             }
             let spares = &mut self.accounts[account.index()].spares;
-            if spares.len() < SPARES {
+            if spares.len() < MOST_SPARES {
                 histograms.reset();
                 spares.push(histograms);
             }
@@ -277,7 +281,7 @@ impl RunSums {
         Ok(())
     }
 
-    fn spare(&mut self, account: AccountId) -> Histograms {
+    fn take_spare(&mut self, account: AccountId) -> Histograms {
         let account_sums = &mut self.accounts[account.index()];
         account_sums.spares.pop().unwrap_or_else(|| Histograms::new(account_sums.statements))
     }

@@ -17,7 +17,7 @@ pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
     for part in rows.parts() {
         match part {
             RowPart::End => {
-                sink.line();
+                sink.end_line();
                 is_first = true;
             }
             RowPart::Field(value) => {
@@ -40,7 +40,7 @@ fn append(value: Field<'_>, sink: &mut Sink) {
             if number < 0 {
                 out.push(b'-');
             }
-            natural(number.unsigned_abs(), out);
+            write_number(number.unsigned_abs(), out);
         }
         Field::Real(number) => out.extend_from_slice(format!("{number:?}").as_bytes()),
         Field::Bytes(bytes) => append_text(bytes, sink),
@@ -58,7 +58,7 @@ fn append_text(text: &[u8], sink: &mut Sink) {
             true => double_quotes(piece, sink.buffer()),
             false => sink.buffer().extend_from_slice(piece),
         }
-        sink.relieve();
+        sink.flush_if_full();
     }
     if are_quoted {
         sink.buffer().push(b'"');
@@ -103,7 +103,7 @@ fn begins_with_a_space(text: &[u8]) -> bool {
 }
 
 /// Appends a number in decimal digits.
-pub(super) fn natural(number: u64, out: &mut Vec<u8>) {
+pub(super) fn write_number(number: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut first = digits.len();
     let mut rest = number;

@@ -54,7 +54,7 @@ pub struct OpLog {
     plan: OpLogPlan,
     pace: Pace,
     spool: Spool<OpBlock>,
-    hand: SpoolHandle<OpBlock>,
+    handle: SpoolHandle<OpBlock>,
     counts: Arc<OpCounts>,
 }
 
@@ -70,7 +70,7 @@ struct OpCounts {
 
 /// A lane's handle to the op-log.
 pub struct OpLogHandle {
-    hand: SpoolHandle<OpBlock>,
+    handle: SpoolHandle<OpBlock>,
     pace: Pace,
     block: OpBlock,
     dropped: u64,
@@ -128,20 +128,20 @@ impl OpLog {
         let mut sink = Sink::new(file, FileHealth::default());
         if plan.format == OpFormat::Csv {
             sink.buffer().extend_from_slice(HEADER.as_bytes());
-            sink.line();
+            sink.end_line();
             counts.header.store(1, Ordering::Relaxed);
         }
         let mut pen = RowFormatter::new(plan.format, accounts, Arc::clone(&counts));
         let room = PendingLimits { blocks: BLOCKS, weight: usize::MAX };
         let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
-        let (spool, hand) = Spool::start(sink, room, OpBlock::new, append)?;
-        Ok(OpLog { plan: plan.clone(), pace, spool, hand, counts })
+        let (spool, handle) = Spool::start(sink, room, OpBlock::new, append)?;
+        Ok(OpLog { plan: plan.clone(), pace, spool, handle, counts })
     }
 
     /// Returns the handle of a lane.
     pub fn lane(&self, lane: u16) -> OpLogHandle {
         OpLogHandle {
-            hand: self.hand.clone(),
+            handle: self.handle.clone(),
             pace: self.pace,
             block: OpBlock { lane, ..OpBlock::new() },
             dropped: 0,
@@ -153,8 +153,8 @@ impl OpLog {
     ///
     /// Stops waiting if the file makes no progress, or if `waits` returns false.
     pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogReport {
-        let OpLog { plan, pace: _, spool, hand, counts } = self;
-        drop(hand);
+        let OpLog { plan, pace: _, spool, handle, counts } = self;
+        drop(handle);
         let written = spool.finish(waits);
         let rows = written.lines.saturating_sub(counts.header.load(Ordering::Relaxed));
         let taken = counts.taken.load(Ordering::Relaxed);
@@ -205,9 +205,9 @@ impl OpLogHandle {
         }
         let (lane, zero) = (self.block.lane, self.block.zero);
         let was_taken = match self.pace {
-            Pace::Real => self.hand.try_swap(&mut self.block),
+            Pace::Real => self.handle.try_swap(&mut self.block),
             Pace::Virtual => {
-                self.hand.swap(&mut self.block);
+                self.handle.swap(&mut self.block);
                 true
             }
         };
@@ -220,7 +220,7 @@ impl OpLogHandle {
 impl Drop for OpLogHandle {
     fn drop(&mut self) {
         if !self.block.rows.is_empty() {
-            self.hand.swap(&mut self.block);
+            self.handle.swap(&mut self.block);
         }
         self.counts.dropped.fetch_add(self.dropped, Ordering::Relaxed);
     }
@@ -244,8 +244,8 @@ impl<O: Outlet> Outlet for OpLogOutlet<O> {
         self.outlet.deliver(delivery);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
-        self.outlet.returned()
+    fn take_returned(&mut self) -> Option<Returned> {
+        self.outlet.take_returned()
     }
 
     fn is_broken(&self) -> bool {
@@ -291,7 +291,7 @@ impl RowFormatter {
                 OpFormat::DbbenchStats => self.append_stats(row, block.zero, sink.buffer()),
             };
             if is_line {
-                sink.line();
+                sink.end_line();
                 lines += 1;
             }
         }
@@ -299,24 +299,24 @@ impl RowFormatter {
     }
 
     fn append_all(&self, row: &OpRow, block: &OpBlock, out: &mut Vec<u8>) {
-        let Sample { life, sent, outcome, work } = row.sample;
+        let Sample { timestamps, sent, outcome, work } = row.sample;
         out.extend_from_slice(&self.accounts[row.account.index()]);
         out.push(b',');
-        natural(row.number, out);
+        write_number(row.number, out);
         let known = [
-            Some(life.intended),
-            Some(life.noticed),
-            sent.then_some(life.assigned),
-            sent.then_some(life.sent),
-            Some(life.done),
+            Some(timestamps.intended),
+            Some(timestamps.noticed),
+            sent.then_some(timestamps.assigned),
+            sent.then_some(timestamps.sent),
+            Some(timestamps.done),
         ];
         for stamp in known {
             out.push(b',');
             if let Some(stamp) = stamp {
-                micros(stamp.since(block.zero), out);
+                write_micros(stamp.since(block.zero), out);
             }
         }
-        let (word, code) = described(&outcome);
+        let (word, code) = name_and_code(&outcome);
         out.push(b',');
         out.extend_from_slice(word.as_bytes());
         out.push(b',');
@@ -324,31 +324,31 @@ impl RowFormatter {
         let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = work;
         for number in [retries.into(), rows, bytes_sent, bytes_received, block.lane.into()] {
             out.push(b',');
-            natural(number, out);
+            write_number(number, out);
         }
     }
 
     /// Appends the five columns of dbbench's file; returns false if this request has no row.
     fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
-        let Sample { life, sent: _, outcome, work } = row.sample;
+        let Sample { timestamps, sent: _, outcome, work } = row.sample;
         match outcome {
             Outcome::Completed | Outcome::Failed(_) => {}
             Outcome::Rejected | Outcome::Unsent => return false,
         }
         out.extend_from_slice(&self.accounts[row.account.index()]);
-        let start = life.intended.since(zero).0 / 1_000;
-        let response = life.response().0 / 1_000;
+        let start = timestamps.intended.since(zero).0 / 1_000;
+        let response = timestamps.response().0 / 1_000;
         for number in [start, response, work.rows, u64::from(row.failed)] {
             out.push(b',');
-            natural(number, out);
+            write_number(number, out);
         }
         true
     }
 }
 
 /// Appends a time in µs with three decimals.
-pub(super) fn micros(time: Nanos, out: &mut Vec<u8>) {
-    natural(time.0 / 1_000, out);
+pub(super) fn write_micros(time: Nanos, out: &mut Vec<u8>) {
+    write_number(time.0 / 1_000, out);
     let below = time.0 % 1_000;
     out.push(b'.');
     for digit in [below / 100, below / 10 % 10, below % 10] {
@@ -358,7 +358,7 @@ pub(super) fn micros(time: Nanos, out: &mut Vec<u8>) {
 
 /// Returns the name of an outcome, and its code. An accepted timeout is an accepted error,
 /// identified by its code.
-fn described(outcome: &Outcome) -> (&'static str, &str) {
+fn name_and_code(outcome: &Outcome) -> (&'static str, &str) {
     match outcome {
         Outcome::Completed => ("completed", ""),
         Outcome::Rejected => ("rejected", ""),

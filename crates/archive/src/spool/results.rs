@@ -16,7 +16,7 @@ use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 
 /// The limits of pending data for a file: a number of blocks, and a number of bytes because single
 /// answers may be very large.
-pub(super) const ROOM: PendingLimits = PendingLimits { blocks: 64, weight: 8 << 20 };
+pub(super) const PENDING_LIMITS: PendingLimits = PendingLimits { blocks: 64, weight: 8 << 20 };
 
 /// A results file that is being written.
 pub struct ResultsFile {
@@ -26,7 +26,7 @@ pub struct ResultsFile {
 /// A client's handle to a results file. The file is closed when the last handle is dropped.
 #[derive(Clone)]
 pub struct ResultsHandle {
-    hand: SpoolHandle<Rows>,
+    handle: SpoolHandle<Rows>,
     pace: Pace,
     memory: RowMemory,
 }
@@ -67,8 +67,8 @@ impl ResultsFile {
         memory: &RowMemory,
     ) -> io::Result<(ResultsFile, ResultsHandle)> {
         let sink = Sink::new(Box::new(file), health);
-        let (spool, hand) = Spool::start(sink, ROOM, || memory.buffer(), csv::rows)?;
-        Ok((ResultsFile { spool }, ResultsHandle { hand, pace, memory: memory.clone() }))
+        let (spool, handle) = Spool::start(sink, PENDING_LIMITS, || memory.buffer(), csv::rows)?;
+        Ok((ResultsFile { spool }, ResultsHandle { handle, pace, memory: memory.clone() }))
     }
 
     /// Waits until every handle has been dropped and everything is written.
@@ -90,23 +90,23 @@ impl ResultsHandle {
     ///
     /// In virtual time it blocks until there is room, as no simulated time passes while the thread
     /// writes.
-    pub fn try_give(&self, rows: &mut Rows) -> bool {
+    pub fn try_send(&self, rows: &mut Rows) -> bool {
         match self.pace {
-            Pace::Real => self.hand.try_swap(rows),
+            Pace::Real => self.handle.try_swap(rows),
             Pace::Virtual => {
-                self.hand.swap(rows);
+                self.handle.swap(rows);
                 true
             }
         }
     }
 
     /// Hands over the rows of a request; pending until there is room.
-    pub fn poll_give(&self, rows: &mut Rows, context: &mut Context<'_>) -> Poll<()> {
-        self.hand.poll_swap(rows, context)
+    pub fn poll_send(&self, rows: &mut Rows, context: &mut Context<'_>) -> Poll<()> {
+        self.handle.poll_swap(rows, context)
     }
 
     /// Discards rows that were not accepted in time. The file then counts as failed.
-    pub fn lose(&self, rows: &mut Rows) {
-        self.hand.lose(rows);
+    pub fn discard(&self, rows: &mut Rows) {
+        self.handle.discard(rows);
     }
 }

@@ -65,21 +65,21 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    fn with(&self, failure: Option<WriteFailure>) -> WriteResult {
+    fn result(&self, failure: Option<WriteFailure>) -> WriteResult {
         WriteResult { bytes: self.bytes(), lines: self.lines.load(Ordering::Relaxed), failure }
     }
 
     /// Returns the result for a file whose reader did not accept the data in time.
-    pub(super) fn given_up(&self) -> WriteResult {
+    pub(super) fn timed_out(&self) -> WriteResult {
         let words = "its reader did not accept the data in time";
         let cause = io::Error::new(ErrorKind::TimedOut, words);
-        self.with(Some(WriteFailure { at: None, cause }))
+        self.result(Some(WriteFailure { at: None, cause }))
     }
 
     /// Returns the result for a file whose thread panicked.
     pub(super) fn crashed(&self) -> WriteResult {
-        let cause = io::Error::other("the thread that wrote it broke down");
-        self.with(Some(WriteFailure { at: None, cause }))
+        let cause = io::Error::other("the writer thread panicked");
+        self.result(Some(WriteFailure { at: None, cause }))
     }
 }
 
@@ -115,19 +115,19 @@ impl Sink {
         Arc::clone(&self.progress)
     }
 
-    /// Returns the buffer for the bytes of a line, which [`Sink::line`] ends.
+    /// Returns the buffer for the bytes of a line, which [`Sink::end_line`] ends.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
     /// Ends a line.
-    pub(super) fn line(&mut self) {
+    pub(super) fn end_line(&mut self) {
         self.buffer.push(b'\n');
-        self.relieve();
+        self.flush_if_full();
     }
 
     /// Writes the buffer to the file if it is full, even in the middle of a line.
-    pub(super) fn relieve(&mut self) {
+    pub(super) fn flush_if_full(&mut self) {
         if self.buffer.len() >= BUFFER {
             self.flush();
         }
@@ -158,6 +158,6 @@ impl Sink {
     /// Writes the rest of the buffer and closes the file.
     pub(super) fn finish(mut self) -> WriteResult {
         self.flush();
-        self.progress.with(self.failure)
+        self.progress.result(self.failure)
     }
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use base::{AccountId, Class, Code, Field, Nanos, RowMemory, Rows, Stamp};
 use record::{
-    Failure, Life, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestWork, Sample,
+    Failure, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestTimestamps, RequestWork,
+    Sample,
 };
 
 use super::op_log::{BLOCKS, ROWS};
-use super::results::ROOM;
+use super::results::PENDING_LIMITS;
 use super::sink::Sink;
 use super::thread::{Spool, SpoolHandle};
 use super::*;
@@ -74,11 +75,17 @@ const ZERO: Stamp = Stamp(5_000_000);
 
 fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
     let at = |micros: u64| Stamp(ZERO.0 + 1_000_000 * number + 1_000 * micros + 7);
-    let life =
-        Life { intended: at(0), noticed: at(1), assigned: at(2), sent: at(3), done: at(1_500) };
+    let timestamps = RequestTimestamps {
+        intended: at(0),
+        noticed: at(1),
+        assigned: at(2),
+        sent: at(3),
+        done: at(1_500),
+    };
     let work = RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
     let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
-    OpRow { account: AccountId(0), number, sample: Sample { life, sent, outcome, work }, failed }
+    let sample = Sample { timestamps, sent, outcome, work };
+    OpRow { account: AccountId(0), number, sample, failed }
 }
 
 fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
@@ -215,7 +222,7 @@ fn rows(text: &str) -> Rows {
 
 fn results(disk: &Disk, health: &FileHealth) -> (Spool<Rows>, SpoolHandle<Rows>) {
     let sink = Sink::new(Box::new(disk.clone()), health.clone());
-    Spool::start(sink, ROOM, || RowMemory::default().buffer(), csv::rows).unwrap()
+    Spool::start(sink, PENDING_LIMITS, || RowMemory::default().buffer(), csv::rows).unwrap()
 }
 
 struct WakeSignal(SyncSender<()>);
@@ -230,30 +237,30 @@ impl Wake for WakeSignal {
 #[test]
 fn waiting_producer_is_woken_and_loses_no_rows() {
     let (disk, health) = (Disk::new(false, usize::MAX), FileHealth::default());
-    let (spool, hand) = results(&disk, &health);
-    let (bell, rings) = sync_channel(1);
+    let (spool, handle) = results(&disk, &health);
+    let (bell, wakeups) = sync_channel(1);
     let waker = Waker::from(Arc::new(WakeSignal(bell)));
     let mut context = Context::from_waker(&waker);
-    assert!(hand.try_swap(&mut rows("0")));
+    assert!(handle.try_swap(&mut rows("0")));
     disk.wait_until_asked();
     let mut given = 1;
     loop {
         let mut next = rows(&given.to_string());
-        if hand.poll_swap(&mut next, &mut context).is_pending() {
-            assert!(!hand.try_swap(&mut next), "there is no room");
+        if handle.poll_swap(&mut next, &mut context).is_pending() {
+            assert!(!handle.try_swap(&mut next), "there is no room");
             break;
         }
         assert!(next.is_empty());
         given += 1;
     }
-    assert_eq!(given, 1 + ROOM.blocks);
+    assert_eq!(given, 1 + PENDING_LIMITS.blocks);
     disk.open();
-    rings.recv_timeout(Duration::from_secs(60)).unwrap();
+    wakeups.recv_timeout(Duration::from_secs(60)).unwrap();
     let mut last = rows("last");
-    while hand.poll_swap(&mut last, &mut context) == Poll::Pending {
-        rings.recv_timeout(Duration::from_secs(60)).unwrap();
+    while handle.poll_swap(&mut last, &mut context) == Poll::Pending {
+        wakeups.recv_timeout(Duration::from_secs(60)).unwrap();
     }
-    drop(hand);
+    drop(handle);
     let written = spool.finish(|| true);
     assert!(written.failure.is_none() && !health.is_broken());
     let expected: String = (0..given).map(|number| format!("{number}\n")).collect();
@@ -265,20 +272,20 @@ fn waiting_producer_is_woken_and_loses_no_rows() {
 #[test]
 fn spool_limits_the_weight_of_its_blocks() {
     let disk = Disk::new(false, usize::MAX);
-    let (spool, hand) = results(&disk, &FileHealth::default());
-    let large = "x".repeat(ROOM.weight + 1);
+    let (spool, handle) = results(&disk, &FileHealth::default());
+    let large = "x".repeat(PENDING_LIMITS.weight + 1);
     // The thread is blocked by the closed gate with the first block.
-    assert!(hand.try_swap(&mut rows(&large)));
-    assert!(!hand.try_swap(&mut rows("more")));
-    for _ in 0..2 * ROOM.blocks {
+    assert!(handle.try_swap(&mut rows(&large)));
+    assert!(!handle.try_swap(&mut rows("more")));
+    for _ in 0..2 * PENDING_LIMITS.blocks {
         let mut context = Context::from_waker(Waker::noop());
-        assert!(hand.poll_swap(&mut rows("more"), &mut context).is_pending());
+        assert!(handle.poll_swap(&mut rows("more"), &mut context).is_pending());
     }
-    let empty = hand.empty_blocks();
-    assert_eq!(empty, ROOM.blocks - 1, "asking costs no block");
+    let empty = handle.empty_blocks();
+    assert_eq!(empty, PENDING_LIMITS.blocks - 1, "asking costs no block");
     disk.open();
-    hand.swap(&mut rows("more"));
-    drop(hand);
+    handle.swap(&mut rows("more"));
+    drop(handle);
     assert_eq!(spool.finish(|| true).lines, 2);
 }
 
@@ -301,11 +308,11 @@ fn output_of_a_long_value_stays_small() {
 #[test]
 fn failed_file_reports_and_does_not_block() {
     let (disk, health) = (Disk::new(true, 5), FileHealth::default());
-    let (spool, hand) = results(&disk, &health);
-    for _ in 0..4 * ROOM.blocks {
-        hand.swap(&mut rows("12"));
+    let (spool, handle) = results(&disk, &health);
+    for _ in 0..4 * PENDING_LIMITS.blocks {
+        handle.swap(&mut rows("12"));
     }
-    drop(hand);
+    drop(handle);
     let written = spool.finish(|| true);
     assert_eq!((written.lines, written.bytes), (1, 5));
     let failure = written.failure.unwrap();
@@ -316,9 +323,9 @@ fn failed_file_reports_and_does_not_block() {
 #[test]
 fn finish_gives_up_on_a_stalled_file() {
     let disk = Disk::new(false, usize::MAX);
-    let (spool, hand) = results(&disk, &FileHealth::default());
-    hand.swap(&mut rows("1"));
-    drop(hand);
+    let (spool, handle) = results(&disk, &FileHealth::default());
+    handle.swap(&mut rows("1"));
+    drop(handle);
     let mut looks = 3;
     let written = spool.finish(|| {
         looks -= 1;
@@ -331,9 +338,9 @@ fn finish_gives_up_on_a_stalled_file() {
 #[test]
 fn lost_rows_mark_a_complete_file_as_failed() {
     let disk = Disk::new(true, usize::MAX);
-    let (spool, hand) = results(&disk, &FileHealth::default());
-    hand.lose(&mut rows("1"));
-    drop(hand);
+    let (spool, handle) = results(&disk, &FileHealth::default());
+    handle.discard(&mut rows("1"));
+    drop(handle);
     assert_eq!(spool.finish(|| true).failure.unwrap().cause.kind(), ErrorKind::TimedOut);
 }
 
@@ -341,20 +348,21 @@ fn lost_rows_mark_a_complete_file_as_failed() {
 fn panicking_writer_reports_its_failure() {
     let sink = Sink::new(Box::new(Disk::new(true, usize::MAX)), FileHealth::default());
     let broken = |_: &Rows, _: &mut Sink| panic!("on purpose");
-    let (spool, hand) = Spool::start(sink, ROOM, || RowMemory::default().buffer(), broken).unwrap();
-    for _ in 0..4 * ROOM.blocks {
-        hand.swap(&mut rows("1"));
+    let make = || RowMemory::default().buffer();
+    let (spool, handle) = Spool::start(sink, PENDING_LIMITS, make, broken).unwrap();
+    for _ in 0..4 * PENDING_LIMITS.blocks {
+        handle.swap(&mut rows("1"));
     }
-    drop(hand);
+    drop(handle);
     let failure = spool.finish(|| true).failure.unwrap();
-    assert_eq!(failure.cause.to_string(), "the thread that wrote it broke down");
+    assert_eq!(failure.cause.to_string(), "the writer thread panicked");
 }
 
 #[test]
 fn times_are_written_to_the_nanosecond() {
     let mut out = Vec::new();
     for nanos in [0, 1, 999, 1_000, 1_234_567] {
-        op_log::micros(Nanos(nanos), &mut out);
+        op_log::write_micros(Nanos(nanos), &mut out);
         out.push(b' ');
     }
     assert_eq!(String::from_utf8(out).unwrap(), "0.000 0.001 0.999 1.000 1234.567 ");

@@ -47,7 +47,7 @@ pub(crate) struct SpoolHandle<B: Block> {
 struct Shared<B> {
     state: Mutex<State<B>>,
     /// Notified when there is work for the thread.
-    news: Condvar,
+    work_available: Condvar,
     /// Notified when there is room, or the thread ends.
     room: Condvar,
     /// True if there is room; readable without the lock.
@@ -61,9 +61,9 @@ struct State<B> {
     empty: Vec<B>,
     /// Wakers of tasks that wait for room.
     wakers: Vec<Waker>,
-    hands: usize,
+    producers: usize,
     /// True if a producer gave up waiting.
-    has_lost: bool,
+    has_discarded: bool,
     /// Result of writing the file, once the thread has ended.
     written: Option<WriteResult>,
 }
@@ -94,11 +94,11 @@ impl<B: Block> Spool<B> {
                 weight: 0,
                 empty,
                 wakers: Vec::new(),
-                hands: 1,
-                has_lost: false,
+                producers: 1,
+                has_discarded: false,
                 written: None,
             }),
-            news: Condvar::new(),
+            work_available: Condvar::new(),
             room: Condvar::new(),
             has_room: AtomicBool::new(true),
             most_weight: room.weight,
@@ -106,7 +106,7 @@ impl<B: Block> Spool<B> {
         let (ours, progress) = (Arc::clone(&shared), sink.progress());
         std::thread::Builder::new()
             .name("spool".to_owned())
-            .spawn(move || ours.work(sink, append))?;
+            .spawn(move || ours.run(sink, append))?;
         Ok((Spool { shared: Arc::clone(&shared), progress }, SpoolHandle { shared }))
     }
 
@@ -116,16 +116,16 @@ impl<B: Block> Spool<B> {
     /// if `waits` returns false.
     pub(crate) fn finish(self, mut waits: impl FnMut() -> bool) -> WriteResult {
         let mut state = self.shared.state();
-        let (mut bytes, mut looks) = (self.progress.bytes(), 0);
-        while state.written.is_none() && looks < MAX_IDLE_POLLS && waits() {
+        let (mut bytes, mut idle_polls) = (self.progress.bytes(), 0);
+        while state.written.is_none() && idle_polls < MAX_IDLE_POLLS && waits() {
             let woken = self.shared.room.wait_timeout(state, POLL_INTERVAL);
             state = woken.expect(NO_PANIC).0;
             let before = std::mem::replace(&mut bytes, self.progress.bytes());
-            looks = if before == bytes { looks + 1 } else { 0 };
+            idle_polls = if before == bytes { idle_polls + 1 } else { 0 };
         }
-        let mut written = state.written.take().unwrap_or_else(|| self.progress.given_up());
-        if state.has_lost && written.failure.is_none() {
-            written = self.progress.given_up();
+        let mut written = state.written.take().unwrap_or_else(|| self.progress.timed_out());
+        if state.has_discarded && written.failure.is_none() {
+            written = self.progress.timed_out();
         }
         written
     }
@@ -165,15 +165,15 @@ impl<B: Block> SpoolHandle<B> {
     }
 
     /// Discards data that were not accepted in time. The file then counts as failed.
-    pub(crate) fn lose(&self, block: &mut B) {
+    pub(crate) fn discard(&self, block: &mut B) {
         block.clear();
-        self.shared.state().has_lost = true;
+        self.shared.state().has_discarded = true;
     }
 }
 
 impl<B: Block> Clone for SpoolHandle<B> {
     fn clone(&self) -> SpoolHandle<B> {
-        self.shared.state().hands += 1;
+        self.shared.state().producers += 1;
         SpoolHandle { shared: Arc::clone(&self.shared) }
     }
 }
@@ -181,9 +181,9 @@ impl<B: Block> Clone for SpoolHandle<B> {
 impl<B: Block> Drop for SpoolHandle<B> {
     fn drop(&mut self) {
         let mut state = self.shared.state();
-        state.hands -= 1;
-        if state.hands == 0 {
-            self.shared.news.notify_one();
+        state.producers -= 1;
+        if state.producers == 0 {
+            self.shared.work_available.notify_one();
         }
     }
 }
@@ -211,26 +211,26 @@ impl<B: Block> Shared<B> {
         let full = std::mem::replace(block, empty);
         state.weight += full.weight();
         state.full.push_back(full);
-        self.note_room(state);
-        self.news.notify_one();
+        self.update_has_room(state);
+        self.work_available.notify_one();
         true
     }
 
-    fn note_room(&self, state: &State<B>) {
+    fn update_has_room(&self, state: &State<B>) {
         let has_room = !state.empty.is_empty() && state.weight <= self.most_weight;
         self.has_room.store(has_room, Ordering::Release);
     }
 
     /// Runs the thread until its end.
-    fn work(&self, mut sink: Sink, mut append: impl FnMut(&B, &mut Sink)) {
+    fn run(&self, mut sink: Sink, mut append: impl FnMut(&B, &mut Sink)) {
         // Reports the end even on a panic, as others may be waiting for it.
         let mut end = End { shared: self, progress: sink.progress(), written: None };
         let mut wakers = Vec::new();
         loop {
-            match self.look() {
+            match self.next_step() {
                 NextStep::Block(block) => {
                     append(&block, &mut sink);
-                    self.give_back(block, &mut wakers);
+                    self.return_block(block, &mut wakers);
                 }
                 // Flushes when idle: a kill then loses only data that were not handed over yet.
                 NextStep::Nothing => {
@@ -243,28 +243,28 @@ impl<B: Block> Shared<B> {
         end.written = Some(sink.finish());
     }
 
-    fn look(&self) -> NextStep<B> {
+    fn next_step(&self) -> NextStep<B> {
         let mut state = self.state();
         match state.full.pop_front() {
             Some(block) => NextStep::Block(block),
-            None if state.hands == 0 => NextStep::End,
+            None if state.producers == 0 => NextStep::End,
             None => NextStep::Nothing,
         }
     }
 
     fn wait(&self) {
         let state = self.state();
-        let idle = |state: &mut State<B>| state.full.is_empty() && state.hands > 0;
-        drop(self.news.wait_while(state, idle).expect(NO_PANIC));
+        let idle = |state: &mut State<B>| state.full.is_empty() && state.producers > 0;
+        drop(self.work_available.wait_while(state, idle).expect(NO_PANIC));
     }
 
-    fn give_back(&self, mut block: B, wakers: &mut Vec<Waker>) {
+    fn return_block(&self, mut block: B, wakers: &mut Vec<Waker>) {
         let weight = block.weight();
         block.clear();
         let mut state = self.state();
         state.weight -= weight;
         state.empty.push(block);
-        self.note_room(&state);
+        self.update_has_room(&state);
         std::mem::swap(&mut state.wakers, wakers);
         drop(state);
         self.room.notify_all();

@@ -41,7 +41,7 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), RowEr
         ("command", command.clone().into()),
         ("workload", workload.clone().into()),
         ("plan", plan.clone().into()),
-        ("warmup_ns", whole(*warmup).into()),
+        ("warmup_ns", to_integer(*warmup).into()),
     ];
     for (key, value) in facts {
         write_fact(to, key, value)?;
@@ -50,7 +50,7 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), RowEr
         write_fact(to, "commit", commit.clone().into())?;
     }
     if let Some(duration) = duration {
-        write_fact(to, "duration_ns", whole(*duration).into())?;
+        write_fact(to, "duration_ns", to_integer(*duration).into())?;
     }
     for (job, place) in jobs.iter().zip(0..) {
         write_job(to, place, job)?;
@@ -67,7 +67,7 @@ pub(crate) fn write_time_zero(to: &Connection, zero: WallTime) -> Result<(), Row
 pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), RowError> {
     let End { at, kind, text } = end;
     write_fact(to, "ended", kind.name().to_owned().into())?;
-    write_fact(to, "ended_at_ns", whole(*at).into())?;
+    write_fact(to, "ended_at_ns", to_integer(*at).into())?;
     write_fact(to, "ended_because", text.clone().into())
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowE
         OpFormat::ALL.into_iter().find(|known| known.name() == name)
     });
     Ok(Some(OpLogReport {
-        format: format.ok_or_else(|| Facts::is_odd("op_log_format"))?,
+        format: format.ok_or_else(|| Facts::invalid_fact("op_log_format"))?,
         rows: facts.natural("op_log_rows")?,
         dropped: facts.natural("op_log_dropped")?,
         failure: failure.transpose()?,
@@ -135,7 +135,7 @@ const WINDOW_FROM: &str = "window_from_ns";
 
 /// Writes the start of the window that all runs of a round share into a sealed record.
 pub(crate) fn write_window_from(to: &Connection, at: Nanos) -> Result<(), RowError> {
-    write_fact(to, WINDOW_FROM, whole(at).into())?;
+    write_fact(to, WINDOW_FROM, to_integer(at).into())?;
     to.execute("update seal set total = total + 1 where what = 'rows of meta'", [])?;
     Ok(())
 }
@@ -157,15 +157,15 @@ pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>
     let facts = Facts::read(from)?;
     let pace = facts.text("pace")?;
     let pace = Pace::ALL.into_iter().find(|known| known.name() == pace);
-    let seed = facts.text("seed")?.parse().map_err(|_| Facts::is_odd("seed"))?;
-    let lanes = u16::try_from(facts.integer("lanes")?).map_err(|_| Facts::is_odd("lanes"))?;
+    let seed = facts.text("seed")?.parse().map_err(|_| Facts::invalid_fact("seed"))?;
+    let lanes = u16::try_from(facts.integer("lanes")?).map_err(|_| Facts::invalid_fact("lanes"))?;
     let duration = facts.get("duration_ns").map(|_| facts.nanos("duration_ns"));
     let zero = facts.get("time_zero_ns").map(|_| facts.integer("time_zero_ns"));
     let header = Header {
         assay: facts.text("assay")?,
         commit: facts.get("commit").map(|_| facts.text("commit")).transpose()?,
         started: WallTime(facts.integer("started_ns")?),
-        pace: pace.ok_or_else(|| Facts::is_odd("pace"))?,
+        pace: pace.ok_or_else(|| Facts::invalid_fact("pace"))?,
         lanes,
         seed: Seed(seed),
         target: TargetText::recorded(facts.text("target")?),
@@ -189,7 +189,7 @@ pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, RowError> {
     let kind = EndKind::ALL.into_iter().find(|known| known.name() == kind);
     Ok(Some(End {
         at: facts.nanos("ended_at_ns")?,
-        kind: kind.ok_or_else(|| Facts::is_odd("ended"))?,
+        kind: kind.ok_or_else(|| Facts::invalid_fact("ended"))?,
         text: facts.text("ended_because")?,
     }))
 }
@@ -211,31 +211,31 @@ impl Facts {
     fn text(&self, key: &str) -> Result<String, RowError> {
         match self.get(key) {
             Some(Value::Text(text)) => Ok(text.clone()),
-            Some(_) | None => Err(Facts::is_odd(key)),
+            Some(_) | None => Err(Facts::invalid_fact(key)),
         }
     }
 
     fn integer(&self, key: &str) -> Result<i64, RowError> {
         match self.get(key) {
             Some(Value::Integer(integer)) => Ok(*integer),
-            Some(_) | None => Err(Facts::is_odd(key)),
+            Some(_) | None => Err(Facts::invalid_fact(key)),
         }
     }
 
     fn natural(&self, key: &str) -> Result<u64, RowError> {
-        u64::try_from(self.integer(key)?).map_err(|_| Facts::is_odd(key))
+        u64::try_from(self.integer(key)?).map_err(|_| Facts::invalid_fact(key))
     }
 
     fn nanos(&self, key: &str) -> Result<Nanos, RowError> {
         self.natural(key).map(Nanos)
     }
 
-    fn is_odd(key: &str) -> RowError {
+    fn invalid_fact(key: &str) -> RowError {
         RowError::content(format!("table `meta` has no `{key}` that a record has"))
     }
 }
 
 /// Converts a duration to an integer of SQLite, which holds up to 292 years.
-fn whole(span: Nanos) -> i64 {
+fn to_integer(span: Nanos) -> i64 {
     i64::try_from(span.0).unwrap_or(i64::MAX)
 }

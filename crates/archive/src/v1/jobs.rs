@@ -8,8 +8,8 @@ use super::schema::is_missing;
 use crate::error::RowError;
 
 /// The kinds of `account`.
-const PART: &str = "part";
-const NODE: &str = "node";
+const PART_KIND: &str = "part";
+const NODE_KIND: &str = "node";
 
 /// Writes a job, a part of a job, or a job at one server, and its statements.
 pub(super) fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), RowError> {
@@ -34,8 +34,8 @@ pub(super) fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<
 fn write_kind(to: &Connection, place: i64, kind: &AccountKind) -> Result<(), RowError> {
     let (kind, of, name) = match kind {
         AccountKind::Job => return Ok(()),
-        AccountKind::Part { mix, section } => (PART, mix, section),
-        AccountKind::Node { job, address } => (NODE, job, address),
+        AccountKind::Part { mix, section } => (PART_KIND, mix, section),
+        AccountKind::Node { job, address } => (NODE_KIND, job, address),
     };
     to.prepare_cached("insert into account values (?, ?, ?, ?)")?
         .execute(params![place, kind, of.0, name])?;
@@ -95,8 +95,8 @@ fn read_kinds(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), RowError>
         let (place, of): (i64, u16) = (row.get(0)?, row.get(2)?);
         let (kind, name): (String, String) = (row.get(1)?, row.get(3)?);
         let kind = match kind.as_str() {
-            PART => AccountKind::Part { mix: AccountId(of), section: name },
-            NODE => AccountKind::Node { job: AccountId(of), address: name },
+            PART_KIND => AccountKind::Part { mix: AccountId(of), section: name },
+            NODE_KIND => AccountKind::Node { job: AccountId(of), address: name },
             _ => return Err(RowError::content(format!("there is no kind of account `{kind}`"))),
         };
         let job = usize::try_from(place).ok().and_then(|place| jobs.get_mut(place));

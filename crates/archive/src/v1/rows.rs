@@ -187,7 +187,7 @@ impl IntervalSums {
     }
 
     /// Returns the sums with their names.
-    pub(crate) fn named(self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub(crate) fn with_names(self) -> impl Iterator<Item = (&'static str, u64)> {
         SCALARS.into_iter().zip(self.0)
     }
 }
@@ -325,7 +325,7 @@ impl EventError {
 
     /// Returns the error of an event in a record without this table: of the failures of the event's
     /// account, the one whose code is at the end of the event's text.
-    pub(crate) fn in_text(
+    pub(crate) fn find_in_text(
         text: &str,
         mut failures: impl Iterator<Item = record::EventError>,
     ) -> Option<record::EventError> {

@@ -55,7 +55,7 @@ fn sums_of(scalar: &str) -> String {
 }
 
 /// Combines a sum of rows from its two halves.
-fn whole(high: u64, low: u64) -> u64 {
+fn combine_halves(high: u64, low: u64) -> u64 {
     high.saturating_mul(1 << 31).saturating_add(low).min(MAX_ROWS)
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, RowError> {
         let job = row.get(0)?;
         for (place, what) in SCALARS.into_iter().enumerate() {
             let [high, low] = [1 + 2 * place, 2 + 2 * place].map(|column| natural(row, column));
-            totals.insert((what.to_owned(), job), whole(high?, low?));
+            totals.insert((what.to_owned(), job), combine_halves(high?, low?));
         }
     }
     Ok(totals)
@@ -112,7 +112,7 @@ impl Seal {
             if sealed != found {
                 let of_job =
                     if *job == ALL_JOBS { String::new() } else { format!(" of job {job}") };
-                return Err(differs(
+                return Err(mismatch(
                     &format!("{what}{of_job}"),
                     [sealed, found].map(Option::unwrap_or_default),
                 ));
@@ -120,12 +120,12 @@ impl Seal {
         }
         match sample_ranges {
             [sealed, found] if sealed == found => Ok(()),
-            numbers => Err(differs(&format!("rows of {SAMPLE_RANGE}"), numbers)),
+            numbers => Err(mismatch(&format!("rows of {SAMPLE_RANGE}"), numbers)),
         }
     }
 }
 
-fn differs(what: &str, [sealed, found]: [u64; 2]) -> RowError {
+fn mismatch(what: &str, [sealed, found]: [u64; 2]) -> RowError {
     RowError::content(format!("there were {sealed} {what}, and there are {found}"))
 }
 

@@ -4,7 +4,7 @@ use base::WallTime;
 use record::{Excerpt, Note};
 use rusqlite::{Connection, params};
 
-use super::schema::{SHARED, rows_of_a_run, tables_of_both};
+use super::schema::{SHARED_TABLE, rows_of_a_run, tables_of_both};
 use crate::error::RowError;
 use crate::v1;
 
@@ -152,7 +152,7 @@ pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), RowErro
 /// Copies the rows of a run from the attached record `from` of an experiment into the tables of
 /// version 1.
 pub(crate) fn split(to: &Connection, from: &str, run: u32) -> Result<(), RowError> {
-    for table in tables_of_both(to, from)?.into_iter().chain([SHARED]) {
+    for table in tables_of_both(to, from)?.into_iter().chain([SHARED_TABLE]) {
         let rows = rows_of_a_run(to, from, table, run)?;
         to.execute_batch(&format!("insert into main.{table} {rows}"))?;
     }

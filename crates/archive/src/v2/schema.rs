@@ -31,7 +31,7 @@ pub(crate) fn add_sample_range(to: &Connection) -> Result<(), RowError> {
 }
 
 /// The table of version 1 that all runs share.
-pub(super) const SHARED: &str = "file";
+pub(super) const SHARED_TABLE: &str = "file";
 
 /// Returns the names of the tables of version 1 that are in both databases and have rows of each
 /// run.
@@ -49,7 +49,7 @@ pub(super) fn tables_of_both(of: &Connection, other: &str) -> Result<Vec<&'stati
 /// Returns the names of the tables of version 1 that have rows of each run.
 fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
     let is_table = |text: &str| text.starts_with("CREATE TABLE");
-    let own = v1::statements().filter(move |(name, text)| is_table(text) && *name != SHARED);
+    let own = v1::statements().filter(move |(name, text)| is_table(text) && *name != SHARED_TABLE);
     own.map(|(name, _)| name)
 }
 
@@ -77,7 +77,7 @@ pub(super) fn rows_of_a_run(
     table: &str,
     run: u32,
 ) -> Result<String, RowError> {
-    if table == SHARED {
+    if table == SHARED_TABLE {
         return Ok(format!("select * from {database}.{table}"));
     }
     let sql = "select name from pragma_table_info(?1, ?2) where cid > 0";
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(types(&second, table, 0)[0].0, "run", "{table}");
         }
         assert_eq!(tables_of_a_run().count(), 19);
-        assert_eq!(types(&second, SHARED, 0), types(&first, SHARED, 0));
+        assert_eq!(types(&second, SHARED_TABLE, 0), types(&first, SHARED_TABLE, 0));
         assert_eq!(statements().count(), 25);
     }
 }

@@ -7,7 +7,7 @@ use archive::{Archive, RecordError, RecordErrorKind};
 use base::{Seed, Stream};
 use rusqlite::Connection;
 
-use crate::support::{Place, Scenario, chain, read_all, record_with};
+use crate::support::{Scenario, TestFolder, chain, read_all, record_with};
 
 /// The number of damaged files to read.
 const FILES: u64 = 1_500;
@@ -18,7 +18,7 @@ const BESIDE: u64 = 4;
 /// Damage never causes a panic, and never makes a record shorter.
 #[test]
 fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
-    let place = Place::new("flipped");
+    let place = TestFolder::new("flipped");
     let scenario = Scenario { seconds: 6, ..Scenario::SHORT };
     record_with(&place.record(), scenario, 1, |recorder| {
         recorder.notes().setting("server.version", "17");
@@ -29,7 +29,7 @@ fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
 /// The record of a killed run has no seal; SQLite's own checks remain.
 #[test]
 fn invariant_7_flipped_bytes_in_the_record_of_a_killed_run_cause_no_panic_either() {
-    let place = Place::new("flipped-killed");
+    let place = TestFolder::new("flipped-killed");
     record_with(&place.record(), Scenario { seconds: 6, ..Scenario::SHORT }, 1, |_| {});
     let unseal = "delete from seal; delete from meta where key like 'ended%'";
     Connection::open(place.record()).unwrap().execute_batch(unseal).unwrap();
@@ -37,7 +37,7 @@ fn invariant_7_flipped_bytes_in_the_record_of_a_killed_run_cause_no_panic_either
     flip(&place, FILES / 5);
 }
 
-fn flip(place: &Place, files: u64) {
+fn flip(place: &TestFolder, files: u64) {
     let whole = std::fs::read(place.record()).unwrap();
     let rows = read_all(&Archive::open(&place.record()).unwrap()).unwrap();
     let file = File::options().write(true).open(place.record()).unwrap();
@@ -86,7 +86,7 @@ fn flip(place: &Place, files: u64) {
 /// Pages that refer to each other could be read forever.
 #[test]
 fn reading_ends_when_a_check_fails() {
-    let place = Place::new("endless");
+    let place = TestFolder::new("endless");
     record_with(&place.record(), Scenario { seconds: 6, ..Scenario::SHORT }, 1, |_| {});
     let page: i64 = {
         let select = "select (rootpage - 1) * page_size from sqlite_schema, pragma_page_size
@@ -109,7 +109,7 @@ fn reading_ends_when_a_check_fails() {
 
 #[test]
 fn a_record_that_is_cut_short_is_damaged() {
-    let place = Place::new("cut");
+    let place = TestFolder::new("cut");
     record_with(&place.record(), Scenario { seconds: 6, ..Scenario::SHORT }, 1, |_| {});
     let length = std::fs::metadata(place.record()).unwrap().len();
     let file = File::options().write(true).open(place.record()).unwrap();

@@ -6,12 +6,12 @@ use record::{Excerpt, ExcerptKind, InputFile, Kind, Load, Pace, Reading};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::support::{Place, READ, Scenario, WRITE, end, header, ledgers};
+use crate::support::{READ, Scenario, TestFolder, WRITE, end, header, ledgers};
 
 const DOCUMENT: &str = include_str!("../../../../docs/record.md");
 
 /// Creates a record in real time, with data in every table.
-fn record(place: &Place) -> Connection {
+fn record(place: &TestFolder) -> Connection {
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let notes = recorder.notes();
@@ -73,7 +73,7 @@ fn number(value: &Value) -> f64 {
 
 #[test]
 fn documented_queries_agree_with_the_reader() {
-    let place = Place::new("queries");
+    let place = TestFolder::new("queries");
     let record = record(&place);
     let answers: Vec<_> = queries().iter().map(|query| rows(&record, query)).collect();
     assert_eq!(answers.len(), 10);
@@ -107,7 +107,7 @@ fn documented_queries_agree_with_the_reader() {
 
 #[test]
 fn histograms_decoded_in_sql_agree_with_the_reader() {
-    let place = Place::new("buckets");
+    let place = TestFolder::new("buckets");
     let record = record(&place);
     let archive = Archive::open(&place.record()).unwrap();
     for job in archive.accounts() {
@@ -133,7 +133,7 @@ fn histograms_decoded_in_sql_agree_with_the_reader() {
 
 #[test]
 fn every_table_and_column_is_documented() {
-    let place = Place::new("columns");
+    let place = TestFolder::new("columns");
     let record = record(&place);
     let columns = rows(
         &record,
@@ -158,7 +158,7 @@ fn every_table_and_column_is_documented() {
 
 #[test]
 fn every_table_and_view_of_a_record_holds_something() {
-    let place = Place::new("filled");
+    let place = TestFolder::new("filled");
     let record = record(&place);
     let names = rows(&record, "select name from sqlite_schema where type in ('table', 'view')");
     for name in names.iter().flatten() {

@@ -9,12 +9,12 @@ use base::WallTime;
 use record::Kind;
 use serde_json::Value;
 
-use crate::support::{Place, READ, Scenario, WRITE, record_with};
+use crate::support::{READ, Scenario, TestFolder, WRITE, record_with};
 
 const ZERO: WallTime = WallTime(1_795_292_110_250_000_000);
 
 /// Returns the log of a short run.
-fn log(place: &Place) -> (Archive, String) {
+fn log(place: &TestFolder) -> (Archive, String) {
     record_with(&place.record(), Scenario::SHORT, 2, |recorder| recorder.notes().time_zero(ZERO));
     let archive = Archive::open(&place.record()).unwrap();
     let mut log = Vec::new();
@@ -24,7 +24,7 @@ fn log(place: &Place) -> (Archive, String) {
 
 #[test]
 fn hlog_states_its_start_time_and_is_ordered() {
-    let place = Place::new("legend");
+    let place = TestFolder::new("legend");
     let (_, log) = log(&place);
     let (legend, lines): (Vec<&str>, Vec<&str>) =
         log.lines().partition(|line| line.starts_with(['#', '"']));
@@ -53,7 +53,7 @@ fn two_jobs_never_share_a_tag() {
 /// HdrHistogram's reader for JavaScript finds the same tags, counts and quantiles.
 #[test]
 fn a_log_is_read_by_hdrhistograms_own_tools() {
-    let place = Place::new("hlog");
+    let place = TestFolder::new("hlog");
     let (archive, log) = log(&place);
     let path = place.directory().join("run.hlog");
     std::fs::write(&path, log).unwrap();

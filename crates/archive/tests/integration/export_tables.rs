@@ -13,7 +13,7 @@ use serde_json::{Value, json as value};
 use crate::schema::{
     check_that_every_field_matters, check_that_faults_are_noticed, complaints, schema, text_of,
 };
-use crate::support::{DIRECTORY, Place};
+use crate::support::{DIRECTORY, TestFolder};
 use crate::table_record::{NAMES, record};
 
 const SCHEMA: &str = "export.schema.json";
@@ -31,14 +31,14 @@ fn written(export: Export, archive: &Archive) -> String {
 }
 
 /// Returns a record in virtual time, and its export as a document.
-fn virtual_document(place: &Place) -> (Archive, Value) {
+fn virtual_document(place: &TestFolder) -> (Archive, Value) {
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let document = serde_json::from_str(&written(export::json, &archive)).unwrap();
     (archive, document)
 }
 
 /// Returns a document in which no array is empty: in real time there are samples of the generator.
-fn full(place: &Place) -> Value {
+fn full(place: &TestFolder) -> Value {
     let archive = record(&place.path("real.assay"), Pace::Real);
     serde_json::from_str(&written(export::json, &archive)).unwrap()
 }
@@ -149,7 +149,7 @@ fn recorded_sums(archive: &Archive, scalar: Scalar) -> BTreeMap<String, u64> {
 
 #[test]
 fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     for (name, scalar) in SCALARS {
@@ -169,7 +169,7 @@ fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
 
 #[test]
 fn table_has_the_quantiles_of_the_answer() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     let first = archive.accounts().next().unwrap();
@@ -191,7 +191,7 @@ fn table_has_the_quantiles_of_the_answer() {
 
 #[test]
 fn csv_marks_the_rows_of_the_window() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     let starts = column(&table, "start_s").into_iter().zip(column(&table, "in_window"));
@@ -207,7 +207,7 @@ fn csv_marks_the_rows_of_the_window() {
 
 #[test]
 fn cell_that_looks_like_a_formula_is_escaped() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     let jobs: Vec<&str> = table[1..].iter().map(|row| row[0].as_str()).collect();
@@ -216,7 +216,7 @@ fn cell_that_looks_like_a_formula_is_escaped() {
 
 #[test]
 fn a_document_keeps_to_the_schema() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let schema = schema(SCHEMA);
     assert_eq!(complaints(&schema, &virtual_document(&place).1), [""; 0]);
     let full = full(&place);
@@ -228,7 +228,7 @@ fn a_document_keeps_to_the_schema() {
 }
 
 #[test]
-fn words_formats_and_bounds_are_checked() {
+fn schema_checks_words_formats_and_bounds() {
     let other = || value!("other");
     let faults = [
         ("/schema", value!("assay.export/2")),
@@ -255,7 +255,7 @@ fn words_formats_and_bounds_are_checked() {
         ("/histograms/0/buckets/0", value!([1, 1, 1])),
         ("/histograms/0/buckets/0", value!([1, 0])),
     ];
-    check_that_faults_are_noticed(&schema(SCHEMA), &full(&Place::new("export")), &faults);
+    check_that_faults_are_noticed(&schema(SCHEMA), &full(&TestFolder::new("export")), &faults);
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn schema_lists_the_names_of_the_record() {
 
 #[test]
 fn a_document_adds_up_to_the_record() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let (archive, document) = virtual_document(&place);
     let rows = |table: &str| document[table].as_array().unwrap().iter();
     let of_job = |row: &'_ Value| row["job"].as_str().unwrap().to_owned();
@@ -304,7 +304,7 @@ fn a_document_adds_up_to_the_record() {
 
 #[test]
 fn exported_bucket_is_its_upper_edge() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let (archive, document) = virtual_document(&place);
     let rows = document["histograms"].as_array().unwrap().iter();
     let largest = rows
@@ -319,9 +319,9 @@ fn exported_bucket_is_its_upper_edge() {
 }
 
 #[test]
-fn two_exports_are_the_same_bytes_wherever_the_record_lies() {
+fn export_does_not_depend_on_the_path_of_the_record() {
     for (format, export) in FORMATS {
-        let place = Place::new("export");
+        let place = TestFolder::new("export");
         let path = place.path("run.assay");
         let archive = record(&path, Pace::Virtual);
         let first = written(export, &archive);
@@ -361,7 +361,7 @@ impl Write for FullDisk {
 
 #[test]
 fn full_disk_at_any_byte_is_an_output_error() {
-    let place = Place::new("export");
+    let place = TestFolder::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     type Exporter = fn(&Archive, &mut FullDisk) -> Result<(), RecordError>;
     let formats: [(Exporter, usize); 3] = [

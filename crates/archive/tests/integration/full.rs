@@ -9,7 +9,7 @@ use record::{Delivery, EndKind, Gauge, Outlet, Pace};
 use rusqlite::Connection;
 
 use crate::killed::{child, path_of_child};
-use crate::support::{Place, READ, Scenario, chain, end, header, keep_step, ledgers};
+use crate::support::{READ, Scenario, TestFolder, chain, end, header, keep_step, ledgers};
 
 /// Records in real time, as fast as the disk allows, until it is full; prints the error.
 fn record_until_full(path: &Path) {
@@ -29,7 +29,7 @@ fn a_full_disk_ends_the_run_and_leaves_what_was_written() {
     if let Some(path) = path_of_child() {
         return record_until_full(path.as_ref());
     }
-    let place = Place::new("full");
+    let place = TestFolder::new("full");
     let name = "full::a_full_disk_ends_the_run_and_leaves_what_was_written";
     // A file size limit of 1 MB simulates the full disk; its signal must not kill the process.
     let limited = |command: Command| {
@@ -56,7 +56,7 @@ fn a_full_disk_ends_the_run_and_leaves_what_was_written() {
 
 #[test]
 fn a_slow_disk_delays_rows_and_never_a_lane() {
-    let place = Place::new("slow");
+    let place = TestFolder::new("slow");
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let mut outlet = recorder.outlet();

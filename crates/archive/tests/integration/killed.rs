@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use archive::{Archive, Recorder};
 use record::{Kind, Pace};
 
-use crate::support::{Place, READ, Scenario, header, keep_step, ledgers};
+use crate::support::{READ, Scenario, TestFolder, header, keep_step, ledgers};
 
 /// The environment variable with the path of the record, for a child process of this test.
 const RECORD: &str = "ASSAY_TEST_RECORD";
@@ -47,7 +47,7 @@ fn invariant_7_a_killed_process_leaves_a_record_up_to_the_last_second() {
     }
     let name = "killed::invariant_7_a_killed_process_leaves_a_record_up_to_the_last_second";
     for lines in [1, 2, 7, 30, 75, 150] {
-        let place = Place::new("killed");
+        let place = TestFolder::new("killed");
         let mut child = child(name, &place.record(), |command| command);
         let said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let written = said.filter_map(|line| line.strip_prefix("written ")?.parse::<u32>().ok());

@@ -6,7 +6,9 @@ use archive::{Archive, RecordErrorKind, Recorder};
 use record::Pace;
 use rusqlite::Connection;
 
-use crate::support::{Place, READ, Scenario, chain, header, keep_step, ledgers, read_all, record};
+use crate::support::{
+    READ, Scenario, TestFolder, chain, header, keep_step, ledgers, read_all, record,
+};
 
 /// Returns the reason why a record is refused. Opening it and reading it must give the same reason.
 fn refused(path: &Path) -> String {
@@ -24,7 +26,7 @@ fn not_created(path: &Path) -> String {
 
 #[test]
 fn a_record_is_never_overwritten() {
-    let place = Place::new("exists");
+    let place = TestFolder::new("exists");
     std::fs::write(place.record(), "precious").unwrap();
     let message = not_created(&place.record());
     assert!(message.contains("exists, and a record is never overwritten"), "{message}");
@@ -35,7 +37,7 @@ fn a_record_is_never_overwritten() {
 
 #[test]
 fn unwritable_record_place_is_found_before_the_run() {
-    let place = Place::new("nowhere");
+    let place = TestFolder::new("nowhere");
     let nowhere = place.directory().join("missing/run.assay");
     let message = not_created(&nowhere);
     assert!(message.contains("name a file in a directory that exists"), "{message}");
@@ -46,7 +48,7 @@ fn unwritable_record_place_is_found_before_the_run() {
 
 #[test]
 fn names_special_to_sqlite_are_plain_names() {
-    let place = Place::new("odd");
+    let place = TestFolder::new("odd");
     for name in [":memory:", "file:x?mode=memory", "ü \u{1f600}.assay"] {
         let path = place.directory().join(name);
         record(&path, Scenario { seconds: 1, ..Scenario::SHORT }, 1);
@@ -57,7 +59,7 @@ fn names_special_to_sqlite_are_plain_names() {
 
 #[test]
 fn file_of_another_kind_is_identified() {
-    let place = Place::new("foreign");
+    let place = TestFolder::new("foreign");
     let path = place.record();
     let message = refused(&path);
     assert!(message.starts_with("there is no file `"), "{message}");
@@ -85,7 +87,7 @@ fn file_of_another_kind_is_identified() {
 
 #[test]
 fn a_record_of_a_later_version_says_which_program_reads_it() {
-    let place = Place::new("newer");
+    let place = TestFolder::new("newer");
     record(&place.record(), Scenario { seconds: 1, ..Scenario::SHORT }, 1);
     let change = Connection::open(place.record()).unwrap();
     let later = "pragma user_version = 7; update meta set value = '9.9.1' where key = 'assay'";
@@ -100,7 +102,7 @@ fn a_record_of_a_later_version_says_which_program_reads_it() {
 
 #[test]
 fn record_without_series_is_read() {
-    let place = Place::new("older");
+    let place = TestFolder::new("older");
     crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
         recorder.notes().load(record::Load {
             table: "t".to_owned(),
@@ -120,7 +122,7 @@ fn record_without_series_is_read() {
 
 #[test]
 fn a_record_with_other_tables_is_not_trusted() {
-    let place = Place::new("trap");
+    let place = TestFolder::new("trap");
     record(&place.record(), Scenario { seconds: 1, ..Scenario::SHORT }, 1);
     let trap = "drop table client; create view client as
         with recursive n (i) as (select 1 union all select i + 1 from n)
@@ -145,7 +147,7 @@ fn record_with_a_missing_row_is_damaged() {
         ("delete from statement where place = 1", "table `statement`"),
         ("delete from job where job = 0", "table `job`"),
     ] {
-        let place = Place::new("lost");
+        let place = TestFolder::new("lost");
         crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
             use record::{Delivery, Event, EventKind, Outlet};
             let (at, kind) = (base::Nanos(5), EventKind::QueueFull);
@@ -160,7 +162,7 @@ fn record_with_a_missing_row_is_damaged() {
 
 #[test]
 fn histogram_that_contradicts_its_row_is_named() {
-    let place = Place::new("histogram");
+    let place = TestFolder::new("histogram");
     record(&place.record(), Scenario::SHORT, 1);
     let change = "update histogram set count = count + 1
         where job = 0 and kind = 'response' and interval = 5";
@@ -173,7 +175,7 @@ fn histogram_that_contradicts_its_row_is_named() {
 
 #[test]
 fn a_record_can_be_read_while_it_is_written() {
-    let place = Place::new("during");
+    let place = TestFolder::new("during");
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let lanes = ledgers(&header, 1, || recorder.outlet());
@@ -191,7 +193,7 @@ fn a_record_can_be_read_while_it_is_written() {
 
 #[test]
 fn errors_have_their_classes() {
-    let place = Place::new("kind");
+    let place = TestFolder::new("kind");
     let error = Archive::open(&place.record()).err().unwrap();
     assert_eq!((error.kind(), error.path()), (&RecordErrorKind::NotFound, &*place.record()));
 }

@@ -10,8 +10,8 @@ use record::{
 };
 
 use crate::support::{
-    Place, READ, STATEMENTS, Scenario, WRITE, ZERO, chain, dump, end, header, keep_step, ledgers,
-    record, record_with,
+    READ, STATEMENTS, Scenario, TestFolder, WRITE, ZERO, chain, dump, end, header, keep_step,
+    ledgers, record, record_with,
 };
 
 /// Runs the scenario in memory, for comparison with its record.
@@ -57,7 +57,7 @@ fn assert_holds(archive: &Archive, scenario: Scenario) {
 
 #[test]
 fn invariant_7_a_record_is_one_file_that_holds_what_was_handed_over() {
-    let place = Place::new("whole");
+    let place = TestFolder::new("whole");
     record(&place.record(), Scenario::SHORT, 1);
     assert_eq!(place.files(), ["run.assay"]);
     let archive = Archive::open(&place.record()).unwrap();
@@ -72,7 +72,7 @@ fn invariant_7_a_record_is_one_file_that_holds_what_was_handed_over() {
 
 #[test]
 fn invariant_6_the_merged_parts_of_several_lanes_are_the_whole() {
-    let place = Place::new("lanes");
+    let place = TestFolder::new("lanes");
     record(&place.record(), Scenario::SHORT, 3);
     let archive = Archive::open(&place.record()).unwrap();
     assert_holds(&archive, Scenario::SHORT);
@@ -83,7 +83,7 @@ fn invariant_6_the_merged_parts_of_several_lanes_are_the_whole() {
 }
 
 /// Records one request each second, with these numbers of changed rows from the server.
-fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
+fn record_rows(place: &TestFolder, rows: &[u64]) -> Result<Archive, RecordError> {
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let mut lane = ledgers(&header, 1, || recorder.outlet()).remove(0);
@@ -106,7 +106,7 @@ fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
 }
 
 #[test]
-fn numbers_of_rows_that_no_sum_can_hold_leave_the_record_whole() {
+fn row_counts_beyond_any_sum_leave_the_record_intact() {
     let half = i64::MAX as u64;
     for rows in [
         &[u64::MAX, u64::MAX, 5][..],
@@ -115,7 +115,7 @@ fn numbers_of_rows_that_no_sum_can_hold_leave_the_record_whole() {
         &[half - 1, 1],
         &[(1 << 62) + 7, 1 << 61],
     ] {
-        let place = Place::new("many-rows");
+        let place = TestFolder::new("many-rows");
         let archive = record_rows(&place, rows).unwrap_or_else(|error| panic!("{}", chain(&error)));
         let found = archive.intervals(WRITE).unwrap();
         let found: Vec<_> = found.iter().map(|row| (row.counts.rows, row.ends.rows)).collect();
@@ -132,7 +132,7 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_is_handed_over_by_however_many_lanes_is_recorded(
+    fn deliveries_of_any_number_of_lanes_are_recorded(
         seed: u64,
         seconds in 1..40u64,
         longest in 1..60u64,
@@ -140,7 +140,7 @@ proptest! {
     ) {
         let longest = Nanos::from_secs(longest);
         let scenario = Scenario { seed: Seed(seed), seconds, longest, ..Scenario::SHORT };
-        let place = Place::new("any");
+        let place = TestFolder::new("any");
         record(&place.record(), scenario, lanes);
         assert_holds(&Archive::open(&place.record()).unwrap(), scenario);
     }
@@ -148,7 +148,7 @@ proptest! {
 
 #[test]
 fn answers_that_come_minutes_late_are_added_to_the_rows_on_disk() {
-    let place = Place::new("late");
+    let place = TestFolder::new("late");
     let scenario =
         Scenario { seconds: 400, per_s: 8, longest: Nanos::from_secs(390), ..Scenario::SHORT };
     record(&place.record(), scenario, 2);
@@ -158,7 +158,7 @@ fn answers_that_come_minutes_late_are_added_to_the_rows_on_disk() {
 #[test]
 fn invariant_4_the_same_deliveries_make_the_same_exported_bytes() {
     let exported = || {
-        let place = Place::new("same");
+        let place = TestFolder::new("same");
         record(&place.record(), Scenario::SHORT, 2);
         let mut hlog = Vec::new();
         let archive = Archive::open(&place.record()).unwrap();
@@ -174,7 +174,7 @@ fn invariant_4_the_same_deliveries_make_the_same_exported_bytes() {
 
 #[test]
 fn invariant_8_a_password_never_enters_the_file() {
-    let place = Place::new("secret");
+    let place = TestFolder::new("secret");
     record(&place.record(), Scenario::SHORT, 1);
     let bytes = std::fs::read(place.record()).unwrap();
     let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
@@ -184,7 +184,7 @@ fn invariant_8_a_password_never_enters_the_file() {
 
 #[test]
 fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
-    let place = Place::new("repeated");
+    let place = TestFolder::new("repeated");
     record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
         let notes = recorder.notes();
         notes.hide(Secrets::new(["hunter2", "hunter22"].map(Secret::new)));
@@ -227,7 +227,7 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
 
 #[test]
 fn facts_arriving_during_the_run_are_kept() {
-    let place = Place::new("notes");
+    let place = TestFolder::new("notes");
     let zero = WallTime(1_795_292_110_123_456_789);
     let load = |seconds: f64, rows| Load {
         table: "accounts".to_owned(),
@@ -285,7 +285,7 @@ fn facts_arriving_during_the_run_are_kept() {
 
 #[test]
 fn event_of_a_long_error_keeps_its_code() {
-    let place = Place::new("long-error");
+    let place = TestFolder::new("long-error");
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let text = format!("{} ({})", "x".repeat(20_000), "C".repeat(Code::CAPACITY));
@@ -305,7 +305,7 @@ fn event_of_a_long_error_keeps_its_code() {
 /// The first records have no table of errors: the text of a first error ends with its code.
 #[test]
 fn first_error_of_a_record_without_its_table_has_the_code_of_its_text() {
-    let place = Place::new("error-in-text");
+    let place = TestFolder::new("error-in-text");
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let event = |account, text: &str| Event {
@@ -341,7 +341,7 @@ fn first_error_of_a_record_without_its_table_has_the_code_of_its_text() {
 #[test]
 fn generator_is_sampled_in_real_time_only() {
     let client = |pace| -> Vec<ClientReading> {
-        let place = Place::new("client");
+        let place = TestFolder::new("client");
         let header = header(pace);
         let recorder = Recorder::create(&place.record(), &header).unwrap();
         recorder.notes().time_zero(WallTime::EPOCH);
@@ -359,7 +359,7 @@ fn generator_is_sampled_in_real_time_only() {
 
 #[test]
 fn invariant_5_the_live_picture_is_the_last_complete_interval() {
-    let place = Place::new("live");
+    let place = TestFolder::new("live");
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let live = recorder.live();
@@ -395,8 +395,8 @@ impl<O: Outlet> Outlet for &mut Counting<O> {
         self.outlet.deliver(delivery);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
-        let returned = self.outlet.returned()?;
+    fn take_returned(&mut self) -> Option<Returned> {
+        let returned = self.outlet.take_returned()?;
         if let Returned::Cell(cell) = &returned {
             let Cell { account: _, interval: _, tally } = &**cell;
             assert!(tally.is_empty() && tally.histograms.of(Kind::Response).is_empty());
@@ -412,7 +412,7 @@ impl<O: Outlet> Outlet for &mut Counting<O> {
 
 #[test]
 fn virtual_time_waits_for_the_recorder_and_needs_no_more_memory_the_longer_it_lasts() {
-    let place = Place::new("bounded");
+    let place = TestFolder::new("bounded");
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let mut counting = Counting { outlet: recorder.outlet(), away: 0, most: 0 };
@@ -428,7 +428,7 @@ fn virtual_time_waits_for_the_recorder_and_needs_no_more_memory_the_longer_it_la
 
 #[test]
 fn discarded_record_leaves_no_file() {
-    let place = Place::new("discarded");
+    let place = TestFolder::new("discarded");
     let recorder = Recorder::create(&place.record(), &header(Pace::Real)).unwrap();
     recorder.notes().setting("server.version", "17");
     let outlet: Box<dyn Outlet + Send> = Box::new(recorder.outlet());

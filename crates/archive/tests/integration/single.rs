@@ -7,7 +7,7 @@ use base::{Nanos, WallTime};
 use record::{Excerpt, ExcerptKind, InputFile, Load, Reading};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::support::{Place, Scenario, dump, record_with};
+use crate::support::{Scenario, TestFolder, dump, record_with};
 
 fn row(run: u32) -> RunRow {
     let verdict = "valid".to_owned();
@@ -67,7 +67,7 @@ fn whole(path: &Path) -> (i64, String, Vec<(String, String)>) {
 
 #[test]
 fn exported_run_is_the_record_that_was_moved_in() {
-    let place = Place::new("single");
+    let place = TestFolder::new("single");
     let experiment = place.record().with_file_name("e.assay");
     let mut writer = ExperimentWriter::create(&experiment, &[], &[file()]).unwrap();
     let mut expected = Vec::new();
@@ -93,7 +93,7 @@ fn exported_run_is_the_record_that_was_moved_in() {
 
 #[test]
 fn run_is_not_exported_over_a_file_or_from_a_single_run() {
-    let place = Place::new("single-refused");
+    let place = TestFolder::new("single-refused");
     let experiment = place.record().with_file_name("e.assay");
     let mut writer = ExperimentWriter::create(&experiment, &[], &[]).unwrap();
     single(&place.record(), "1MB");
@@ -114,7 +114,7 @@ fn run_is_not_exported_over_a_file_or_from_a_single_run() {
 
 #[test]
 fn experiment_of_an_earlier_build_is_continued_and_read_without_excerpts() {
-    let place = Place::new("without-excerpts");
+    let place = TestFolder::new("without-excerpts");
     let experiment = place.path("e.assay");
     drop(ExperimentWriter::create(&experiment, &[], &[]).unwrap());
     let older = "drop table excerpt; drop table sample_range";

@@ -18,16 +18,16 @@ pub(crate) const WRITE: AccountId = AccountId(1);
 pub(crate) const DIRECTORY: &str = "assay-test";
 
 /// A separate empty path in the temporary directory.
-pub(crate) struct Place(PathBuf);
+pub(crate) struct TestFolder(PathBuf);
 
-impl Place {
-    pub(crate) fn new(name: &str) -> Place {
+impl TestFolder {
+    pub(crate) fn new(name: &str) -> TestFolder {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = format!("{DIRECTORY}-{}-{number}-{name}", std::process::id());
         let directory = std::env::temp_dir().join(directory);
         std::fs::create_dir(&directory).unwrap();
-        Place(directory)
+        TestFolder(directory)
     }
 
     pub(crate) fn record(&self) -> PathBuf {
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

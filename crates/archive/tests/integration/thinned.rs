@@ -11,7 +11,7 @@ use record::{
 use rusqlite::Connection;
 
 use crate::killed::{child, path_of_child};
-use crate::support::{self, Place, chain};
+use crate::support::{self, TestFolder, chain};
 
 const HOUR: u64 = 3_600;
 
@@ -63,7 +63,7 @@ fn samples(metric: &str, seconds: impl Iterator<Item = u64>) -> Vec<(Nanos, f64)
 
 #[test]
 fn samples_beyond_two_hours_are_merged() {
-    let place = Place::new("thinned");
+    let place = TestFolder::new("thinned");
     let header = header(3 * HOUR);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     sample(&recorder.notes(), 0..=3 * HOUR);
@@ -92,7 +92,7 @@ fn samples_beyond_two_hours_are_merged() {
 
 #[test]
 fn readings_that_are_not_finite_are_missing_and_do_not_end_the_record() {
-    let place = Place::new("not-finite");
+    let place = TestFolder::new("not-finite");
     let recorder = Recorder::create(&place.record(), &header(10)).unwrap();
     let notes = recorder.notes();
     for (second, value) in [(1, 1.0), (2, f64::NAN), (3, f64::INFINITY), (4, 4.0)] {
@@ -116,7 +116,7 @@ fn readings_that_are_not_finite_are_missing_and_do_not_end_the_record() {
 #[test]
 fn same_samples_of_a_long_run_make_the_same_rows() {
     let dumps = ["one", "other"].map(|name| {
-        let place = Place::new(name);
+        let place = TestFolder::new(name);
         let recorder = Recorder::create(&place.record(), &header(3 * HOUR)).unwrap();
         sample(&recorder.notes(), 7_100..7_500);
         recorder.finish(end(3 * HOUR)).unwrap();
@@ -128,7 +128,7 @@ fn same_samples_of_a_long_run_make_the_same_rows() {
 
 #[test]
 fn samples_of_a_long_load_are_merged() {
-    let place = Place::new("thinned-load");
+    let place = TestFolder::new("thinned-load");
     let recorder = Recorder::create(&place.record(), &header(60)).unwrap();
     let notes = recorder.notes();
     notes.load(record::Load {
@@ -172,7 +172,7 @@ fn killed_process_loses_the_samples_of_one_bin() {
     if let Some(path) = path_of_child() {
         return record_until_killed(path.as_ref());
     }
-    let place = Place::new("thinned-killed");
+    let place = TestFolder::new("thinned-killed");
     let name = "thinned::killed_process_loses_the_samples_of_one_bin";
     let mut child = child(name, &place.record(), |command| command);
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -192,7 +192,7 @@ fn record_with_a_missing_or_added_range_is_damaged() {
         ("delete from sample_range where series = 0", "rows of sample_range, and there are"),
         ("insert into sample_range values (0, 1.0, 2, 3, 4)", "rows of sample_range"),
     ] {
-        let place = Place::new("thinned-damaged");
+        let place = TestFolder::new("thinned-damaged");
         let recorder = Recorder::create(&place.record(), &header(3 * HOUR)).unwrap();
         sample(&recorder.notes(), 7_100..7_500);
         recorder.finish(end(3 * HOUR)).unwrap();
@@ -205,7 +205,7 @@ fn record_with_a_missing_or_added_range_is_damaged() {
 /// A program that does not know the table copies the run of an experiment without it.
 #[test]
 fn record_without_the_table_of_ranges_is_read() {
-    let place = Place::new("thinned-older");
+    let place = TestFolder::new("thinned-older");
     let recorder = Recorder::create(&place.record(), &header(3 * HOUR)).unwrap();
     sample(&recorder.notes(), 7_100..7_500);
     recorder.finish(end(3 * HOUR)).unwrap();
@@ -219,7 +219,7 @@ fn record_without_the_table_of_ranges_is_read() {
 #[test]
 fn samples_of_a_week_fit_into_a_record() {
     const SERIES: u64 = 8;
-    let place = Place::new("thinned-week");
+    let place = TestFolder::new("thinned-week");
     let recorder = Recorder::create(&place.record(), &header(WEEK)).unwrap();
     let notes = recorder.notes();
     let empty = std::fs::metadata(place.record()).unwrap().len();

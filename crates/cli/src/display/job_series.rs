@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use record::{Interval, Live};
+use record::{Interval, LiveState};
 
 /// The latest values of each job, in the order of the plan.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl SeriesOfJobs {
 
     /// Adds the figures of an interval, unless they were added before. An earlier interval belongs
     /// to the next run, and clears the values of the previous one.
-    pub(super) fn add(&mut self, live: &Live) {
+    pub(super) fn add(&mut self, live: &LiveState) {
         if self.latest == Some(live.interval) {
             return;
         }
@@ -81,7 +81,7 @@ mod tests {
             counts: record::Counts::default(),
             response: None,
         };
-        let live = |interval: Interval| Live {
+        let live = |interval: Interval| LiveState {
             interval,
             at: Nanos::from_secs(u64::from(interval)),
             jobs: vec![job(f64::from(interval))],

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use archive::LiveView;
 use base::Nanos;
 use base::units::grouped;
-use record::{ComponentUtilization, Live, LiveJob};
+use record::{ComponentUtilization, LiveJob, LiveState};
 
 use super::job_series::JobSeries;
 use super::state::{AT_ONCE, GIVING_UP, Interruption, JobTitle, Phase, State};
@@ -166,7 +166,7 @@ fn running(state: &State) -> (String, Option<f64>) {
     }
 }
 
-fn rows(state: &State, live: &Live) -> Vec<Row> {
+fn rows(state: &State, live: &LiveState) -> Vec<Row> {
     state.jobs.iter().zip(&live.jobs).map(|(title, job)| row(title, job)).collect()
 }
 
@@ -310,7 +310,7 @@ pub(super) mod tests {
     #[test]
     fn closed_job_shows_no_offered_rate() {
         let jobs = vec![live_job(), live_job()];
-        let rows = rows(&state(), &Live { interval: 1, at: Nanos::from_secs(2), jobs });
+        let rows = rows(&state(), &LiveState { interval: 1, at: Nanos::from_secs(2), jobs });
         let expected = [
             ["read", "3,002", "2,998", "1.40 ms", "–", "1,234", "3", "0"],
             ["transfer", "–", "2,998", "1.40 ms", "–", "1,234", "3", "0"],

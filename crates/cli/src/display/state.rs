@@ -223,8 +223,8 @@ impl State {
 /// Returns the names of all targets of a run.
 fn targets(order: &Order) -> String {
     let Order { plan, target, .. } = order;
-    let main = plan.uses(JobTarget::Main).then(|| target.in_words());
-    let named = plan.named_targets().map(|named| named.target.in_words());
+    let main = plan.uses(JobTarget::Main).then(|| target.display_url());
+    let named = plan.named_targets().map(|named| named.target.display_url());
     let programs = plan.uses(JobTarget::Programs).then(|| "programs".to_owned());
     main.into_iter().chain(named).chain(programs).collect::<Vec<_>>().join(", ")
 }

@@ -73,11 +73,11 @@ impl Sink for Answer<'_> {
     }
 
     fn can_hold(&mut self, length: usize) -> bool {
-        self.capture.may_arrive(length)
+        self.capture.may_hold_row(length)
     }
 
     fn too_long(&mut self, _length: usize) {
-        self.capture.overflow_by(RowLimit::Request);
+        self.capture.set_overflow(RowLimit::Request);
     }
 
     fn copy_in(&mut self, _response: CopyResponse<'_>) {

@@ -82,16 +82,16 @@ fn signed(given: UrlOption<'_>) -> Result<i32, Error> {
         Some(digits) => (-1, digits),
         None => (1, given.value),
     };
-    let number = parse_count(digits).map_err(|why| given.is(why))?;
+    let number = parse_count(digits).map_err(|why| given.invalid(why))?;
     match i32::try_from(number) {
         Ok(number) => Ok(sign * number),
-        Err(_) => Err(given.is(UnitError::TooLarge).into()),
+        Err(_) => Err(given.invalid(UnitError::TooLarge).into()),
     }
 }
 
 fn bytes(given: UrlOption<'_>) -> Result<i64, Error> {
-    let number = parse_count(given.value).map_err(|why| given.is(why))?;
-    i64::try_from(number).map_err(|_| given.is(UnitError::TooLarge).into())
+    let number = parse_count(given.value).map_err(|why| given.invalid(why))?;
+    i64::try_from(number).map_err(|_| given.invalid(UnitError::TooLarge).into())
 }
 
 #[cfg(test)]

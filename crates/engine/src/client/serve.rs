@@ -262,14 +262,14 @@ impl<D: Driver> Client<D> {
     async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;
-        if rows.is_empty() || results.try_give(rows) {
+        if rows.is_empty() || results.try_send(rows) {
             return done;
         }
         let stalls_at = self.lane.rt.now() + self.lane.stall_timeout();
         self.handle.expire_at(stalls_at.min(self.lane.give_up_at.get()));
-        let given = poll_fn(|context| results.poll_give(rows, context));
+        let given = poll_fn(|context| results.poll_send(rows, context));
         if unless_fired(given, &self.handle.expiry).await.is_none() {
-            results.lose(rows);
+            results.discard(rows);
             if self.lane.rt.now() >= stalls_at {
                 self.lane.note_stalled_file();
             }

@@ -57,7 +57,7 @@ impl MachineRate {
             experiments: results.len() as u32,
             latest: latest.to_owned(),
             target: target.to_owned(),
-            counted: results.iter().fold(none, |sum, result| sum.and(result.counted)),
+            counted: results.iter().fold(none, |sum, result| sum.plus(result.counted)),
         })
     }
 

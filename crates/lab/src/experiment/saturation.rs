@@ -44,7 +44,7 @@ pub(super) fn steps_of<'r>(
         }
         steps.push(match figures.filter(|_| row.state == RunState::Counts) {
             Some(figures) => SaturationStep::of(question, value, figures),
-            None => SaturationStep::spoiled(value),
+            None => SaturationStep::instrument_invalid(value),
         });
     }
     Ok(steps)

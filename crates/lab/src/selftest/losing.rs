@@ -27,8 +27,8 @@ impl Outlet for LossyOutlet {
         self.next.deliver(delivery);
     }
 
-    fn returned(&mut self) -> Option<Returned> {
-        self.next.returned()
+    fn take_returned(&mut self) -> Option<Returned> {
+        self.next.take_returned()
     }
 
     fn is_broken(&self) -> bool {

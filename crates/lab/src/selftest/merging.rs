@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use base::{Nanos, Stamp};
 use engine::{LaneOutlet, Rules};
 use record::{
-    Delivery, Histograms, Interval, Kind, Life, Outcome, Outlet, RequestWork, Returned, Sample,
-    Tally,
+    Delivery, Histograms, Interval, Kind, Outcome, Outlet, RequestTimestamps, RequestWork,
+    Returned, Sample, Tally,
 };
 
 use super::finding::Finding;
@@ -54,8 +54,9 @@ fn average_quantile(intervals: &[&Histograms], kind: Kind, q: f64) -> Nanos {
 fn answered_after(response: Nanos, service: Nanos) -> Sample {
     let (start, done) = (Stamp(0), Stamp(response.0));
     let sent = Stamp(response.saturating_sub(service).0);
-    let life = Life { intended: start, noticed: start, assigned: sent, sent, done };
-    Sample { life, sent: true, outcome: Outcome::Completed, work: RequestWork::default() }
+    let timestamps =
+        RequestTimestamps { intended: start, noticed: start, assigned: sent, sent, done };
+    Sample { timestamps, sent: true, outcome: Outcome::Completed, work: RequestWork::default() }
 }
 
 /// An outlet that keeps the requests of each interval separate.
@@ -97,7 +98,7 @@ impl Outlet for IntervalOutlet {
         }
     }
 
-    fn returned(&mut self) -> Option<Returned> {
+    fn take_returned(&mut self) -> Option<Returned> {
         None
     }
 

@@ -192,7 +192,7 @@ impl Tally {
 
     /// Adds to a sum of sessions.
     fn add_sessions(&mut self, metric: ObservedMetric, by: u64) {
-        debug_assert!(metric.is_of(&ComponentKind::Sessions), "{}", metric.name);
+        debug_assert!(metric.belongs_to(&ComponentKind::Sessions), "{}", metric.name);
         self.add(&ComponentKind::Sessions, metric.name, metric.unit, by);
     }
 
@@ -222,7 +222,7 @@ impl Tally {
             active, idle, idle_in_transaction, others, parallel_workers, ..
         } = look;
         let SessionObservation { waits, statements, background, .. } = look;
-        self.add_sessions(sessions::LOOKS, 1);
+        self.add_sessions(sessions::SAMPLES, 1);
         let seen = [
             (sessions::ACTIVE, active),
             (sessions::IDLE, idle),

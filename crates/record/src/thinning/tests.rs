@@ -101,8 +101,8 @@ fn bin_ends_at_a_multiple_of_its_length_and_at_the_edges_of_the_window() {
         }
     }
     assert_eq!(ends, [7_200, 7_260, 7_290, 7_320, 7_380, 7_440, 7_500, 7_560]);
-    assert_eq!(bins.of(EVERY_SAMPLE), None);
-    let within = Nanos(EVERY_SAMPLE.0 + 1);
+    assert_eq!(bins.of(UNMERGED_PERIOD), None);
+    let within = Nanos(UNMERGED_PERIOD.0 + 1);
     assert_eq!(bins.of(within), bins.of(Nanos::from_secs(7_260)));
 }
 
@@ -244,8 +244,8 @@ proptest! {
         use SampleKind::{Counter, Drift, Gauge, Longest};
         for kind in [Gauge, Counter, Drift, Longest] {
             let rows = thinned(kind, &samples);
-            let in_bins = rows.iter().filter(|row| row.at > EVERY_SAMPLE).count() as u64;
-            let (first, last) = (samples[0].0.max(EVERY_SAMPLE), samples[samples.len() - 1].0);
+            let in_bins = rows.iter().filter(|row| row.at > UNMERGED_PERIOD).count() as u64;
+            let (first, last) = (samples[0].0.max(UNMERGED_PERIOD), samples[samples.len() - 1].0);
             let most = last.saturating_sub(first).0 / MINUTE.0 + 2;
             prop_assert!(in_bins <= 3 * most + 1, "{in_bins} rows, {most} bins");
         }

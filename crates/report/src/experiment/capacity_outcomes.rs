@@ -22,7 +22,7 @@ impl TrialView {
     pub(super) fn doubts(&self) -> Vec<CheckKind> {
         let counts = |kind: &CheckKind| match self.outcome {
             TrialOutcome::Pass | TrialOutcome::Undecided { .. } => true,
-            TrialOutcome::Fail(_) => kind.belongs() == Domain::Instrument,
+            TrialOutcome::Fail(_) => kind.judged_domain() == Domain::Instrument,
             TrialOutcome::Invalid(_) => false,
         };
         CapacityView::objections_to(self).map(|(kind, _)| kind).filter(counts).collect()

@@ -200,7 +200,7 @@ fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
 }
 
 fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
-    let other = |point, standing| OtherPoint { point, change: None, interval: None, standing };
+    let other = |point, ranking| OtherPoint { point, change: None, interval: None, ranking };
     ArmCurve {
         points: points.iter().copied().map(point).collect(),
         best: Some(BestPoint {

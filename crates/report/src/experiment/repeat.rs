@@ -86,9 +86,9 @@ fn in_words(curve: &ArmCurve) -> String {
     else {
         return "none".to_owned();
     };
-    let others = found.others.iter().filter(|other| other.standing != Ranking::Worse);
+    let others = found.others.iter().filter(|other| other.ranking != Ranking::Worse);
     let (undecided, ties): (Vec<&OtherPoint>, Vec<&OtherPoint>) =
-        others.partition(|other| matches!(other.standing, Ranking::Undecided { .. }));
+        others.partition(|other| matches!(other.ranking, Ranking::Undecided { .. }));
     let named = |word: &str, points: &[&OtherPoint]| {
         let values: Vec<&str> = points.iter().map(|other| value(other.point)).collect();
         (!values.is_empty()).then(|| format!("{word} {}", values.join(", ")))
@@ -154,7 +154,7 @@ mod tests {
         let mut curve = fixtures::sweep(&points, 1).curves.remove(0);
         let mut check = |standings: [Ranking; 2], expected: &str| {
             let others = &mut curve.best.as_mut().unwrap().others;
-            others.iter_mut().zip(standings).for_each(|(other, it)| other.standing = it);
+            others.iter_mut().zip(standings).for_each(|(other, it)| other.ranking = it);
             assert_eq!(in_words(&curve), expected);
         };
         let undecided = Ranking::Undecided { more_repeats: Some(3) };

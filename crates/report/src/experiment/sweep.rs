@@ -67,7 +67,7 @@ impl SweepView {
     /// `None` without such points.
     pub(super) fn gain(&self, found: &BestPoint) -> Option<Gain> {
         let rule = self.best.as_ref()?;
-        let worse = found.others.iter().filter(|other| other.standing == Ranking::Worse);
+        let worse = found.others.iter().filter(|other| other.ranking == Ranking::Worse);
         let measured = worse.filter_map(|other| Some((other, other.change?, other.interval?)));
         let loss = |change: f64| match rule.better {
             Direction::Higher => -change,
@@ -135,10 +135,10 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
 /// Returns the sentences about the points that are not the best.
 fn standings(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Vec<String> {
     let of = |is_one: fn(Ranking) -> bool| -> Vec<&OtherPoint> {
-        found.others.iter().filter(|other| is_one(other.standing)).collect()
+        found.others.iter().filter(|other| is_one(other.ranking)).collect()
     };
     let gain = gain(sweep, found, quantity);
-    if found.others.iter().all(|other| other.standing == Ranking::Worse) {
+    if found.others.iter().all(|other| other.ranking == Ranking::Worse) {
         let words = match (found.others.is_empty(), found.unusable.is_empty()) {
             (true, _) => "no other point is usable",
             (false, true) => "every other point is significantly worse",
@@ -173,7 +173,7 @@ fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<Stri
     let size = sentence::percent(gain.change.abs(), scale);
     let (level, ends) =
         (sentence::level(ALPHA), sentence::sizes(gain.interval, gain.change, scale));
-    let worse = found.others.iter().filter(|other| other.standing == Ranking::Worse).count();
+    let worse = found.others.iter().filter(|other| other.ranking == Ranking::Worse).count();
     let rank = match (worse, worse == found.others.len()) {
         (1, _) => "",
         (_, true) => ", the next best",
@@ -204,7 +204,7 @@ fn undecided(sweep: &SweepView, points: &[&OtherPoint], quantity: Quantity) -> S
         let change = other.change.map(|it| sentence::signed(it, quantity.scale()));
         format!("{} ({})", sweep.values[other.point], change.as_deref().unwrap_or(NONE))
     };
-    let more = |other: &&OtherPoint| match other.standing {
+    let more = |other: &&OtherPoint| match other.ranking {
         Ranking::Undecided { more_repeats } => more_repeats,
         Ranking::Worse | Ranking::Tie | Ranking::Unproven => None,
     };
@@ -429,7 +429,7 @@ pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
     if found.best == Some(place) {
         return "best";
     }
-    match found.others.iter().find(|other| other.point == place).map(|other| other.standing) {
+    match found.others.iter().find(|other| other.point == place).map(|other| other.ranking) {
         Some(Ranking::Tie) => "tie",
         Some(Ranking::Undecided { .. }) => "undecided",
         Some(Ranking::Worse | Ranking::Unproven) | None => "",
@@ -494,11 +494,11 @@ mod tests {
             let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 700.0, 4.0)];
             let mut sweep = fixtures::sweep(&points, 1);
             let best = sweep.curves[0].best.as_mut().unwrap();
-            let other = |(point, standing): &(usize, Ranking)| OtherPoint {
+            let other = |(point, ranking): &(usize, Ranking)| OtherPoint {
                 point: *point,
                 change: None,
                 interval: None,
-                standing: *standing,
+                ranking: *ranking,
             };
             best.others = others.iter().map(other).collect();
             best.unusable = unusable.iter().map(|point| (*point, Unusable::Invalid)).collect();
@@ -525,10 +525,10 @@ mod tests {
             let mut sweep = fixtures::sweep(&points, 1);
             sweep.best.as_mut().unwrap().better = better;
             let best = sweep.curves[0].best.as_mut().unwrap();
-            let other = |(point, change, standing): &(usize, f64, Ranking)| {
+            let other = |(point, change, ranking): &(usize, f64, Ranking)| {
                 let interval = ChangeInterval { low: change - 0.05, high: change + 0.05 };
                 let (change, interval) = (Some(*change), Some(interval));
-                OtherPoint { point: *point, change, interval, standing: *standing }
+                OtherPoint { point: *point, change, interval, ranking: *ranking }
             };
             best.others = others.iter().map(other).collect();
             assert_eq!(answers(&sweep, &["workload"])[1..], *expected);
@@ -553,11 +553,11 @@ mod tests {
         let check = |others: [(f64, Ranking); 2], expected: &[&str]| {
             let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 880.0, 4.0)];
             let mut sweep = fixtures::sweep(&points, 1);
-            let other = |(point, (change, standing))| OtherPoint {
+            let other = |(point, (change, ranking))| OtherPoint {
                 point,
                 change: Some(change),
                 interval: None,
-                standing,
+                ranking,
             };
             let best = sweep.curves[0].best.as_mut().unwrap();
             best.others = [0, 2].into_iter().zip(others).map(other).collect();
@@ -589,9 +589,9 @@ mod tests {
     #[test]
     fn mean_of_the_best_of_several_points_has_a_reservation() {
         let points = [("1", 500.0, 1.0), ("2", 900.0, 2.0), ("4", 890.0, 4.0)];
-        let with = |standing| {
+        let with = |ranking| {
             let mut sweep = fixtures::sweep(&points, 1);
-            let other = |point| OtherPoint { point, change: None, interval: None, standing };
+            let other = |point| OtherPoint { point, change: None, interval: None, ranking };
             sweep.curves[0].best.as_mut().unwrap().others = vec![other(2)];
             reservation(&sweep.curves[0])
         };

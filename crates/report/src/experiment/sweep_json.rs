@@ -132,7 +132,7 @@ fn gain(sweep: &SweepView, gain: &Gain) -> Value {
 
 /// Returns a point whose difference from the best one may matter, but is not significant.
 fn undecided(sweep: &SweepView, other: &OtherPoint) -> Option<Value> {
-    let Ranking::Undecided { more_repeats } = other.standing else { return None };
+    let Ranking::Undecided { more_repeats } = other.ranking else { return None };
     Some(json!({
         "value": sweep.values[other.point],
         "change_percent": other.change.map(|change| change * 100.0),

@@ -217,8 +217,7 @@ mod tests {
 
     fn sweep() -> SweepView {
         let others = [(0, Ranking::Worse), (2, Ranking::Tie)];
-        let other =
-            |(point, standing)| OtherPoint { point, change: None, interval: None, standing };
+        let other = |(point, ranking)| OtherPoint { point, change: None, interval: None, ranking };
         let values = ["1", "a value that is longer than its column", "3", "4"];
         let rates = [1_000.0, 20_000.0, 19_000.0];
         let points = values.iter().zip(rates).map(|(value, rate)| point(value, rate));

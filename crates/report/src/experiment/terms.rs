@@ -13,7 +13,7 @@ use super::view::ExperimentView;
 pub(super) fn terms(view: &ExperimentView) -> impl Iterator<Item = &'static str> {
     let curves = view.sweep.iter().flat_map(|sweep| &sweep.curves);
     let others = curves.filter_map(|curve| curve.best.as_ref()).flat_map(|best| &best.others);
-    let standings: Vec<Ranking> = others.map(|other| other.standing).collect();
+    let standings: Vec<Ranking> = others.map(|other| other.ranking).collect();
     let is_undecided = standings.iter().any(|it| matches!(it, Ranking::Undecided { .. }))
         || bets::judged(view).any(|bet| matches!(bet.outcome, Some(BetOutcome::Undecided { .. })))
         || view.declared().any(|(_, change)| self::is_undecided(change))
@@ -68,7 +68,7 @@ mod tests {
         of_points.arms.truncate(1);
         check(&of_points, &["tie"], "ties: 4 (less than 1 % worse, and not significantly)");
         let best = of_points.sweep.as_mut().unwrap().curves[0].best.as_mut().unwrap();
-        best.others[1].standing = Ranking::Undecided { more_repeats: None };
+        best.others[1].ranking = Ranking::Undecided { more_repeats: None };
         check(&of_points, &["undecided"], "not significantly worse, because the runs scatter");
         let mut compared = comparison(-0.1);
         let change = &mut compared.arms[0].changes[0];

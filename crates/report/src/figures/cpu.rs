@@ -107,7 +107,7 @@ fn servers(evidence: &Evidence) -> Vec<Usage> {
 /// processor time.
 fn programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
-    for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
+    for observed in evidence.observed.iter().filter(|it| it.has_metric(program::USED)) {
         let component = ObservedComponent::parse(&observed.component);
         let Some(ObservedComponent { kind: ComponentKind::Program(name), .. }) = component else {
             continue;

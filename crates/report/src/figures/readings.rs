@@ -46,7 +46,7 @@ pub(super) fn of_metric<'a>(
     series: &[&'a Observed],
     metric: ObservedMetric,
 ) -> Option<&'a Observed> {
-    series.iter().copied().find(|it| it.is(metric))
+    series.iter().copied().find(|it| it.has_metric(metric))
 }
 
 /// The growth of a counter per second.

@@ -34,7 +34,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     };
     let places = by_place(&run.view.evidence.observed, is_ours);
     let figure = |(place, by_kind): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
-        let looks = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
+        let looks = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::SAMPLES)?;
         let waits = by_kind.get(&ComponentKind::Waits)?;
         (looks.points.len() > 1).then(|| drawn(run, place.as_deref(), looks, waits))
     };

@@ -116,7 +116,7 @@ fn subject(view: &View) -> Vec<Line> {
         lines.push(Line::new("target", about.target_in_words() + &encryption(view, "tls")));
     }
     for named in view.evidence.plan.named_targets() {
-        let words = named.target.in_words() + &encryption(view, &format!("{}.tls", named.name));
+        let words = named.target.display_url() + &encryption(view, &format!("{}.tls", named.name));
         lines.push(Line::new(format!("target {}", named.name), words));
     }
     lines.push(Line::new("measured", measured(view)));

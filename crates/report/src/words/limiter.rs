@@ -135,7 +135,7 @@ fn concurrency(finding: Concurrency) -> String {
 fn connections(finding: &ConnectionLimit) -> String {
     match finding {
         ConnectionLimit::RequestsWait { text } => format!("requests wait while {text}"),
-        ConnectionLimit::ClientsWithout { clients, connections, text } => {
+        ConnectionLimit::UnconnectedClients { clients, connections, text } => {
             let (connections, clients) = (plain(*connections), plain(*clients));
             format!("only {connections} of {clients} clients send requests: {text}")
         }

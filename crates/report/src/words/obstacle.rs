@@ -132,7 +132,7 @@ fn of_counters(obstacle: &CounterObstacle) -> String {
             "the server was started again, or its statistics were reset, while the run went on"
         }
         CounterObstacle::NoKnownCounter => "the server has no supported counter",
-        CounterObstacle::CounterStands => "the server's counter does not increase",
+        CounterObstacle::CounterConstant => "the server's counter does not increase",
         CounterObstacle::UnknownCommits { job, word } => {
             return format!("[{job}] has a statement (`{word} …`) whose commit count is unknown");
         }

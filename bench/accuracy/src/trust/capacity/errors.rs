@@ -8,10 +8,10 @@ use analyze::capacity::{Boundary, Irregular};
 use base::Nanos;
 
 use super::other_methods::{bisection, isotonic};
-use super::runs::{BUDGET, Searched, search};
+use super::runs::{BUDGET, FinishedSearch, search};
 use super::system::{
-    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, FEW_REQUESTS, NEVER, RANDOM_STEP, STATIONARY, STEP,
-    SYSTEMS, System,
+    ALWAYS_FAILS, ALWAYS_FAILS_AT_RANDOM, DEGRADING, FEW_REQUESTS, NEVER_FAILS, RANDOM_STEP,
+    STATIONARY, STEP, SYSTEMS, System,
 };
 
 /// The errors of a method's searches on one system.
@@ -37,7 +37,7 @@ pub struct SearchErrors {
 }
 
 /// Name of the method of `analyze`.
-pub const OURS: &str = "Assay";
+pub const ASSAY: &str = "Assay";
 
 /// Name of the search by an isotonic fit.
 const ISOTONIC: &str = "isotonic";
@@ -90,7 +90,7 @@ fn methods(
     searches: u32,
     budget: Nanos,
 ) -> Result<[SearchErrors; 3], Box<dyn Error>> {
-    let mut methods = [OURS, "bisection", ISOTONIC].map(|it| SearchErrors::new(system, it));
+    let mut methods = [ASSAY, "bisection", ISOTONIC].map(|it| SearchErrors::new(system, it));
     for seed in 1..=u64::from(searches) {
         let found = search(&system, seed, budget)?;
         methods[0].add(&found);
@@ -107,7 +107,7 @@ fn methods(
 /// # Errors
 /// As for [`errors`].
 pub fn errors_of(system: System, searches: u32) -> Result<SearchErrors, Box<dyn Error>> {
-    let mut errors = SearchErrors::new(system, OURS);
+    let mut errors = SearchErrors::new(system, ASSAY);
     for seed in 1..=u64::from(searches) {
         errors.add(&search(&system, seed, BUDGET)?);
     }
@@ -116,7 +116,7 @@ pub fn errors_of(system: System, searches: u32) -> Result<SearchErrors, Box<dyn 
 
 /// Searches on one system that should have a result other than an estimate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Special {
+pub struct ExpectedOutcome {
     /// Name of the system.
     pub name: &'static str,
     /// Result that is expected.
@@ -134,13 +134,21 @@ pub struct Special {
 ///
 /// # Errors
 /// As for [`errors`].
-pub fn specials(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error>> {
+pub fn expected_outcomes(
+    searches: u32,
+    only: &str,
+) -> Result<Vec<ExpectedOutcome>, Box<dyn Error>> {
     let expectations = [
         Expectation { system: STEP, name: "cliff", is_met: is_cliff, least: 0.95 },
-        Expectation { system: NEVER, name: "never fails", is_met: never_fails, least: 0.95 },
-        Expectation { system: ALWAYS, name: "always fails", is_met: always_fails, least: 0.95 },
+        Expectation { system: NEVER_FAILS, name: "never fails", is_met: never_fails, least: 0.95 },
         Expectation {
-            system: ALWAYS_AT_RANDOM,
+            system: ALWAYS_FAILS,
+            name: "always fails",
+            is_met: always_fails,
+            least: 0.95,
+        },
+        Expectation {
+            system: ALWAYS_FAILS_AT_RANDOM,
             name: "always fails",
             is_met: always_fails,
             least: 0.95,
@@ -160,7 +168,7 @@ pub fn specials(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error
 ///
 /// # Errors
 /// As for [`errors`].
-pub fn drifts(searches: u32, only: &str) -> Result<Vec<Special>, Box<dyn Error>> {
+pub fn drifts(searches: u32, only: &str) -> Result<Vec<ExpectedOutcome>, Box<dyn Error>> {
     let name = "degrades from trial to trial";
     let expectations = [
         Expectation { system: DEGRADING, name, is_met: degrades, least: 0.9 },
@@ -174,9 +182,9 @@ fn of_systems(
     expectations: impl IntoIterator<Item = Expectation>,
     searches: u32,
     only: &str,
-) -> Result<Vec<Special>, Box<dyn Error>> {
+) -> Result<Vec<ExpectedOutcome>, Box<dyn Error>> {
     let wanted = expectations.into_iter().filter(|expected| expected.system.name.contains(only));
-    wanted.map(|expected| expected.special(searches)).collect()
+    wanted.map(|expected| expected.check(searches)).collect()
 }
 
 /// The costs of Assay's searches, relative to isotonic searches with the same error, for each
@@ -210,40 +218,40 @@ impl Costs {
 pub(super) struct Expectation {
     pub(super) system: System,
     pub(super) name: &'static str,
-    pub(super) is_met: fn(&Searched) -> bool,
+    pub(super) is_met: fn(&FinishedSearch) -> bool,
     /// Minimum share of the searches that must have this result.
     pub(super) least: f64,
 }
 
 impl Expectation {
     /// Runs `searches` searches.
-    pub(super) fn special(self, searches: u32) -> Result<Special, Box<dyn Error>> {
+    pub(super) fn check(self, searches: u32) -> Result<ExpectedOutcome, Box<dyn Error>> {
         let Expectation { system, name: expected, is_met, least } = self;
         let mut found = 0;
         for seed in 1..=u64::from(searches) {
             found += u32::from(is_met(&search(&system, seed, BUDGET)?));
         }
-        Ok(Special { name: system.name, expected, searches, found, least })
+        Ok(ExpectedOutcome { name: system.name, expected, searches, found, least })
     }
 }
 
-fn is_cliff(searched: &Searched) -> bool {
+fn is_cliff(searched: &FinishedSearch) -> bool {
     searched.capacity.boundary == Boundary::Cliff
 }
 
-fn never_fails(searched: &Searched) -> bool {
+fn never_fails(searched: &FinishedSearch) -> bool {
     let mut irregular = searched.capacity.irregular.iter();
     irregular.any(|why| matches!(why, Irregular::NeverFails { .. }))
 }
 
 /// Returns true if the search reports that its server became slower from trial to trial.
-fn degrades(searched: &Searched) -> bool {
+fn degrades(searched: &FinishedSearch) -> bool {
     let mut irregular = searched.capacity.irregular.iter();
     irregular.any(|why| matches!(why, Irregular::Drifts { change } if *change < 0.0))
 }
 
 /// Returns true if the search reports no change of its server or of the boundary.
-pub(super) fn is_stationary(searched: &Searched) -> bool {
+pub(super) fn is_stationary(searched: &FinishedSearch) -> bool {
     let is_change = |why: &Irregular| {
         matches!(
             why,
@@ -257,11 +265,11 @@ pub(super) fn is_stationary(searched: &Searched) -> bool {
 }
 
 /// Returns true if no rate above the capacity of [`FEW_REQUESTS`] is published.
-fn is_safe(searched: &Searched) -> bool {
+fn is_safe(searched: &FinishedSearch) -> bool {
     searched.capacity.sustained.is_none_or(|sustained| sustained <= FEW_REQUESTS.truth)
 }
 
-fn always_fails(searched: &Searched) -> bool {
+fn always_fails(searched: &FinishedSearch) -> bool {
     let mut irregular = searched.capacity.irregular.iter();
     irregular.any(|why| matches!(why, Irregular::AlwaysFails { .. }))
 }
@@ -280,8 +288,8 @@ impl SearchErrors {
         }
     }
 
-    fn add(&mut self, searched: &Searched) {
-        let Searched { capacity, requests, .. } = searched;
+    fn add(&mut self, searched: &FinishedSearch) {
+        let FinishedSearch { capacity, requests, .. } = searched;
         let truth = self.system.truth;
         // A search without an estimate counts as an error of -100 %.
         let estimate = capacity.estimate.map_or(-1.0, |estimate| estimate / truth - 1.0);
@@ -318,19 +326,19 @@ impl SearchErrors {
     }
 
     /// Returns the share of the estimates within 2 % of the true capacity.
-    pub fn close(&self) -> f64 {
+    pub fn close_share(&self) -> f64 {
         let close = self.estimates.iter().filter(|error| error.abs() <= CLOSE).count();
         close as f64 / self.searches() as f64
     }
 
     /// Returns the share of the searches whose published rate is above the true capacity.
-    pub fn above(&self) -> f64 {
+    pub fn above_share(&self) -> f64 {
         self.share(|published| published > 1.0)
     }
 
     /// Returns the share of the searches whose published rate is at least 0.92 of the true
     /// capacity.
-    pub fn useful(&self) -> f64 {
+    pub fn useful_share(&self) -> f64 {
         self.share(|published| published >= 0.92)
     }
 
@@ -350,7 +358,7 @@ impl SearchErrors {
     /// search on the system.
     pub fn cost(&self, all: &[SearchErrors]) -> Option<f64> {
         let is_isotonic = |it: &&SearchErrors| it.system == self.system && it.method == ISOTONIC;
-        let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == OURS)?;
+        let isotonic = all.iter().find(is_isotonic).filter(|_| self.method == ASSAY)?;
         let ratio = self.median_size() / isotonic.median_size();
         Some(ratio * ratio * self.mean_requests() / isotonic.mean_requests())
     }
@@ -359,14 +367,14 @@ impl SearchErrors {
     /// not judged. For systems that are only reported, only the share of published rates above the
     /// true capacity is judged.
     pub fn is_good(&self) -> bool {
-        let is_close = self.median().abs() <= 0.01 && self.close() >= 0.7;
-        let is_safe = self.above() <= MOST_ABOVE;
-        let is_found = is_close && self.useful() >= 0.8;
-        self.method != OURS || is_safe && (is_found || !self.system.is_judged)
+        let is_close = self.median().abs() <= 0.01 && self.close_share() >= 0.7;
+        let is_safe = self.above_share() <= MOST_ABOVE;
+        let is_found = is_close && self.useful_share() >= 0.8;
+        self.method != ASSAY || is_safe && (is_found || !self.system.is_judged)
     }
 }
 
-impl Special {
+impl ExpectedOutcome {
     /// Returns true if nearly all searches had the expected result.
     pub fn is_good(&self) -> bool {
         f64::from(self.found) >= self.least * f64::from(self.searches)
@@ -396,7 +404,7 @@ mod tests {
             errors.add_other(SYSTEMS[0].truth * (1.0 + error), 1.0, requests);
             errors
         };
-        let all = [of(OURS, -0.01, 2_000), of("bisection", 0.01, 9), of(ISOTONIC, 0.02, 1_000)];
+        let all = [of(ASSAY, -0.01, 2_000), of("bisection", 0.01, 9), of(ISOTONIC, 0.02, 1_000)];
         let costs = Costs::of(&all);
         assert!(costs.0.len() == 1 && (costs.0[0] - 0.5).abs() < 1e-9, "{costs:?}");
         assert!(Costs::of(&all[..2]).0.is_empty());

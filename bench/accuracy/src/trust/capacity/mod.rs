@@ -9,12 +9,14 @@ mod other_methods;
 mod runs;
 mod system;
 
-pub use errors::{Costs, OURS, SearchErrors, Special, drifts, errors, errors_of, specials};
+pub use errors::{
+    ASSAY, Costs, ExpectedOutcome, SearchErrors, drifts, errors, errors_of, expected_outcomes,
+};
 pub use other_methods::{OtherResult, bisection, isotonic};
-pub use runs::{BUDGET, Searched, search};
+pub use runs::{BUDGET, FinishedSearch, search};
 pub use system::{
-    ALWAYS, ALWAYS_AT_RANDOM, DEGRADING, FEW_REQUESTS, NEVER, RANDOM_STEP, STATIONARY, STEP,
-    SYSTEMS, System,
+    ALWAYS_FAILS, ALWAYS_FAILS_AT_RANDOM, DEGRADING, FEW_REQUESTS, NEVER_FAILS, RANDOM_STEP,
+    STATIONARY, STEP, SYSTEMS, System,
 };
 
 #[cfg(test)]
@@ -44,8 +46,8 @@ mod tests {
 
     #[test]
     fn step_is_called_a_cliff_and_other_servers_irregular() {
-        for special in specials(2, "").unwrap() {
-            assert!(special.is_good(), "{special:?}");
+        for outcome in expected_outcomes(2, "").unwrap() {
+            assert!(outcome.is_good(), "{outcome:?}");
         }
     }
 
@@ -62,7 +64,7 @@ mod tests {
     fn stationary_server_changes_for_two_of_forty_seeds_at_most() {
         let expected =
             Expectation { system: SLOW, name: "no change", is_met: is_stationary, least: 0.95 };
-        let special = expected.special(40).unwrap();
-        assert!(special.is_good(), "{special:?}");
+        let outcome = expected.check(40).unwrap();
+        assert!(outcome.is_good(), "{outcome:?}");
     }
 }

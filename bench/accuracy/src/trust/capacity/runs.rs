@@ -33,7 +33,7 @@ const MOST_TRIALS: usize = 1_000;
 
 /// A search and the requests that it took.
 #[derive(Clone, Debug)]
-pub struct Searched {
+pub struct FinishedSearch {
     /// Result of the search.
     pub capacity: Capacity,
     /// Requests of all trials, including the trials of the confirmation.
@@ -70,7 +70,7 @@ fn order(system: &System, seed: u64, budget: Nanos) -> CapacityOrder {
 ///
 /// # Errors
 /// Fails if a run fails or its record cannot be read; neither should happen.
-pub fn search(system: &System, seed: u64, budget: Nanos) -> Result<Searched, Box<dyn Error>> {
+pub fn search(system: &System, seed: u64, budget: Nanos) -> Result<FinishedSearch, Box<dyn Error>> {
     let order = order(system, seed, budget);
     let mut trials: Vec<Trial> = Vec::new();
     while trials.len() < MOST_TRIALS {
@@ -82,7 +82,7 @@ pub fn search(system: &System, seed: u64, budget: Nanos) -> Result<Searched, Box
                     Some(Measure::Value { .. } | Measure::Missing) | None => 0,
                 };
                 let confirms = |it: &&Trial| it.phase.name() == "confirm";
-                return Ok(Searched {
+                return Ok(FinishedSearch {
                     capacity: *capacity,
                     requests: trials.iter().map(of).sum(),
                     of_confirmation: trials.iter().filter(confirms).map(of).sum(),

@@ -67,7 +67,7 @@ pub const FEW_REQUESTS: System = System {
 };
 
 /// A server that is always fast enough.
-pub const NEVER: System = System {
+pub const NEVER_FAILS: System = System {
     name: "never fails",
     url: "sim:mdc?service=1ms&servers=unlimited",
     job: "",
@@ -78,7 +78,7 @@ pub const NEVER: System = System {
 };
 
 /// A server that is always too slow.
-pub const ALWAYS: System = System {
+pub const ALWAYS_FAILS: System = System {
     name: "always fails",
     url: "sim:mdc?service=30ms&servers=unlimited",
     job: "",
@@ -89,10 +89,10 @@ pub const ALWAYS: System = System {
 };
 
 /// A server that answers an eighth of the requests (e⁻²) too slowly, at every rate.
-pub const ALWAYS_AT_RANDOM: System = System {
+pub const ALWAYS_FAILS_AT_RANDOM: System = System {
     name: "always fails, at random",
     url: "sim:mmc?service=10ms&servers=unlimited",
-    ..ALWAYS
+    ..ALWAYS_FAILS
 };
 
 const fn mm1(name: &'static str, bound_ms: f64, truth: f64) -> System {

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::laboratory::{Laboratory, ORDINARY};
+use super::machine_model::{MachineModel, ORDINARY_MACHINE};
 use super::method::Method;
 use super::rate::ComparisonRate;
 
@@ -18,35 +18,35 @@ const RUNS: u32 = 6;
 const AT_THE_LIMIT: RangeInclusive<f64> = 1.35..=3.65;
 
 /// A machine with the same speed in all runs, apart from the noise of each run.
-const STEADY: Laboratory = Laboratory { drift: 0.0, ..ORDINARY };
+const STEADY_MACHINE: MachineModel = MachineModel { drift: 0.0, ..ORDINARY_MACHINE };
 
 /// Counts the alarms of comparisons of one group with another that runs after it.
 fn alarms(
     name: &'static str,
     comparisons: u32,
     accepted: RangeInclusive<f64>,
-    (method, laboratory): (&Method, Laboratory),
+    (method, machine): (&Method, MachineModel),
 ) -> ComparisonRate {
     ComparisonRate::count(name, comparisons, accepted, |seed| {
-        method.exceeds(LIMIT, &laboratory.groups(RUNS, seed))
+        method.exceeds(LIMIT, &machine.groups(RUNS, seed))
     })
 }
 
 pub(super) fn equal_groups(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, no drift, 6 runs after 6 others: `throughput < -3%` exceeded";
-    alarms(name, comparisons, 0.0..=0.5, (method, STEADY))
+    alarms(name, comparisons, 0.0..=0.5, (method, STEADY_MACHINE))
 }
 
 pub(super) fn groups_at_the_limit(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "-3 %, no drift, 6 runs after 6 others: `throughput < -3%` exceeded";
-    let laboratory = Laboratory { effect: -0.03, ..STEADY };
+    let machine = MachineModel { effect: -0.03, ..STEADY_MACHINE };
     // Five times as many, for narrow limits.
-    alarms(name, 5 * comparisons, AT_THE_LIMIT, (method, laboratory))
+    alarms(name, 5 * comparisons, AT_THE_LIMIT, (method, machine))
 }
 
 pub(super) fn groups_with_drift(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, 6 runs after 6 others: `throughput < -3%` exceeded";
-    alarms(name, comparisons, 0.0..=1.0, (method, ORDINARY))
+    alarms(name, comparisons, 0.0..=1.0, (method, ORDINARY_MACHINE))
 }
 
 /// Measures the alarms that a drift between the groups causes: the interval of a change does not
@@ -54,6 +54,6 @@ pub(super) fn groups_with_drift(method: &Method, comparisons: u32) -> Comparison
 pub(super) fn groups_on_a_slowing_machine(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, machine 20 % slower at the end, 6 runs after 6 others: \
                 `throughput < -3%` exceeded";
-    let laboratory = Laboratory { trend: 0.2, ..ORDINARY };
-    alarms(name, comparisons, 90.0..=100.0, (method, laboratory))
+    let machine = MachineModel { trend: 0.2, ..ORDINARY_MACHINE };
+    alarms(name, comparisons, 90.0..=100.0, (method, machine))
 }

@@ -12,7 +12,7 @@ use base::Nanos;
 use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
 use workload::question::{Bet, Deltas, Quantity, RegressionLimit, RunMetric, Scale};
 
-use super::laboratory::{LENGTH_S, ModelRun, Order, ThroughputModel};
+use super::machine_model::{LENGTH_S, ModelRun, Order, ThroughputModel};
 use crate::trust::drawn_figures;
 
 /// The method of an experiment.
@@ -93,7 +93,7 @@ pub(super) enum AlarmBasis {
 }
 
 /// The method without a mistake.
-pub(super) const HONEST: Method = Method {
+pub(super) const CORRECT: Method = Method {
     order: Order::Random,
     analysis: Analysis::Paired,
     warmup: WarmupRule::LatestOfTheRound,
@@ -264,7 +264,7 @@ impl Method {
         for made in 1..=plan.most_pairs() {
             let of_record = rows.iter().filter(|row| row.round < made);
             let due = match self.looks {
-                LookState::Recorded => due(plan, of_record, &taken),
+                LookState::Recorded => due_pairs(plan, of_record, &taken),
                 LookState::Forgotten => (made >= plan.looks()[0]).then_some(made),
             };
             let Some(pairs) = due else { continue };
@@ -281,11 +281,16 @@ impl Method {
 
     /// Replaces the throughput of each run by its throughput after the warm-up. `models` gives the
     /// throughput in each second of a run, for each arm.
-    pub(super) fn cut(&self, runs: &mut [ModelRun], models: [ThroughputModel; 2], seed: u64) {
+    pub(super) fn remove_warmup(
+        &self,
+        runs: &mut [ModelRun],
+        models: [ThroughputModel; 2],
+        seed: u64,
+    ) {
         for round in runs.chunks_mut(2) {
             let seconds: Vec<Vec<f64>> =
                 round.iter().map(|run| models[run.arm.index()].seconds(run, seed)).collect();
-            let cuts: Vec<Nanos> = seconds.iter().map(|seconds| end(seconds)).collect();
+            let cuts: Vec<Nanos> = seconds.iter().map(|seconds| warmup_end(seconds)).collect();
             let latest = shared_warm_up(cuts.iter().copied());
             for ((run, seconds), cut) in round.iter_mut().zip(&seconds).zip(&cuts) {
                 let cut = match self.warmup {
@@ -301,7 +306,7 @@ impl Method {
 
 /// Returns the number of pairs of the look that is due first when an interrupted experiment
 /// continues from its record, before any further run.
-fn due<'r>(
+fn due_pairs<'r>(
     plan: LookPlan,
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     taken: &[Look],
@@ -318,7 +323,7 @@ fn due<'r>(
 }
 
 /// Returns the end of the warm-up of a run.
-fn end(seconds: &[f64]) -> Nanos {
+fn warmup_end(seconds: &[f64]) -> Nanos {
     match end_of_warmup([seconds]) {
         WarmupEnd::Found(start) => Nanos::from_secs(start.steps as u64),
         WarmupEnd::Given | WarmupEnd::TooShort | WarmupEnd::NoSteadyJob => {

@@ -1,14 +1,14 @@
 //! The error rates of comparisons.
 //!
-//! Most rows draw the figures of runs from a [model](laboratory) of a machine, with noise from run
-//! to run and drift over many runs, because thousands of comparisons would take days even in
+//! Most rows draw the figures of runs from a [model](machine_model) of a machine, with noise from
+//! run to run and drift over many runs, because thousands of comparisons would take days even in
 //! virtual time. The last rows ([`runs`]) execute real runs in virtual time, against simulated
 //! servers with the same noise and drift. The figures of all rows are analysed by the code that
 //! compares real runs. [`mod@mutations`] plants mistakes in experiments; each must move the rate of
 //! a row out of its accepted range.
 
 mod groups;
-mod laboratory;
+mod machine_model;
 mod method;
 mod mutations;
 mod rate;
@@ -46,8 +46,8 @@ mod tests {
         for ComparisonRate { name, .. } in rates_of_runs(1, "").unwrap() {
             assert!(guide.contains(&format!("\n| {name} | ")), "{name}");
         }
-        for Mutation { mistake, honest, .. } in mutations(1, "") {
-            assert!(guide.contains(&format!("\n| {mistake} | {} | ", honest.name)), "{mistake}");
+        for Mutation { mistake, correct, .. } in mutations(1, "") {
+            assert!(guide.contains(&format!("\n| {mistake} | {} | ", correct.name)), "{mistake}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! Planted mistakes in experiments; each must move the rate of a row out of its accepted range.
 
 use super::groups::groups_at_the_limit;
-use super::laboratory::Order;
+use super::machine_model::Order;
 use super::method::{
-    AlarmBasis, Analysis, BetError, ForecastBasis, HONEST, LookState, Method, SuspectRule,
+    AlarmBasis, Analysis, BetError, CORRECT, ForecastBasis, LookState, Method, SuspectRule,
     WarmupRule,
 };
 use super::rate::ComparisonRate;
@@ -18,15 +18,15 @@ pub struct Mutation {
     /// Name of the mistake.
     pub mistake: &'static str,
     /// Rate without the mistake.
-    pub honest: ComparisonRate,
+    pub correct: ComparisonRate,
     /// Rate with the mistake.
-    pub mistaken: ComparisonRate,
+    pub mutated: ComparisonRate,
 }
 
 impl Mutation {
     /// Returns true if the rate without the mistake is accepted, and the rate with it is not.
     pub fn is_noticed(&self) -> bool {
-        self.honest.is_good() && !self.mistaken.is_good()
+        self.correct.is_good() && !self.mutated.is_good()
     }
 }
 
@@ -36,44 +36,44 @@ pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
         (
             "paired runs analysed as two groups",
             coverage,
-            Method { analysis: Analysis::Unpaired, ..HONEST },
+            Method { analysis: Analysis::Unpaired, ..CORRECT },
         ),
-        ("a fixed order of the arms", slowing_machine, Method { order: Order::Fixed, ..HONEST }),
+        ("a fixed order of the arms", slowing_machine, Method { order: Order::Fixed, ..CORRECT }),
         (
             "a warm-up of its own for each arm",
             warm_up,
-            Method { warmup: WarmupRule::PerArm, ..HONEST },
+            Method { warmup: WarmupRule::PerArm, ..CORRECT },
         ),
         (
             "a look after every resumption",
             planned_looks,
-            Method { looks: LookState::Forgotten, ..HONEST },
+            Method { looks: LookState::Forgotten, ..CORRECT },
         ),
         (
             "suspect runs left out in one arm",
             suspect_runs,
-            Method { suspect: SuspectRule::DroppedInOneArm, ..HONEST },
+            Method { suspect: SuspectRule::DroppedInOneArm, ..CORRECT },
         ),
         (
             "each of several bets with the whole error",
             several_bets,
-            Method { error: BetError::Each, ..HONEST },
+            Method { error: BetError::Each, ..CORRECT },
         ),
         (
             "a forecast by the scatter of runs, not of pairs",
             forecast_of_a_change,
-            Method { forecast: ForecastBasis::Runs, ..HONEST },
+            Method { forecast: ForecastBasis::Runs, ..CORRECT },
         ),
         (
             "an alarm by the estimate, without its interval",
             groups_at_the_limit,
-            Method { alarm: AlarmBasis::Estimate, ..HONEST },
+            Method { alarm: AlarmBasis::Estimate, ..CORRECT },
         ),
     ];
     let measure = |(mistake, row, method): (&'static str, Row, Method)| Mutation {
         mistake,
-        honest: row(&HONEST, comparisons),
-        mistaken: row(&method, comparisons),
+        correct: row(&CORRECT, comparisons),
+        mutated: row(&method, comparisons),
     };
     let is_asked = |(mistake, row, _): &(&'static str, Row, Method)| {
         mistake.contains(only) || name_of(*row).contains(only)

@@ -9,10 +9,10 @@ use analyze::compare::{
 use super::groups::{
     equal_groups, groups_at_the_limit, groups_on_a_slowing_machine, groups_with_drift,
 };
-use super::laboratory::{
-    Chance, Disturbed, Laboratory, ModelRun, ORDINARY, Order, ThroughputModel,
+use super::machine_model::{
+    Disturbances, MachineModel, ModelRun, ORDINARY_MACHINE, Order, RandomKey, ThroughputModel,
 };
-use super::method::{Answer, HONEST, Method};
+use super::method::{Answer, CORRECT, Method};
 use super::rate::ComparisonRate;
 
 /// Accepted percentage of significant comparisons of equal arms, at a level of 5 %: 7 to 36 of 400.
@@ -23,7 +23,7 @@ const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
 pub fn rates(comparisons: u32, only: &str) -> Vec<ComparisonRate> {
     let all: [Row; 23] = [
         equal_arms,
-        claims_of_nothing,
+        claims_without_change,
         found_change,
         coverage,
         planned_looks,
@@ -47,7 +47,7 @@ pub fn rates(comparisons: u32, only: &str) -> Vec<ComparisonRate> {
         suspect_runs,
     ];
     let is_asked = |row: &&Row| name_of(**row).contains(only);
-    all.iter().filter(is_asked).map(|row| row(&HONEST, comparisons)).collect()
+    all.iter().filter(is_asked).map(|row| row(&CORRECT, comparisons)).collect()
 }
 
 /// A row of the table: the rate of experiments by a method.
@@ -55,12 +55,12 @@ pub(super) type Row = fn(&Method, u32) -> ComparisonRate;
 
 /// Returns the name of a row.
 pub(super) fn name_of(row: Row) -> &'static str {
-    row(&HONEST, 1).name
+    row(&CORRECT, 1).name
 }
 
 /// Judges an experiment with one look.
-fn answer(laboratory: Laboratory, method: &Method, rounds: u32, seed: u64) -> Answer {
-    let runs = laboratory.experiment(method.order, rounds, seed);
+fn judge_once(machine: MachineModel, method: &Method, rounds: u32, seed: u64) -> Answer {
+    let runs = machine.experiment(method.order, rounds, seed);
     method.judge(&runs, LookPlan::Fixed(rounds), &[])
 }
 
@@ -71,31 +71,31 @@ fn conclusion(answer: &Answer) -> Option<Conclusion> {
 fn equal_arms(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, 10 pairs: significant";
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
-        answer(ORDINARY, method, 10, seed).is_significant()
+        judge_once(ORDINARY_MACHINE, method, 10, seed).is_significant()
     })
 }
 
-fn claims_of_nothing(method: &Method, comparisons: u32) -> ComparisonRate {
+fn claims_without_change(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, 20 pairs: better or worse";
     ComparisonRate::count(name, comparisons, 0.0..=1.0, |seed| {
-        conclusion(&answer(ORDINARY, method, 20, seed)).is_some_and(Conclusion::claims)
+        conclusion(&judge_once(ORDINARY_MACHINE, method, 20, seed)).is_some_and(Conclusion::claims)
     })
 }
 
 fn found_change(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+4 %, noise 2 %, 12 pairs: significant";
-    let laboratory = Laboratory { noise: 0.02, effect: 0.04, ..ORDINARY };
+    let machine = MachineModel { noise: 0.02, effect: 0.04, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, 95.0..=100.0, |seed| {
-        answer(laboratory, method, 12, seed).is_significant()
+        judge_once(machine, method, 12, seed).is_significant()
     })
 }
 
 pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+3 %, 10 pairs: interval contains it";
-    let laboratory = Laboratory { noise: 0.01, drift: 0.05, effect: 0.03, ..ORDINARY };
+    let machine = MachineModel { noise: 0.01, drift: 0.05, effect: 0.03, ..ORDINARY_MACHINE };
     // Five times as many: fewer cannot distinguish rates that differ by four points near 95 %.
     ComparisonRate::count(name, 5 * comparisons, 93.0..=97.0, |seed| {
-        let interval = answer(laboratory, method, 10, seed).interval();
+        let interval = judge_once(machine, method, 10, seed).interval();
         interval.is_some_and(|[low, high]| (low..=high).contains(&0.03))
     })
 }
@@ -104,7 +104,7 @@ pub(super) fn planned_looks(method: &Method, comparisons: u32) -> ComparisonRate
     let name = "no change, looks at 8, 12 and 20 pairs: any significant";
     // Five times as many: a mistake adds only two points.
     ComparisonRate::count(name, 5 * comparisons, 0.0..=5.0, |seed| {
-        let runs = ORDINARY.experiment(method.order, LookPlan::Auto.most_pairs(), seed);
+        let runs = ORDINARY_MACHINE.experiment(method.order, LookPlan::Auto.most_pairs(), seed);
         method.finds_at_any_look(&runs)
     })
 }
@@ -116,7 +116,9 @@ pub(super) fn several_bets(method: &Method, comparisons: u32) -> ComparisonRate 
     let name = "no change, bets on 3 jobs, 10 pairs: any significant";
     // Five times as many, for narrow limits. With independent jobs, at least one bet errs in 4.9 %.
     ComparisonRate::count(name, 5 * comparisons, 3.0..=6.5, |seed| {
-        let of_job = |job| ORDINARY.experiment_of_job(method.order, 10, Chance { seed, job });
+        let of_job = |job| {
+            ORDINARY_MACHINE.experiment_of_job(method.order, 10, RandomKey { seed, job })
+        };
         let jobs: Vec<Vec<ModelRun>> = (0..BETS).map(of_job).collect();
         method.finds_in_any_job(&jobs, LookPlan::Fixed(10))
     })
@@ -129,9 +131,9 @@ fn bets(
     accepted: RangeInclusive<f64>,
     (method, effect, expected): (&Method, f64, BetOutcome),
 ) -> ComparisonRate {
-    let laboratory = Laboratory { effect, ..ORDINARY };
+    let machine = MachineModel { effect, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, accepted, |seed| {
-        let runs = laboratory.experiment(method.order, 12, seed);
+        let runs = machine.experiment(method.order, 12, seed);
         let bet = ["throughput -5% .. -25%"];
         let comparison = method.judge(&runs, LookPlan::Fixed(12), &bet).comparison;
         comparison.arms[0].changes[0].bets[0].1 == Some(expected)
@@ -165,15 +167,15 @@ fn bet_failed_at_an_end(method: &Method, comparisons: u32) -> ComparisonRate {
 fn equivalence(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, 20 pairs: equivalent";
     ComparisonRate::count(name, comparisons, 85.0..=100.0, |seed| {
-        conclusion(&answer(ORDINARY, method, 20, seed)) == Some(Conclusion::Equivalent)
+        conclusion(&judge_once(ORDINARY_MACHINE, method, 20, seed)) == Some(Conclusion::Equivalent)
     })
 }
 
 fn equivalence_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+2 %, 20 pairs: equivalent";
-    let laboratory = Laboratory { effect: 0.02, ..ORDINARY };
+    let machine = MachineModel { effect: 0.02, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, 0.0..=5.0, |seed| {
-        conclusion(&answer(laboratory, method, 20, seed)) == Some(Conclusion::Equivalent)
+        conclusion(&judge_once(machine, method, 20, seed)) == Some(Conclusion::Equivalent)
     })
 }
 
@@ -190,9 +192,9 @@ fn forecasts(
     name: &'static str,
     comparisons: u32,
     accepted: RangeInclusive<f64>,
-    (method, laboratory): (&Method, Laboratory),
+    (method, machine): (&Method, MachineModel),
 ) -> ComparisonRate {
-    let pairs = |rounds, seed| laboratory.experiment(method.order, rounds, seed);
+    let pairs = |rounds, seed| machine.experiment(method.order, rounds, seed);
     let forecast = |seed| {
         let more = method.forecast(&pairs(FIRST_PAIRS, seed), FIRST_PAIRS)?;
         Some((seed, FIRST_PAIRS + more))
@@ -211,21 +213,21 @@ fn forecasts(
 
 pub(super) fn forecast_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "+3 %, noise 3 %, undecided after 8 pairs: decided after the forecast ones";
-    let laboratory = Laboratory { noise: 0.03, effect: 0.03, ..ORDINARY };
-    forecasts(name, comparisons, 50.0..=80.0, (method, laboratory))
+    let machine = MachineModel { noise: 0.03, effect: 0.03, ..ORDINARY_MACHINE };
+    forecasts(name, comparisons, 50.0..=80.0, (method, machine))
 }
 
 fn forecast_of_equivalence(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, noise 3 %, undecided after 8 pairs: decided after the forecast ones";
-    let laboratory = Laboratory { noise: 0.03, ..ORDINARY };
-    forecasts(name, comparisons, 50.0..=80.0, (method, laboratory))
+    let machine = MachineModel { noise: 0.03, ..ORDINARY_MACHINE };
+    forecasts(name, comparisons, 50.0..=80.0, (method, machine))
 }
 
 fn false_alarms(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "-3 %, 12 pairs: `throughput < -3%` exceeded";
-    let laboratory = Laboratory { effect: -0.03, ..ORDINARY };
+    let machine = MachineModel { effect: -0.03, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, 0.0..=4.5, |seed| {
-        let interval = answer(laboratory, method, 12, seed).interval();
+        let interval = judge_once(machine, method, 12, seed).interval();
         let interval = interval.map(|[low, high]| ChangeInterval { low, high });
         judge_regression(-0.03, interval) == RegressionOutcome::Exceeded
     })
@@ -233,18 +235,18 @@ fn false_alarms(method: &Method, comparisons: u32) -> ComparisonRate {
 
 pub(super) fn slowing_machine(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, machine 20 % slower at the end: significant";
-    let laboratory = Laboratory { trend: 0.2, ..ORDINARY };
+    let machine = MachineModel { trend: 0.2, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
-        answer(laboratory, method, 10, seed).is_significant()
+        judge_once(machine, method, 10, seed).is_significant()
     })
 }
 
 fn growing_table(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, 30 % slower, order fitted: significant";
-    let laboratory = Laboratory { trend: 0.3, ..ORDINARY };
+    let machine = MachineModel { trend: 0.3, ..ORDINARY_MACHINE };
     let method = Method { order: Order::Counterbalanced, ..*method };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
-        answer(laboratory, &method, 10, seed).is_significant()
+        judge_once(machine, &method, 10, seed).is_significant()
     })
 }
 
@@ -255,19 +257,19 @@ pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
     let model = ThroughputModel { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
     let models = [model, ThroughputModel { warms_in_s: 4.0, ..model }];
     // Little noise between runs: only the window differs.
-    let laboratory = Laboratory { noise: 0.001, drift: 0.001, ..ORDINARY };
+    let machine = MachineModel { noise: 0.001, drift: 0.001, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
-        let mut runs = laboratory.experiment(method.order, 10, seed);
-        method.cut(&mut runs, models, seed);
+        let mut runs = machine.experiment(method.order, 10, seed);
+        method.remove_warmup(&mut runs, models, seed);
         method.judge(&runs, LookPlan::Fixed(10), &[]).is_significant()
     })
 }
 
 pub(super) fn suspect_runs(method: &Method, comparisons: u32) -> ComparisonRate {
     let name = "no change, a fifth of the runs suspect, 12 rounds: significant";
-    let disturbed = Disturbed { share: 0.2, loss: 0.08 };
-    let laboratory = Laboratory { disturbed, ..ORDINARY };
+    let disturbances = Disturbances { share: 0.2, loss: 0.08 };
+    let machine = MachineModel { disturbances, ..ORDINARY_MACHINE };
     ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
-        answer(laboratory, method, 12, seed).is_significant()
+        judge_once(machine, method, 12, seed).is_significant()
     })
 }

@@ -56,28 +56,28 @@ pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
     let mutations = vec![
         Mutation {
             mistake: "points in ascending order, the machine 15 % slower at the last one",
-            honest: fits.holds[1].clone(),
-            mistaken: fits.holds_if_slowing,
+            correct: fits.holds[1].clone(),
+            mutated: fits.holds_if_slowing,
         },
         Mutation {
             mistake: "only the best mean is named",
-            honest: best.named.clone(),
-            mistaken: best.best_mean,
+            correct: best.named.clone(),
+            mutated: best.best_mean,
         },
         Mutation {
             mistake: "only the best mean is named",
-            honest: workers.named.clone(),
-            mistaken: workers.best_mean,
+            correct: workers.named.clone(),
+            mutated: workers.best_mean,
         },
         Mutation {
             mistake: "records of two plans in one series",
-            honest: histories.found.clone(),
-            mistaken: histories.found_in_mixed,
+            correct: histories.found.clone(),
+            mutated: histories.found_in_mixed,
         },
         Mutation {
             mistake: "each record counted four times",
-            honest: histories.alarms.clone(),
-            mistaken: histories.alarms_of_copies,
+            correct: histories.alarms.clone(),
+            mutated: histories.alarms_of_copies,
         },
     ];
     let mut rates = fits.holds.to_vec();

@@ -16,7 +16,7 @@ const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// The fewest numbers of clients to which the law is fitted, over the same range as [`CLIENTS`].
 const FEW: [u32; 5] = [1, 4, 16, 64, 128];
 
-/// As many numbers of clients as in [`FEW`], all below the peak of [`FITTED`].
+/// As many numbers of clients as in [`FEW`], all below the peak of [`FITTED_SERVER`].
 const BELOW_PEAK: [u32; 5] = [1, 2, 4, 8, 16];
 
 /// Number of runs of each point of a sweep.
@@ -36,12 +36,12 @@ struct UslServer {
 }
 
 /// The server of the fits: N* = √(0.95/0.0005) = 43.6.
-const FITTED: UslServer = UslServer { lambda: 100.0, sigma: 0.05, kappa: 0.000_5 };
+const FITTED_SERVER: UslServer = UslServer { lambda: 100.0, sigma: 0.05, kappa: 0.000_5 };
 
 /// The server of the best points: 32 clients are the best of [`CLIENTS`], 64 are 1 % worse.
-const SWEPT: UslServer = UslServer { lambda: 100.0, sigma: 0.02, kappa: 0.000_5 };
+const SWEPT_SERVER: UslServer = UslServer { lambda: 100.0, sigma: 0.02, kappa: 0.000_5 };
 
-/// The best of [`CLIENTS`] of the server [`SWEPT`], as an index.
+/// The best of [`CLIENTS`] of the server [`SWEPT_SERVER`], as an index.
 const BEST: usize = 5;
 
 impl UslServer {
@@ -93,7 +93,11 @@ pub(super) fn points<'r>(values: &[u32], runs: &'r [Vec<RunFigures>]) -> Vec<Cur
 }
 
 /// Returns the points of these numbers of clients, each with `repeats` runs.
-fn some_of<'r>(clients: &[u32], repeats: u32, runs: &'r [Vec<RunFigures>]) -> Vec<CurvePoint<'r>> {
+fn select_points<'r>(
+    clients: &[u32],
+    repeats: u32,
+    runs: &'r [Vec<RunFigures>],
+) -> Vec<CurvePoint<'r>> {
     let mut points = points(&CLIENTS, runs);
     points.retain(|point| clients.iter().any(|it| point.x == Some(f64::from(*it))));
     points.iter_mut().for_each(|point| point.runs.truncate(repeats as usize));
@@ -138,14 +142,16 @@ pub(super) struct FitRates {
 pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
     let found = sweeps(
         number,
-        |seed| FITTED.sweep(seed),
+        |seed| FITTED_SERVER.sweep(seed),
         |mut runs| {
-            let honest = held(&points(&CLIENTS, &runs))?;
+            let correct = contains_truth(&points(&CLIENTS, &runs))?;
             let few = [(FEW, REPEATS), (BELOW_PEAK, REPEATS), (FEW, 1)];
-            let few = few.map(|(clients, repeats)| held(&some_of(&clients, repeats, &runs)));
+            let few = few.map(|(clients, repeats)| {
+                contains_truth(&select_points(&clients, repeats, &runs))
+            });
             slow(&mut runs);
             let [one, two, three] = few;
-            Ok([honest, held(&points(&CLIENTS, &runs))?, one?, two?, three?])
+            Ok([correct, contains_truth(&points(&CLIENTS, &runs))?, one?, two?, three?])
         },
     )?;
     let rate = |name, fit: usize, place: usize| ComparisonRate {
@@ -176,8 +182,8 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
 }
 
 /// Returns true for each of λ, σ, κ and N* that lies in the interval of its fit.
-fn held(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
-    let UslServer { lambda, sigma, kappa } = FITTED;
+fn contains_truth(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
+    let UslServer { lambda, sigma, kappa } = FITTED_SERVER;
     let peak = ((1.0 - sigma) / kappa).sqrt();
     let holds = |fitted: Fitted, truth| fitted.interval.is_some_and(|it| it.contains(truth));
     let usl =
@@ -222,12 +228,12 @@ impl BestRates {
 pub(super) fn best_points(number: u32) -> Result<BestRates, Box<dyn Error>> {
     let rule = BestRule { better: Direction::Higher, metric: throughput() };
     let is_far = |point: usize| {
-        let truth = |point: usize| SWEPT.throughput(f64::from(CLIENTS[point]));
+        let truth = |point: usize| SWEPT_SERVER.throughput(f64::from(CLIENTS[point]));
         truth(point) < 0.5 * truth(BEST)
     };
     let found = sweeps(
         number,
-        |seed| SWEPT.sweep(seed),
+        |seed| SWEPT_SERVER.sweep(seed),
         |runs| {
             let found = best(&points(&CLIENTS, &runs), &rule, &Deltas::default(), ALPHA);
             let has_best_mean = found.best == Some(BEST);

@@ -244,7 +244,7 @@ fn mark_best<'s>(
             Some(Point { x: positions.of_series(point, number, count), y })
         };
         best.extend(found.best.and_then(place));
-        let tied = found.others.iter().filter(|other| other.standing == Ranking::Tie);
+        let tied = found.others.iter().filter(|other| other.ranking == Ranking::Tie);
         ties.extend(tied.filter_map(|other| place(other.point)));
     }
     let all = [

@@ -204,7 +204,7 @@ fn single_point_is_drawn_and_its_caption_has_no_course() {
 fn unproven_points_are_not_ties() {
     let mut sweep = sweep(&POINTS, 1);
     let best = sweep.curves[0].best.as_mut().unwrap();
-    best.others.iter_mut().for_each(|other| other.standing = Ranking::Unproven);
+    best.others.iter_mut().for_each(|other| other.ranking = Ranking::Unproven);
     assert!(symbols(&drawn(&sweep)[0], Symbol::Square).is_empty());
 }
 

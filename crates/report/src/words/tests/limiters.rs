@@ -24,7 +24,7 @@ fn place(finding: &F) -> usize {
         F::Concurrency(Concurrency { requesters: Requesters::Clients, .. }) => 13,
         F::Concurrency(Concurrency { requesters: Requesters::Writers, .. }) => 14,
         F::Connections(C::RequestsWait { .. }) => 15,
-        F::Connections(C::ClientsWithout { .. }) => 16,
+        F::Connections(C::UnconnectedClients { .. }) => 16,
         F::Connections(C::Pool { .. }) => 17,
         F::Connections(C::PoolOfProgram { .. }) => 18,
         F::Generator(G::ThreadWaits { .. }) => 19,
@@ -229,7 +229,7 @@ fn of_generator() -> Vec<ExpectedSentence> {
             "requests wait while 8 connections are the limit",
         ),
         (
-            F::Connections(C::ClientsWithout { clients: 20.0, connections: 8.0, text: text() }),
+            F::Connections(C::UnconnectedClients { clients: 20.0, connections: 8.0, text: text() }),
             "only 8 of 20 clients send requests: 8 connections are the limit",
         ),
         (

@@ -78,7 +78,7 @@ fn place_of_counters(obstacle: &S) -> usize {
         S::CutOff => 5,
         S::CountersReset => 6,
         S::NoKnownCounter => 7,
-        S::CounterStands => 8,
+        S::CounterConstant => 8,
         S::UnknownCommits { .. } => 9,
         S::ParallelWorkers(_) => 10,
         S::NoLogWritten => 11,
@@ -193,7 +193,7 @@ fn of_counters() -> Vec<(Obstacle, &'static str)> {
             "the server was started again, or its statistics were reset, while the run went on",
         ),
         (S::NoKnownCounter, "the server has no supported counter"),
-        (S::CounterStands, "the server's counter does not increase"),
+        (S::CounterConstant, "the server's counter does not increase"),
         (
             S::UnknownCommits { job: "read".to_owned(), word: "call".to_owned() },
             "[read] has a statement (`call …`) whose commit count is unknown",

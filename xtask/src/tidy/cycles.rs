@@ -1,5 +1,5 @@
-//! Check of the circles between the files of a crate: files that use each other's items in a
-//! circle. `circles.txt` lists the sizes of the remaining circles; it may only shrink.
+//! Check of the cycles between the files of a crate: files that use each other's items in a
+//! cycle. `cycles.txt` lists the sizes of the remaining cycles; it may only shrink.
 //!
 //! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
 //! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone
@@ -22,16 +22,16 @@ use std::path::Path;
 use modules::Modules;
 
 /// Name of the list, relative to the root.
-const LIST: &str = "xtask/src/tidy/circles.txt";
+const LIST: &str = "xtask/src/tidy/cycles.txt";
 
-/// The circles of each crate, largest first; each circle is a list of its files.
-pub(crate) type Circles = BTreeMap<String, Vec<Vec<String>>>;
+/// The cycles of each crate, largest first; each cycle is a list of its files.
+pub(crate) type Cycles = BTreeMap<String, Vec<Vec<String>>>;
 
-/// Sizes of the circles of each crate, in files, largest first.
+/// Sizes of the cycles of each crate, in files, largest first.
 type Sizes = BTreeMap<String, Vec<usize>>;
 
-/// Checks the circles of all crates against the list.
-pub(crate) fn check(root: &Path, found: &Circles) -> Vec<String> {
+/// Checks the cycles of all crates against the list.
+pub(crate) fn check(root: &Path, found: &Cycles) -> Vec<String> {
     let list = match std::fs::read_to_string(root.join(LIST)) {
         Ok(text) => text,
         Err(error) => return vec![format!("{LIST}: {error}")],
@@ -42,22 +42,22 @@ pub(crate) fn check(root: &Path, found: &Circles) -> Vec<String> {
     }
 }
 
-/// Returns the number of circles in all crates, and in each crate that has one.
-pub(crate) fn summary(found: &Circles) -> String {
-    let with_any = found.iter().filter(|(_, circles)| !circles.is_empty());
-    let listed = with_any.map(|(name, circles)| format!("{name} {}", circles.len()));
+/// Returns the number of cycles in all crates, and in each crate that has one.
+pub(crate) fn summary(found: &Cycles) -> String {
+    let with_any = found.iter().filter(|(_, cycles)| !cycles.is_empty());
+    let listed = with_any.map(|(name, cycles)| format!("{name} {}", cycles.len()));
     let listed: Vec<String> = listed.collect();
     let (all, crates) = (found.values().map(Vec::len).sum::<usize>(), found.len());
-    let total = format!("{all} circles between files in {crates} crates");
+    let total = format!("{all} cycles between files in {crates} crates");
     match listed.as_slice() {
         [] => total,
         listed => format!("{total} ({})", listed.join(", ")),
     }
 }
 
-/// Returns the circles of all crates. `sources` holds path and text of each source file. Programs
+/// Returns the cycles of all crates. `sources` holds path and text of each source file. Programs
 /// below `src/bin` count as part of their crate.
-pub(crate) fn circles(sources: &[(String, String)]) -> Circles {
+pub(crate) fn cycles(sources: &[(String, String)]) -> Cycles {
     let mut roots: BTreeMap<(&str, &str), Vec<(&str, &str)>> = BTreeMap::new();
     for (path, text) in sources {
         if let Some((folder, file)) = path.split_once("/src/") {
@@ -66,14 +66,13 @@ pub(crate) fn circles(sources: &[(String, String)]) -> Circles {
             roots.entry((name, root)).or_default().push((file, text));
         }
     }
-    let mut crates = Circles::new();
+    let mut crates = Cycles::new();
     for ((name, root), files) in roots {
         let found = strong_components(&Modules::new(&files).uses());
-        let whole =
-            |circle: Vec<String>| circle.iter().map(|file| format!("{root}{file}")).collect();
+        let whole = |cycle: Vec<String>| cycle.iter().map(|file| format!("{root}{file}")).collect();
         crates.entry(name.to_owned()).or_default().extend(found.into_iter().map(whole));
     }
-    crates.values_mut().for_each(|circles| circles.sort_by_key(|circle| Reverse(circle.len())));
+    crates.values_mut().for_each(|cycles| cycles.sort_by_key(|cycle| Reverse(cycle.len())));
     crates
 }
 
@@ -103,13 +102,13 @@ fn parse(text: &str) -> Result<Sizes, String> {
     Ok(sizes)
 }
 
-fn compare(accepted: &Sizes, found: &Circles) -> Vec<String> {
+fn compare(accepted: &Sizes, found: &Cycles) -> Vec<String> {
     let names: BTreeSet<&String> = accepted.keys().chain(found.keys()).collect();
     let mut complaints = Vec::new();
     for name in names {
         let accepted = accepted.get(name).map(Vec::as_slice).unwrap_or_default();
-        let circles = found.get(name).map(Vec::as_slice).unwrap_or_default();
-        let sizes: Vec<usize> = circles.iter().map(Vec::len).collect();
+        let cycles = found.get(name).map(Vec::as_slice).unwrap_or_default();
+        let sizes: Vec<usize> = cycles.iter().map(Vec::len).collect();
         if sizes == accepted {
             continue;
         }
@@ -117,16 +116,16 @@ fn compare(accepted: &Sizes, found: &Circles) -> Vec<String> {
         // accepted one.
         let grew = sizes.len() > accepted.len() || sizes.iter().zip(accepted).any(|(a, b)| a > b);
         if grew {
-            for circle in circles {
+            for cycle in cycles {
                 complaints.push(format!(
-                    "crate `{name}`: these files form a circle: {}",
-                    circle.join(" ")
+                    "crate `{name}`: these files form a cycle: {}",
+                    cycle.join(" ")
                 ));
             }
         } else {
             let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
             complaints.push(format!(
-                "crate `{name}` has smaller circles than {LIST} accepts; write `{name}: {}`",
+                "crate `{name}` has smaller cycles than {LIST} accepts; write `{name}: {}`",
                 sizes.join(" ")
             ));
         }
@@ -138,18 +137,18 @@ fn compare(accepted: &Sizes, found: &Circles) -> Vec<String> {
 fn strong_components(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> =
         uses.keys().map(|file| (file, reachable(uses, file))).collect();
-    let mut circles: Vec<Vec<String>> = Vec::new();
+    let mut cycles: Vec<Vec<String>> = Vec::new();
     let mut seen = BTreeSet::new();
     for (file, others) in &reached {
         if !others.contains(file) || seen.contains(file) {
             continue;
         }
-        let circle: Vec<&String> =
+        let cycle: Vec<&String> =
             others.iter().copied().filter(|other| reached[other].contains(file)).collect();
-        seen.extend(circle.iter().copied());
-        circles.push(circle.into_iter().cloned().collect());
+        seen.extend(cycle.iter().copied());
+        cycles.push(cycle.into_iter().cloned().collect());
     }
-    circles
+    cycles
 }
 
 /// Returns the files that a file uses directly or through others.

@@ -4,20 +4,20 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 
-use super::command::printed;
+use super::command::failure_report;
 
 /// A command that was started, or none. A thread reads its output.
-pub(super) struct Side(Option<(String, JoinHandle<std::io::Result<Output>>)>);
+pub(super) struct BackgroundCommand(Option<(String, JoinHandle<std::io::Result<Output>>)>);
 
-impl Side {
+impl BackgroundCommand {
     /// Starts a command, unless it is empty. The kernel gives the command a processor only while no
     /// other process wants one (`SCHED_IDLE`, sched(7)).
     ///
     /// # Errors
     /// The command cannot be started.
-    pub(super) fn start(root: &Path, command: &[&str]) -> Result<Side, String> {
+    pub(super) fn start(root: &Path, command: &[&str]) -> Result<BackgroundCommand, String> {
         if command.is_empty() {
-            return Ok(Side(None));
+            return Ok(BackgroundCommand(None));
         }
         let name = command.join(" ");
         let child = Command::new("chrt")
@@ -29,7 +29,7 @@ impl Side {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("cannot run chrt --idle 0 {name}: {error}"))?;
-        Ok(Side(Some((name, std::thread::spawn(|| child.wait_with_output())))))
+        Ok(BackgroundCommand(Some((name, std::thread::spawn(|| child.wait_with_output())))))
     }
 
     /// Waits for the command's end.
@@ -40,7 +40,7 @@ impl Side {
         let Some((name, reader)) = self.0 else { return Ok(()) };
         let output = reader.join().expect("waiting does not panic");
         let output = output.map_err(|error| format!("{name}: {error}"))?;
-        if output.status.success() { Ok(()) } else { Err(printed(&name, &output)) }
+        if output.status.success() { Ok(()) } else { Err(failure_report(&name, &output)) }
     }
 }
 
@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn failed_command_is_reported_with_its_output() {
-        let run = |command: &[&str]| Side::start(Path::new("/"), command).unwrap().finish();
+        let run =
+            |command: &[&str]| BackgroundCommand::start(Path::new("/"), command).unwrap().finish();
         assert_eq!(run(&[]), Ok(()));
         assert_eq!(run(&["true"]), Ok(()));
         let failure = "test: sh -c echo no; exit 3 failed (exit status: 3)\nno\n";

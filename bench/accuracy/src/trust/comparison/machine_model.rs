@@ -7,7 +7,7 @@ use sim::Variation;
 
 /// A machine, and two arms on it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Laboratory {
+pub(super) struct MachineModel {
     /// Standard deviation of a run's figures.
     pub(super) noise: f64,
     /// Standard deviation of the drift over many runs.
@@ -17,12 +17,12 @@ pub(super) struct Laboratory {
     /// True change of the arm against the baseline.
     pub(super) effect: f64,
     /// Disturbances of single runs.
-    pub(super) disturbed: Disturbed,
+    pub(super) disturbances: Disturbances,
 }
 
 /// Disturbances of single runs; a disturbed run is SUSPECT.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Disturbed {
+pub(super) struct Disturbances {
     /// Fraction of the runs that are disturbed.
     pub(super) share: f64,
     /// Fraction of the throughput that a disturbed run loses.
@@ -33,12 +33,12 @@ pub(super) struct Disturbed {
 const PER_S: f64 = 1_000.0;
 
 /// An ordinary machine, and two equal arms.
-pub(super) const ORDINARY: Laboratory = Laboratory {
+pub(super) const ORDINARY_MACHINE: MachineModel = MachineModel {
     noise: 0.015,
     drift: 0.02,
     trend: 0.0,
     effect: 0.0,
-    disturbed: Disturbed { share: 0.0, loss: 0.0 },
+    disturbances: Disturbances { share: 0.0, loss: 0.0 },
 };
 
 /// The order of the arms in a round.
@@ -84,10 +84,10 @@ pub(super) struct ModelRun {
     pub(super) is_suspect: bool,
 }
 
-impl Laboratory {
+impl MachineModel {
     /// Simulates an experiment of `rounds` rounds; its random numbers depend on `seed` alone.
     pub(super) fn experiment(&self, order: Order, rounds: u32, seed: u64) -> Vec<ModelRun> {
-        self.experiment_of_job(order, rounds, Chance { seed, job: 0 })
+        self.experiment_of_job(order, rounds, RandomKey { seed, job: 0 })
     }
 
     /// Simulates an experiment of `rounds` rounds, and returns the runs with the throughput of one
@@ -96,17 +96,17 @@ impl Laboratory {
         &self,
         order: Order,
         rounds: u32,
-        chance: Chance,
+        key: RandomKey,
     ) -> Vec<ModelRun> {
-        let schedule = order.schedule(chance.seed);
-        let seed = chance.of_job();
+        let schedule = order.schedule(key.seed);
+        let seed = key.job_seed();
         let mut runs = Vec::new();
         for round in 0..rounds {
             for planned in schedule.round(round, 0) {
                 let (arm, position) = (order.arm(&planned), planned.position);
                 let at = planned.server.position;
                 let progress = f64::from(at) / f64::from(2 * rounds - 1);
-                runs.push(self.run(ModelPlace { round, arm, position, at, progress }, seed));
+                runs.push(self.run(RunPosition { round, arm, position, at, progress }, seed));
             }
         }
         runs
@@ -119,14 +119,14 @@ impl Laboratory {
             let run = |round| {
                 let at = arm.index() as u32 * runs + round;
                 let progress = f64::from(at) / f64::from(2 * runs - 1);
-                self.run(ModelPlace { round, arm, position: 0, at, progress }, seed)
+                self.run(RunPosition { round, arm, position: 0, at, progress }, seed)
             };
             (0..runs).map(run).collect()
         })
     }
 
-    fn run(&self, place: ModelPlace, seed: u64) -> ModelRun {
-        let ModelPlace { round, arm, position, at, progress } = place;
+    fn run(&self, place: RunPosition, seed: u64) -> ModelRun {
+        let RunPosition { round, arm, position, at, progress } = place;
         let variation = Variation {
             noise: self.noise,
             drift: self.drift,
@@ -136,8 +136,8 @@ impl Laboratory {
         };
         let mut draw = draw(seed, at);
         let slowness = variation.factor(Seed(draw.bits()));
-        let is_suspect = draw.unit() < self.disturbed.share;
-        let loss = if is_suspect { self.disturbed.loss } else { 0.0 };
+        let is_suspect = draw.unit() < self.disturbances.share;
+        let loss = if is_suspect { self.disturbances.loss } else { 0.0 };
         let change = if arm == ArmId::BASELINE { 0.0 } else { self.effect };
         let throughput =
             PER_S * (1.0 + change) * (1.0 - self.trend * progress) * (1.0 - loss) / slowness;
@@ -147,7 +147,7 @@ impl Laboratory {
 
 /// The place of a run in an experiment.
 #[derive(Clone, Copy, Debug)]
-struct ModelPlace {
+struct RunPosition {
     round: u32,
     arm: ArmId,
     position: u32,
@@ -159,17 +159,17 @@ struct ModelPlace {
 
 /// The numbers that determine the random numbers of an experiment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chance {
+pub(super) struct RandomKey {
     /// Number of the experiment; it determines the order of the runs.
     pub(super) seed: u64,
     /// Number of the job, from 0.
     pub(super) job: u32,
 }
 
-impl Chance {
+impl RandomKey {
     /// Returns the seed of a job's scatter. Numbers of experiments are below 2³², so no two jobs
     /// share a seed.
-    fn of_job(self) -> u64 {
+    fn job_seed(self) -> u64 {
         self.seed + (u64::from(self.job) << 32)
     }
 }

@@ -5,7 +5,7 @@ use base::{Nanos, Stamp};
 /// The timestamps of one request, all from one monotonic clock. The guide explains the times
 /// between them (`docs/response-and-service-time.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Life {
+pub struct RequestTimestamps {
     /// I: intended start by the schedule.
     pub intended: Stamp,
     /// P: time when the generator noticed that the request was due.
@@ -18,7 +18,7 @@ pub struct Life {
     pub done: Stamp,
 }
 
-impl Life {
+impl RequestTimestamps {
     /// Returns the response time, D − I: the time that a user of the database waits.
     pub fn response(&self) -> Nanos {
         self.done.since(self.intended)
@@ -51,17 +51,18 @@ mod tests {
 
     #[test]
     fn response_is_lag_and_wait_and_service() {
-        let life = Life {
+        let timestamps = RequestTimestamps {
             intended: Stamp(100),
             noticed: Stamp(103),
             assigned: Stamp(150),
             sent: Stamp(152),
             done: Stamp(200),
         };
-        assert!(life.is_ordered());
-        assert_eq!(life.send_lag(), Nanos(5));
-        assert_eq!(life.wait(), Nanos(47));
-        assert_eq!(life.service(), Nanos(48));
-        assert_eq!(life.response(), life.send_lag() + life.wait() + life.service());
+        assert!(timestamps.is_ordered());
+        assert_eq!(timestamps.send_lag(), Nanos(5));
+        assert_eq!(timestamps.wait(), Nanos(47));
+        assert_eq!(timestamps.service(), Nanos(48));
+        let sum = timestamps.send_lag() + timestamps.wait() + timestamps.service();
+        assert_eq!(timestamps.response(), sum);
     }
 }

@@ -1,4 +1,4 @@
-//! Planted circles, and texts that are not uses.
+//! Planted cycles, and texts that are not uses.
 
 use super::*;
 
@@ -18,11 +18,11 @@ fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         .iter()
         .map(|(file, text)| (format!("crates/a/src/{file}"), (*text).to_owned()))
         .collect();
-    circles(&sources).remove("a").unwrap_or_default()
+    cycles(&sources).remove("a").unwrap_or_default()
 }
 
 #[test]
-fn files_that_use_each_other_form_a_circle() {
+fn files_that_use_each_other_form_a_cycle() {
     let files = [
         ("lib.rs", "mod plan;\nmod print;\npub use plan::Plan;\n"),
         ("plan.rs", "use crate::print::show;\npub struct Plan;\n"),
@@ -42,7 +42,7 @@ fn paths_within_the_code_are_followed_through_re_exports() {
 }
 
 #[test]
-fn parent_that_only_declares_and_re_exports_is_in_no_circle() {
+fn parent_that_only_declares_and_re_exports_is_in_no_cycle() {
     let files = [
         ("lib.rs", "mod a;\npub use a::A;\n"),
         ("a/mod.rs", "mod b;\nmod c;\npub use b::B;\npub struct A;\n"),
@@ -53,7 +53,7 @@ fn parent_that_only_declares_and_re_exports_is_in_no_circle() {
 }
 
 #[test]
-fn parent_that_calls_a_child_which_uses_its_items_forms_a_circle() {
+fn parent_that_calls_a_child_which_uses_its_items_forms_a_cycle() {
     let files = [
         ("lib.rs", "mod a;\n"),
         ("a/mod.rs", "mod b;\npub struct A;\nfn f() { b::g() }\n"),
@@ -63,7 +63,7 @@ fn parent_that_calls_a_child_which_uses_its_items_forms_a_circle() {
 }
 
 #[test]
-fn files_whose_methods_of_one_type_call_each_other_form_a_circle() {
+fn files_whose_methods_of_one_type_call_each_other_form_a_cycle() {
     let files = [
         ("lib.rs", "mod a;\nmod b;\nmod t;\n"),
         ("t.rs", "pub struct T<F>(F);\n"),
@@ -77,7 +77,7 @@ fn files_whose_methods_of_one_type_call_each_other_form_a_circle() {
 }
 
 #[test]
-fn method_that_the_file_of_its_type_calls_forms_a_circle() {
+fn method_that_the_file_of_its_type_calls_forms_a_cycle() {
     let files = [
         ("lib.rs", "mod a;\nmod b;\n"),
         ("a.rs", "pub struct A;\nimpl A {\nfn f(&self) { self.g() }\n}\n"),
@@ -118,27 +118,26 @@ fn programs_of_a_crate_have_roots_of_their_own() {
 }
 
 #[test]
-fn summary_counts_the_circles_of_each_crate() {
-    let circle = vec!["x.rs".to_owned(), "y.rs".to_owned()];
-    let none = Circles::from(["a", "b"].map(|name| (name.to_owned(), Vec::new())));
-    assert_eq!(summary(&none), "0 circles between files in 2 crates");
-    let two =
-        Circles::from([("a".to_owned(), vec![circle.clone()]), ("b".to_owned(), vec![circle])]);
-    assert_eq!(summary(&two), "2 circles between files in 2 crates (a 1, b 1)");
+fn summary_counts_the_cycles_of_each_crate() {
+    let cycle = vec!["x.rs".to_owned(), "y.rs".to_owned()];
+    let none = Cycles::from(["a", "b"].map(|name| (name.to_owned(), Vec::new())));
+    assert_eq!(summary(&none), "0 cycles between files in 2 crates");
+    let two = Cycles::from([("a".to_owned(), vec![cycle.clone()]), ("b".to_owned(), vec![cycle])]);
+    assert_eq!(summary(&two), "2 cycles between files in 2 crates (a 1, b 1)");
 }
 
 #[test]
 fn list_may_only_shrink() {
-    let circle = |size: usize| vec!["x.rs".to_owned(); size];
+    let cycle = |size: usize| vec!["x.rs".to_owned(); size];
     let found = |sizes: &[usize]| {
-        BTreeMap::from([("a".to_owned(), sizes.iter().map(|size| circle(*size)).collect())])
+        BTreeMap::from([("a".to_owned(), sizes.iter().map(|size| cycle(*size)).collect())])
     };
     let complaints = |list: &str, sizes: &[usize]| compare(&parse(list).unwrap(), &found(sizes));
     assert_eq!(complaints("a: 3 2\n", &[3, 2]), Vec::<String>::new());
-    let grown = "crate `a`: these files form a circle: x.rs x.rs x.rs";
+    let grown = "crate `a`: these files form a cycle: x.rs x.rs x.rs";
     assert_eq!(complaints("a: 2\n", &[3]), [grown]);
     assert_eq!(complaints("", &[3]), [grown]);
-    let smaller = format!("crate `a` has smaller circles than {LIST} accepts; write `a: 2`");
+    let smaller = format!("crate `a` has smaller cycles than {LIST} accepts; write `a: 2`");
     assert_eq!(complaints("a: 3\n", &[2]), [smaller]);
     assert_eq!(parse("a: three\n").unwrap_err(), format!("{LIST}:1: write `crate: size size`"));
 }
