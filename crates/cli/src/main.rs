@@ -19,7 +19,7 @@ mod go_flags;
 mod groups;
 mod guide;
 mod inputs;
-mod kept_files;
+mod unpacked_files;
 mod listening;
 mod live_pages;
 mod memory;
@@ -51,7 +51,7 @@ use crate::args::{Args, Command};
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return complain::usage(error),
+        Err(error) => return complain::print_usage(error),
     };
     if let Err(error) = signals::survive_file_size_limit() {
         complain::Complaint::of(&error).print();

@@ -30,32 +30,32 @@ use crate::recorded_experiment::RecordedExperiment;
 /// Compares groups of runs and prints the answer.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     let limits = limits(args.fail_on.as_deref())?;
-    let (groups, baseline) = gather(args)?;
+    let (groups, baseline) = read_groups(args)?;
     let design = Design::of(&groups, baseline)?;
     check_limits(&limits, &groups, &design)?;
     let accepted = &args.despite;
     let mut view = view(&groups, &design, &limits, accepted);
-    if args.figures.is_wanted() {
+    if args.figures.are_requested() {
         view.overlay = overlay(&groups, &view)?;
     }
-    if let Some(exit) = figures::given(&args.figures, || Ok(report::comparison_figures(&view)))? {
+    if let Some(exit) = figures::print_requested(&args.figures, || Ok(report::comparison_figures(&view)))? {
         return Ok(exit);
     }
     if let Some(path) = &args.figures.html {
-        figures::page(path, &report::comparison_html(&view))?;
+        figures::write_page(path, &report::comparison_html(&view))?;
     }
     match (args.answer.json, args.answer.markdown) {
         (true, _) => answer::print_document(&report::comparison_json(&view))?,
         (false, true) => answer::print(&report::comparison_markdown(&view))?,
-        (false, false) => answer::print(&report::comparison_text(&view, &answer::unbroken()))?,
+        (false, false) => answer::print(&report::comparison_text(&view, &answer::unwrapped_style()))?,
     }
     answer::write_cases(&args.answer, || TestSuite::of_comparison(&view, args.answer.strict))?;
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
 /// Compares two records, each with all of its arms if it belongs to an experiment.
-pub(crate) fn of_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
-    let groups = Groups::named(records.into())?;
+pub(crate) fn compare_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
+    let groups = Groups::read_named(records.into())?;
     let design = Design::of(&groups, None)?;
     let mut view = view(&groups, &design, &[], &[]);
     view.overlay = overlay(&groups, &view)?;
@@ -75,7 +75,7 @@ fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Compla
     let read = |run: &GroupRun| {
         let (path, number) = run.location();
         let run = answer::read(path, number)?;
-        let courses = run.courses()?;
+        let courses = run.time_courses()?;
         Ok((run, courses))
     };
     let both = read(one).and_then(|one| Ok([one, read(other)?]));
@@ -99,7 +99,7 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
 }
 
 /// Reads the groups. Returns the baseline, if one was named, unless it is the first argument.
-fn gather(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
+fn read_groups(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
     let mut arguments = args.records.clone();
     let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
     if let Some((file, _)) = split_arm(baseline)
@@ -296,11 +296,11 @@ fn view(
         undeclared_between(groups, design).into_iter().partition(|(_, one)| one.is_suspect());
     let views = |all: Vec<(ArmId, UndeclaredDifference)>| {
         let view = |(baseline, one): &(ArmId, UndeclaredDifference)| {
-            experiment::difference(*baseline, one)
+            experiment::difference_view(*baseline, one)
         };
         all.iter().map(view).collect::<Vec<DifferenceView>>()
     };
-    let of_groups = design.pairs.iter().flat_map(|pair| differing(groups, *pair));
+    let of_groups = design.pairs.iter().flat_map(|pair| fact_differences(groups, *pair));
     let mut view = ComparisonView {
         has_several_differences: has_several_differences(groups, design),
         groups: groups.all.iter().map(|group| arm_view(groups, group)).collect(),
@@ -315,7 +315,7 @@ fn view(
         overlay: Vec::new(),
     };
     if !is_refused {
-        let judged = Judged::of(groups, design, limits);
+        let judged = JudgedMetrics::of(groups, design, limits);
         let terms = judged.terms();
         let samples: Vec<ArmSample<'_>> =
             design.pairs.iter().map(|pair| sample(groups, *pair)).collect();
@@ -333,7 +333,7 @@ fn view(
 
 fn arm_view(groups: &Groups, group: &Group) -> ArmView {
     let recorded = group.arm.map(|of| (&groups.experiments[of.experiment], of.arm));
-    let effect = recorded.map(|(recorded, arm)| experiment::effect(recorded.effect(arm)));
+    let effect = recorded.map(|(recorded, arm)| experiment::effect_view(recorded.effect(arm)));
     ArmView {
         name: group.name.clone(),
         differences: recorded.map(|(recorded, arm)| recorded.differences(arm)).unwrap_or_default(),
@@ -382,10 +382,10 @@ fn has_several_differences(groups: &Groups, design: &Design) -> bool {
 /// experiment, each with its baseline.
 fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(ArmId, UndeclaredDifference)> {
     let between_rounds = groups.arms().flat_map(|group| {
-        undeclared(groups, [group, group]).into_iter().map(move |one| (group, one))
+        undeclared_differences(groups, [group, group]).into_iter().map(move |one| (group, one))
     });
     let between_arms = design.interleaved(groups).into_iter().flat_map(|pair| {
-        let found = undeclared(groups, pair).into_iter();
+        let found = undeclared_differences(groups, pair).into_iter();
         let of_arms = found.filter(|one| !matches!(one.between, Between::Rounds(_)));
         of_arms.map(move |one| (pair[0], one))
     });
@@ -394,7 +394,7 @@ fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(ArmId, Undeclare
 
 /// Returns the undeclared differences of a group: from a baseline that is an arm of the same
 /// experiment, and between its own rounds.
-fn undeclared(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDifference> {
+fn undeclared_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDifference> {
     let Some(experiment) = experiment_of(groups, pair) else { return Vec::new() };
     let [baseline, own] = arms_of(groups, pair);
     let mut found = groups.experiments[experiment].undeclared(baseline, own);
@@ -419,7 +419,7 @@ fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[O
     };
     for pair in pairs {
         let Some(experiment) = experiment_of(groups, pair) else { continue };
-        let mut found = undeclared(groups, pair);
+        let mut found = undeclared_differences(groups, pair);
         found.retain(|one| !is_accepted(one));
         refuse(comparison, &found, groups.experiments[experiment].writes());
     }
@@ -442,7 +442,7 @@ fn machine_views(groups: &Groups, design: &Design, comparison: &Comparison) -> V
 }
 
 /// Returns the facts that differ between two groups of runs that were not interleaved.
-fn differing(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
+fn fact_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
     if experiment_of(groups, pair).is_some() {
         return Vec::new();
     }
@@ -451,11 +451,11 @@ fn differing(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
     };
     let [baseline, arm] = pair;
     let facts = differing_facts(arm, &runs(baseline), &runs(arm)).into_iter();
-    facts.map(|one| experiment::difference(baseline, &one)).collect()
+    facts.map(|one| experiment::difference_view(baseline, &one)).collect()
 }
 
 /// The metrics that are judged.
-struct Judged {
+struct JudgedMetrics {
     bets: Vec<Bet>,
     metrics: Vec<RunMetric>,
     deltas: Deltas,
@@ -463,10 +463,10 @@ struct Judged {
     saturated: Option<String>,
 }
 
-impl Judged {
+impl JudgedMetrics {
     /// Returns the metrics of the limits; otherwise the metrics of the bets of the baseline's
     /// experiment. Bets are judged only within their experiment.
-    fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
+    fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> JudgedMetrics {
         let first = design.pairs.first();
         let outline = outline_of(groups, design);
         let bets = outline.map(|outline| outline.bets.clone()).unwrap_or_default();
@@ -474,15 +474,15 @@ impl Judged {
         let saturated = outline.and_then(Outline::saturated_job).map(str::to_owned);
         if !limits.is_empty() {
             let metrics = limits.iter().map(|limit| limit.metric.clone()).collect();
-            return Judged { bets: Vec::new(), metrics, deltas, saturated };
+            return JudgedMetrics { bets: Vec::new(), metrics, deltas, saturated };
         }
         let is_whole = groups.arguments.len() == 1
             && first.is_some_and(|[baseline, _]| *baseline == ArmId::BASELINE);
         match is_whole {
-            true => Judged { bets, metrics: Vec::new(), deltas, saturated },
+            true => JudgedMetrics { bets, metrics: Vec::new(), deltas, saturated },
             false => {
                 let metrics = bets.into_iter().map(|bet| bet.metric).collect();
-                Judged { bets: Vec::new(), metrics, deltas, saturated }
+                JudgedMetrics { bets: Vec::new(), metrics, deltas, saturated }
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     let mut parts = Vec::new();
     for name in &args.names {
         let before = parts.len();
-        parts.extend(all.iter().filter(|one| one.is_about(name)).map(|one| part(name, one)));
+        parts.extend(all.iter().filter(|one| one.is_about(name)).map(|one| explanation_text(name, one)));
         if parts.len() == before {
             return Err(unknown(name, &all));
         }
@@ -27,8 +27,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-fn part(name: &str, one: &Explanation) -> String {
-    format!("{name}: {} ({})\n\n{}\n", one.topic.words(), one.topic.page(), one.text)
+fn explanation_text(name: &str, one: &Explanation) -> String {
+    format!("{name}: {} ({})\n\n{}\n", one.topic.description(), one.topic.page(), one.text)
 }
 
 /// Returns a line of names for each topic.
@@ -61,7 +61,7 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
         return Complaint::new(format!("there is no metric `{name}`"))
             .help(format!("in `{metric}`, Q is {statistics}"));
     }
-    let near = near(name, all);
+    let near = similar_names(name, all);
     let near: Vec<String> = near.into_iter().map(|near| format!("`{near}`")).collect();
     let near: Vec<&str> = near.iter().map(String::as_str).collect();
     let meant = match near.is_empty() {

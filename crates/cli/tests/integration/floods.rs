@@ -83,7 +83,7 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
         // Everything was measured before the signal.
         assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);
         assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);
-        let words = "the running statement is given up";
+        let words = "the running statement is cancelled";
         assert!(ran.stderr.contains(words), "{talk:?}: {}", ran.stderr);
     }
 }

@@ -127,7 +127,7 @@ fn an_interrupt_ends_even_a_setup_that_never_returns() {
     let mut run = place.start(&RUN);
     run.says("setup, statement 1 of 1");
     run.signal(Signal::SIGINT);
-    run.says("ending the run: the running statement is given up");
+    run.says("ending the run: the running statement is cancelled");
     let summary = run.ends().expect(130).json();
     assert_eq!(summary["run"]["ended"], "interrupted");
     assert_eq!(place.exported("r.assay")["run"]["ended"], "interrupted");
