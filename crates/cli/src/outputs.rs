@@ -89,7 +89,7 @@ pub(crate) fn check_distinct(file: &WorkloadFile, outputs: &Outputs<'_>) -> Resu
             return Err(file.complain(collision(job, results, &other.what)));
         }
         if outputs.record.is_some() {
-            let allowed = file.files.may_create(results);
+            let allowed = file.files.check_creatable(results);
             allowed.map_err(|error| file.complain(cannot_create_results(job, results, &error)))?;
         }
         protected.push(ProtectedFile::new(path, format!("the results file of [{}]", job.section)));

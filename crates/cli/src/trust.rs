@@ -99,11 +99,11 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     }
     for (key, target) in targets(&file.plan, args.has_typed_url()) {
         if let Endpoint::File(path) = &target.endpoint {
-            let allowed = confine::is_database_below_here(path);
+            let allowed = confine::check_database_below_here(path);
             allowed.map_err(|error| path_complaint(file, &key, path, &error))?;
         }
         for path in paths(target) {
-            let allowed = confine::is_below_here(path);
+            let allowed = confine::check_below_here(path);
             allowed.map_err(|error| path_complaint(file, &key, path, &error))?;
         }
         if let Some(socket) = target.option(SOCKET_OPTION) {
@@ -147,7 +147,7 @@ pub(crate) fn check_options(
         }
         if is_path(name, value) {
             let path = Path::new(value);
-            let allowed = confine::is_below_here(path);
+            let allowed = confine::check_below_here(path);
             allowed.map_err(|error| path_complaint(file, &key, path, &error))?;
         }
     }
