@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::example::assert_keeps_to;
 use crate::experiment_faults::without_notes;
-use crate::support::Place;
+use crate::support::TestFolder;
 
 /// A search of ten lines, with its workload.
 const SEARCH: &str = "\
@@ -21,20 +21,20 @@ query = select 1
 ";
 
 /// The largest rate of an exponential server with a p99 of 40 ms: μ − ln 100 / 40 ms.
-const TRUTH: f64 = 384.8707;
+const EXACT_CAPACITY: f64 = 384.8707;
 
 const RUN: [&str; 5] = ["run", "search.ini", "--virtual", "--out", "r.assay"];
 const FULL: [&str; 6] = ["run", "search.ini", "--virtual", "--out", "r.assay", "--full"];
 
-fn place(text: &str) -> Place {
-    let place = Place::new();
+fn place(text: &str) -> TestFolder {
+    let place = TestFolder::new();
     place.write("search.ini", text);
     place
 }
 
 /// Runs a search and returns its document.
 #[track_caller]
-fn found(text: &str, code: i32) -> Value {
+fn run_search(text: &str, code: i32) -> Value {
     let place = place(text);
     let line = [&RUN[..], &["--json", "--quiet"]].concat();
     let document = place.assay(&line).expect(code).json();
@@ -42,18 +42,18 @@ fn found(text: &str, code: i32) -> Value {
     document
 }
 
-fn at(url: &str) -> String {
+fn search_on(url: &str) -> String {
     SEARCH.replace("sim:mm1?service=2ms", url)
 }
 
 #[test]
 fn capacity_of_an_exponential_server_is_confirmed() {
-    let document = found(SEARCH, 0);
+    let document = run_search(SEARCH, 0);
     let capacity = &document["capacity"];
     let estimate = capacity["estimate_per_s"].as_f64().unwrap();
-    assert!((estimate / TRUTH - 1.0).abs() < 0.03, "{capacity}");
+    assert!((estimate / EXACT_CAPACITY - 1.0).abs() < 0.03, "{capacity}");
     let sustained = capacity["sustained_per_s"].as_f64().unwrap();
-    assert!((0.9..1.0).contains(&(sustained / TRUTH)), "{capacity}");
+    assert!((0.9..1.0).contains(&(sustained / EXACT_CAPACITY)), "{capacity}");
     assert!(capacity["fails_per_s"].as_f64().unwrap() > sustained, "{capacity}");
     assert_eq!(capacity["confirmations"], 6);
     assert_eq!(
@@ -86,7 +86,7 @@ fn search_of_another_version_is_distinguished_from_a_damaged_one() {
 }
 
 /// Changes the record of a search with a statement that changes one row.
-fn change(place: &Place, statement: &str) {
+fn change(place: &TestFolder, statement: &str) {
     let connection = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
 }
@@ -205,9 +205,9 @@ fn full_answer_begins_with_the_sentence_and_report_gives_the_same() {
 
 #[test]
 fn server_that_refuses_beyond_a_rate_has_a_cliff() {
-    let text = at("sim:mdc?service=2ms&servers=unlimited&limit=400")
+    let text = search_on("sim:mdc?service=2ms&servers=unlimited&limit=400")
         .replace("query = select 1", "query = select 1\narrival = uniform");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let capacity = &document["capacity"];
     assert_eq!(capacity["boundary"], "cliff", "{capacity}");
     let sustained = capacity["sustained_per_s"].as_f64().unwrap();
@@ -219,7 +219,7 @@ fn server_that_refuses_beyond_a_rate_has_a_cliff() {
 
 #[test]
 fn server_that_every_rate_meets_is_irregular_and_kept() {
-    let document = found(&at("sim:mdc?service=2ms&servers=unlimited"), 0);
+    let document = run_search(&search_on("sim:mdc?service=2ms&servers=unlimited"), 0);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -249,10 +249,10 @@ fn condition_on_failures_alone_publishes_no_overload() {
 #[test]
 fn lower_bound_that_the_result_misses_is_a_missed_condition() {
     let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = throughput(read) > 450\n");
-    let document = found(&both, 1);
+    let document = run_search(&both, 1);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "condition unmet", "{capacity}");
-    assert!(capacity["sustained_per_s"].as_f64().unwrap() < TRUTH, "{capacity}");
+    assert!(capacity["sustained_per_s"].as_f64().unwrap() < EXACT_CAPACITY, "{capacity}");
     let words = "Irregular: throughput(read) > 450 does not hold at the result";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
     assert_eq!(document["verdict"], "SUSPECT");
@@ -277,7 +277,7 @@ fn first_value_above_the_largest_is_refused() {
 fn server_that_no_rate_meets_misses_the_condition() {
     for url in ["sim:mdc?service=60ms&servers=unlimited", "sim:mmc?service=20ms&servers=unlimited"]
     {
-        let document = found(&at(url), 1);
+        let document = run_search(&search_on(url), 1);
         let capacity = &document["capacity"];
         assert_eq!(
             (&capacity["irregular"], &capacity["sustained"]),
@@ -290,8 +290,8 @@ fn server_that_no_rate_meets_misses_the_condition() {
 
 #[test]
 fn budget_that_ends_early_leaves_no_promise() {
-    let slow = at("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
-    let document = found(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
+    let slow = search_on("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
+    let document = run_search(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -316,7 +316,7 @@ fn slo_of_the_workload_does_not_decide_a_search() {
 /// requests in that hour.
 #[track_caller]
 fn held_for_an_hour(faults: &str, code: i32) -> (Value, String, String) {
-    let text = at(&format!("sim:mm1?service=10ms{faults}"))
+    let text = search_on(&format!("sim:mm1?service=10ms{faults}"))
         .replace("< 40ms", "< 200ms")
         .replace("highest = 1k", "first = 10\nhighest = 200\nbudget = 1h\nhold = 1h");
     let place = place(&text);
@@ -390,7 +390,7 @@ fn value_that_does_not_hold_for_an_hour_is_not_published() {
 #[test]
 fn condition_that_is_reached_first_binds() {
     let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = mean(read) < 4ms\n");
-    let document = found(&both, 0);
+    let document = run_search(&both, 0);
     let capacity = &document["capacity"];
     assert_eq!(capacity["binding"], "mean(read) < 4ms", "{capacity}");
     let estimate = capacity["estimate_per_s"].as_f64().unwrap();
@@ -412,9 +412,9 @@ fn budget_for_less_than_one_trial_is_refused() {
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
     // The search needs more than twice the requests of the others, because the trend is small.
-    let text = at("sim:mm1?service=1ms&trend=0.004");
+    let text = search_on("sim:mm1?service=1ms&trend=0.004");
     let text = text.replace("< 40ms", "< 20ms").replace("highest = 1k", "budget = 25m");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let irregular = document["capacity"]["irregularities"].as_array().unwrap();
     assert!(irregular.contains(&"degrades from trial to trial".into()), "{irregular:?}");
     let words = "Irregular: the capacity falls from trial to trial, by ";
@@ -427,7 +427,7 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
 fn condition_that_nothing_can_be_measured_for_is_named() {
     let late = "query = select 1\n[late]\nquery = select 2\nrate = 0.001\narrival = uniform\n";
     let text = SEARCH.replace("p99(read)", "p99(late)").replace("query = select 1\n", late);
-    let document = found(&text, 3);
+    let document = run_search(&text, 3);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "not measured", "{capacity}");
     assert_eq!(capacity["trials"], 2, "a longer trial may have requests: {capacity}");
@@ -439,7 +439,7 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     let place =
-        place(&at("sim:null").replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
+        place(&search_on("sim:null").replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
     place.assay(&["calibrate", "--quick"]).expect(0);
     let folder = place.at("state/assay");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
@@ -455,7 +455,7 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     let document = ran.json();
     let capacity = &document["capacity"];
     assert!(capacity["irregular"] == "generator-limited", "{capacity}");
-    assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
+    assert_eq!(ran.code, exit_code_of_irregular(capacity), "{capacity}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let values = capacity["trial_list"].as_array().unwrap().iter();
     assert!(values.clone().all(|trial| trial["value"].as_f64().unwrap() <= 4_000.0), "{capacity}");
@@ -465,14 +465,14 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
 
 /// Returns the exit code of an irregular answer: a machine that is busy with other tests may leave
 /// no value that can be confirmed.
-fn code_of_doubtful(capacity: &Value) -> i32 {
+fn exit_code_of_irregular(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }
 
 /// The test runs in real time, in which no thread sends five million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
-    let text = at("sim:null")
+    let text = search_on("sim:null")
         .replace("highest = 1k", "first = 5M\nhighest = 5M\ntrial = 500ms\nbudget = 10m");
     let place = place(&text);
     let ran = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]);
@@ -480,7 +480,7 @@ fn generator_that_cannot_reach_the_rate_is_the_limit() {
     assert_keeps_to("schemas/experiment.schema.json", &document);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "generator-limited", "{capacity}");
-    assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
+    assert_eq!(ran.code, exit_code_of_irregular(capacity), "{capacity}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let words = "Irregular: the load generator cannot produce ";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
@@ -496,7 +496,7 @@ fn generator_that_cannot_reach_the_rate_is_the_limit() {
 fn number_of_clients_is_searched_for() {
     let text =
         SEARCH.replace("rate(read)", "concurrency(read)").replace("highest = 1k", "highest = 64");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["unit"], &capacity["sustained_per_s"]),
@@ -511,10 +511,10 @@ fn number_of_clients_is_searched_for() {
 /// Clients without a connection send nothing.
 #[test]
 fn clients_that_a_server_refuses_are_not_sustained() {
-    let text = at("sim:mm1?service=1ms&max-connections=4")
+    let text = search_on("sim:mm1?service=1ms&max-connections=4")
         .replace("rate(read)", "concurrency(read)")
         .replace("highest = 1k\n", "");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let capacity = &document["capacity"];
     assert_eq!((&capacity["sustained"], &capacity["fails"]), (&4.0.into(), &5.0.into()));
     assert_eq!(
@@ -537,10 +537,10 @@ fn clients_that_a_server_refuses_are_not_sustained() {
 
 #[test]
 fn connections_of_the_generator_are_not_the_capacity() {
-    let text = at("sim:mdc?service=10ms&servers=unlimited")
+    let text = search_on("sim:mdc?service=10ms&servers=unlimited")
         .replace("< 40ms", "< 200ms")
         .replace("query = select 1", "query = select 1\nconcurrency = 4");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let irregular = document["capacity"]["irregularities"].as_array().unwrap();
     assert!(irregular.contains(&"limited by connections".into()), "{irregular:?}");
     let answer = document["answer"].as_array().unwrap();
@@ -560,7 +560,7 @@ const SLOW_WITH_A_BACKLOG: &str = "sim:usl?service=10ms&contention=0.1&coherency
 /// Searches [`SLOW_WITH_A_BACKLOG`] with one seed. `keys` are inserted above the sections of the
 /// file.
 fn slow_with_a_backlog(keys: &str) -> Value {
-    let text = at(SLOW_WITH_A_BACKLOG).replace("< 40ms", "< 80ms");
+    let text = search_on(SLOW_WITH_A_BACKLOG).replace("< 40ms", "< 80ms");
     let place = place(&format!("{keys}{text}"));
     let line = [&RUN[..], &["--json", "--quiet", "--seed", "1"]].concat();
     let document = place.assay(&line).expect(0).json();
@@ -598,10 +598,10 @@ fn killed_search_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);
     let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
     let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
-    let mut running = place.start_in_step(&cut);
-    running.says("trial 6:");
+    let mut running = place.start_in_lockstep(&cut);
+    running.wait_for_line("trial 6:");
     running.signal(Signal::SIGKILL);
-    running.ends();
+    running.wait_for_end();
     let unfinished = place.assay(&["report", "cut.assay", "--full"]).expect(3);
     assert!(unfinished.stdout.contains("No answer"), "{}", unfinished.stdout);
     assert!(unfinished.stdout.contains("\ntrials\n"), "{}", unfinished.stdout);
@@ -622,10 +622,10 @@ fn interrupted_search_is_resumed() {
     let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
     let expected = without_notes(&expected);
     let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
-    let mut running = place.start_in_step(&cut);
-    running.says("trial 4:");
+    let mut running = place.start_in_lockstep(&cut);
+    running.wait_for_line("trial 4:");
     running.signal(Signal::SIGINT);
-    let ran = running.ends().expect(130);
+    let ran = running.wait_for_end().expect(130);
     let words = "\nNo answer: the experiment was interrupted";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let resume = ["run", "search.ini", "--virtual", "--full", "--resume", "cut.assay"];

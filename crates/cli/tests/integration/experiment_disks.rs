@@ -9,10 +9,10 @@ use crate::experiment_faults::{
     RESUME, SIMULATED, SLOWER, VIRTUAL, assert_says, content, content_of_runs, lost_rows, place,
     without_notes,
 };
-use crate::support::{CommandResult, Place, number};
+use crate::support::{CommandResult, TestFolder, number};
 
 /// Runs the undisturbed experiment, recorded in `whole.assay`, and returns its answer.
-fn whole(place: &Place) -> String {
+fn whole(place: &TestFolder) -> String {
     let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
     without_notes(&place.assay(&whole).expect(0).stdout)
 }
@@ -45,7 +45,7 @@ const PAGE: u64 = 8_192;
 /// Runs the experiment on a disk that becomes full in the experiment's fifth round. `length` is the
 /// length of the whole record, in bytes. The record grows by whole pages; the runs are the same
 /// each time.
-fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
+fn on_disk_that_is_full_in_round_5(place: &TestFolder, length: u64) -> CommandResult {
     for pages in (1..length * 4 / 5 / PAGE).rev() {
         let blocks = u32::try_from(pages * PAGE / 512).unwrap();
         let ran = CommandResult::of(&mut limited(place, blocks, &VIRTUAL)).expect(3);
@@ -103,7 +103,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_re
     let size = (length * 3 / 4 + (256 << 10)).to_string();
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh", "-c", SMALL_DISK, env!("CARGO_BIN_EXE_assay"), &size]);
-    let ran = CommandResult::of(place.holds(&mut command));
+    let ran = CommandResult::of(place.run_in_folder(&mut command));
     if !place.at("full.code").exists() {
         let is_refused = ["not permitted", "denied"].map(|words| ran.stderr.contains(words));
         assert!(is_refused.contains(&true), "{} {}", ran.code, ran.stderr);

@@ -5,9 +5,9 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::ended::assert_ended;
+use crate::experiment_end::assert_ended;
 use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place, Running, UNUSED, ended_runs, number, wait_until};
+use crate::support::{CommandResult, TestFolder, Running, UNUSED_ADDRESS, ended_runs, number, wait_until};
 
 /// A workload on a database file, with data.
 pub(crate) const LITE: &str = "\
@@ -46,8 +46,8 @@ bet = throughput -5% .. -25%
 option.service = 1.2ms
 ";
 
-pub(crate) fn place(workload: &str, experiment: &str) -> Place {
-    let place = Place::with(workload);
+pub(crate) fn place(workload: &str, experiment: &str) -> TestFolder {
+    let place = TestFolder::with(workload);
     place.write("e.ini", experiment);
     place
 }
@@ -75,17 +75,17 @@ pub(crate) fn assert_says(ran: &CommandResult, words: &[&str]) {
     }
 }
 
-pub(crate) fn tables(place: &Place) -> i64 {
+pub(crate) fn tables(place: &TestFolder) -> i64 {
     // The tables of SQLite's own statistics stay.
     number(&place.at("t.db"), "select count(*) from sqlite_schema where name not like 'sqlite_%'")
 }
 
 #[test]
 fn unreachable_server_of_an_arm_leaves_no_record() {
-    let arms = format!("{ARMS}url = postgres://ann@{UNUSED}/shop\n");
+    let arms = format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n");
     let place = place(&LITE.replace("sqlite:t.db", "sqlite:"), &arms);
     let ran = place.assay(&RUN).expect(4);
-    assert_says(&ran, &["[arm with]: ", UNUSED, "no server listens there; start it"]);
+    assert_says(&ran, &["[arm with]: ", UNUSED_ADDRESS, "no server listens there; start it"]);
     assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
     assert_eq!(place.names(), ["e.ini", "w.ini"]);
 }
@@ -123,7 +123,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
         assert_eq!(notes.len(), 1, "{document}");
         assert!(notes[0]["text"].as_str().unwrap().contains(reason), "{document}");
         let report = place.assay(&["report", "r.assay"]).expect(3);
-        assert!(report.said().contains(reason), "{}", report.stdout);
+        assert!(report.stdout_line().contains(reason), "{}", report.stdout);
         assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
     }
 }
@@ -153,9 +153,9 @@ fn failing_setup_of_one_arm_tears_down_the_others() {
 /// Nothing is prepared on the first server for runs that the second server cannot execute.
 #[test]
 fn unreachable_server_of_an_arm_is_found_before_the_tables_of_another_are_made() {
-    let place = place(LITE, &format!("{ARMS}url = postgres://ann@{UNUSED}/shop\n"));
+    let place = place(LITE, &format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n"));
     let ran = place.assay(&RUN).expect(4);
-    assert_says(&ran, &["[arm with]: the target does not answer: ", UNUSED]);
+    assert_says(&ran, &["[arm with]: the target does not answer: ", UNUSED_ADDRESS]);
     assert!(!ran.stderr.contains("preparing the data"), "{}", ran.stderr);
 }
 
@@ -204,7 +204,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     assert_ended(&place, &ran, 6);
     assert_eq!(tables(&place), 0);
     let words = "Z: the database rejects statement 1 of [teardown]";
-    assert!(ran.said().contains(words), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(words), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
     assert!(markdown.contains("- note: 2") && markdown.contains("statement 1 of"), "{markdown}");
@@ -217,27 +217,27 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
 /// Interrupts an experiment after a line of its output, and checks that it ends soon, as
 /// interrupted.
 #[track_caller]
-fn interrupted_at(place: &Place, line: &str) -> CommandResult {
-    let mut run = place.start_in_step(&RUN);
-    run.says(line);
+fn interrupted_at(place: &TestFolder, line: &str) -> CommandResult {
+    let mut run = place.start_in_lockstep(&RUN);
+    run.wait_for_line(line);
     ends_as_interrupted(place, run)
 }
 
 /// Interrupts an experiment once `is_there` is true after a line of its output, and checks that it
 /// ends soon, as interrupted.
 #[track_caller]
-fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
+fn interrupted(place: &TestFolder, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
     let mut run = place.start(&RUN);
-    run.says(line);
+    run.wait_for_line(line);
     wait_until("the moment of the interrupt", || is_there(place.path()));
     ends_as_interrupted(place, run)
 }
 
 /// Interrupts an experiment, and checks that it ends soon, as interrupted.
 #[track_caller]
-fn ends_as_interrupted(place: &Place, run: Running) -> CommandResult {
+fn ends_as_interrupted(place: &TestFolder, run: Running) -> CommandResult {
     run.signal(Signal::SIGINT);
-    let ran = run.ends().expect(130);
+    let ran = run.wait_for_end().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     let left: Vec<String> =
         place.names().into_iter().filter(|name| name.contains("assay")).collect();
@@ -271,10 +271,10 @@ fn interrupt_in_a_reload_ends_the_experiment() {
     let place = place(&workload, &format!("{arms}concurrency(read) = 2\n"));
     interrupted_at(&place, "run 1: ");
     // The load of the resumed experiment is complete.
-    let mut run = place.start_in_step(&["run", "e.ini", "--resume", "r.assay"]);
-    run.says("run 2: ");
+    let mut run = place.start_in_lockstep(&["run", "e.ini", "--resume", "r.assay"]);
+    run.wait_for_line("run 2: ");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
 }
 
 /// The canary of a run of 30 s takes 2.2 s.
@@ -291,10 +291,10 @@ fn forecast_counts_the_runs_and_their_least_time() {
     ] {
         let place = place(&workload, &SLOWER.replace("bet = ", &format!("{more}bet = ")));
         let mut run = place.start(&RUN);
-        run.says(words);
-        run.says("run 1 of at most ");
+        run.wait_for_line(words);
+        run.wait_for_line("run 1 of at most ");
         run.signal(Signal::SIGINT);
-        run.ends().expect(130);
+        run.wait_for_end().expect(130);
     }
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
     let ran = place.assay(&VIRTUAL).expect(0);
@@ -338,7 +338,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let before = "before = create table mark (x)\nafter = drop table mark\n";
     let place = place(&LITE.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
     let mut run = place.start(&RUN);
-    run.says("run 1 of");
+    run.wait_for_line("run 1 of");
     wait_until("the table of the statement", || {
         if !is_marked(place.path()) {
             return false;
@@ -352,7 +352,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
         is_still_there
     });
     run.signal(Signal::SIGKILL);
-    run.ends();
+    run.wait_for_end();
     assert!(is_marked(place.path()));
     let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]);
     assert_ended(&place, &ran, 6);
@@ -381,9 +381,9 @@ fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
         is_marked(place.path())
     });
     run.signal(Signal::SIGINT);
-    run.says("Ctrl-C again: at once");
+    run.wait_for_line("Ctrl-C again: at once");
     run.signal(Signal::SIGINT);
-    let ran = run.ends();
+    let ran = run.wait_for_end();
     assert!([0, 3, 130].contains(&ran.code), "{} {}", ran.code, ran.stderr);
     assert_ended(&place, &place.assay(&["report", "r.assay"]), 6);
 }
@@ -392,7 +392,7 @@ fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
 fn record_in_use_is_not_resumed_by_another_process() {
     let place = place(SIMULATED, SLOWER);
     let mut run = place.start(&["run", "e.ini", "--out", "r.assay", "--duration", "1m"]);
-    run.says("run 1 of");
+    run.wait_for_line("run 1 of");
     let resume = ["run", "e.ini", "--resume", "r.assay", "--duration", "1m"];
     let ran = place.assay(&resume).refuses(&["`r.assay` is in use by another process"]);
     assert!(!ran.stderr.contains("continue with --resume"), "{}", ran.stderr);
@@ -404,7 +404,7 @@ fn record_in_use_is_not_resumed_by_another_process() {
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
 }
 
@@ -444,7 +444,7 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
 }
 
 /// Returns the arm, the verdict and the point of each declared metric.
-fn declared(place: &Place) -> Vec<[String; 3]> {
+fn declared(place: &TestFolder) -> Vec<[String; 3]> {
     let document = place.assay(&["report", "r.assay", "--json"]).json();
     let rows = document["comparison"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -482,7 +482,7 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     let arms = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm fast]\n[arm slow]\n\
                 option.service = 2ms\n";
     let place = place(workload, arms);
-    let ran = place.start(&RUN).ends_stuttering().expect(3);
+    let ran = place.start(&RUN).wait_for_end_with_pauses().expect(3);
     let repeated = "is repeated: the load generator or the machine failed";
     assert_eq!(ran.stderr.matches(repeated).count(), 2, "{}", ran.stderr);
     let words = "\nNo answer: the load generator or the machine failed";
@@ -493,7 +493,7 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
 
 /// Returns a place with the record of an experiment that ended before its only look. `changes` are
 /// further statements on the record.
-fn without_look(changes: &str) -> Place {
+fn without_look(changes: &str) -> TestFolder {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
     place.assay(&VIRTUAL).expect(0);
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
@@ -509,7 +509,7 @@ fn answer_after_a_repeated_round_counts_its_runs() {
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
     for words in ["6 interleaved pairs)", " fast, slow: 6 runs each; 1 repeated "] {
-        assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
+        assert!(ran.stdout_line().contains(words), "{words}: {}", ran.stdout);
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_eq!(document["arms"][1]["repeated"], 1);
@@ -531,13 +531,13 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
 
 /// Returns a place with the record of an experiment that was interrupted in its third round, so at
 /// least one round counts even if a busy machine makes the first invalid.
-fn cut() -> Place {
+fn cut() -> TestFolder {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
     place.write("w.ini", LITE.replace("100ms", "300ms"));
-    let mut run = place.start_in_step(&RUN);
-    run.says("run 6 of");
+    let mut run = place.start_in_lockstep(&RUN);
+    run.wait_for_line("run 6 of");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     place
 }
 
@@ -684,15 +684,15 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
         let line = if killed > 0 { &RESUME } else { &VIRTUAL };
         // The journal appears only after the line of output for which the test waits.
         let awaits_journal = killed % 5 == 4;
-        let mut run = if awaits_journal { place.start(line) } else { place.start_in_step(line) };
-        let is_over = !run.says_or_ends(moments[killed % moments.len()]);
+        let mut run = if awaits_journal { place.start(line) } else { place.start_in_lockstep(line) };
+        let is_over = !run.prints_line_before_end(moments[killed % moments.len()]);
         while !is_over && awaits_journal && !journal.exists() && run.is_running() {
             std::hint::spin_loop();
         }
         if run.is_running() {
             run.signal(Signal::SIGKILL);
         }
-        run.ends();
+        run.wait_for_end();
         if is_over {
             break;
         }
@@ -709,7 +709,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
 /// Leaves `r.assay` in the state after a machine failure during the merge of a run of
 /// `whole.assay`: a part of the run's rows is in the file, and the journal that removes them is
 /// next to it.
-fn fail_within_a_merge(place: &Place, run: u32) {
+fn fail_within_a_merge(place: &TestFolder, run: u32) {
     let [whole, cut] = ["whole.assay", "cut.assay"].map(|name| place.at(name));
     std::fs::copy(&whole, &cut).unwrap();
     let record = rusqlite::Connection::open(&cut).unwrap();
@@ -773,13 +773,13 @@ fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     assert_eq!((looks("whole.assay", "count(*)"), looks("whole.assay", "sum(pairs)")), (3, 40));
     let mut taken = Vec::new();
     loop {
-        let mut run = place.start_in_step(if taken.is_empty() { &VIRTUAL } else { &RESUME });
+        let mut run = place.start_in_lockstep(if taken.is_empty() { &VIRTUAL } else { &RESUME });
         // Waits for a whole round, and for the first run of the next one.
-        let is_over = !(0..3).all(|_| run.says_or_ends(": VALID"));
+        let is_over = !(0..3).all(|_| run.prints_line_before_end(": VALID"));
         if run.is_running() {
             run.signal(Signal::SIGKILL);
         }
-        run.ends();
+        run.wait_for_end();
         if is_over {
             break;
         }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
 use crate::example::assert_keeps_to;
-use crate::support::Place;
+use crate::support::TestFolder;
 
 const WORKLOAD: &str = "url = sim:md1?service=1ms\nduration = 20s\nwarmup = 2s\n\
                         [read]\nquery = select 1\nrate = 100\n\
@@ -21,8 +21,8 @@ const QUESTION: &str = "[question]\nask = What does a slower disk cost?\nworkloa
                         rounds = 6\nbet = response.p50(read) +0% .. +40%\n[arm fast]\n[arm slow]\n\
                         option.service = 1.2ms\n";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("load.ini", WORKLOAD);
     let ids: String = (1..=1_000).map(|id| format!("{id}\n")).collect();
     place.write("ids.csv", ids);
@@ -143,7 +143,7 @@ fn resume_names_the_file_that_has_changed() {
 
 #[test]
 fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let secret = "url = sim:mm1\nduration = 5s\n[params]\npw = hunter2-kept\n[target other]\n\
                   url = postgres://ann:${pw}@localhost:1/d\n[read]\nquery = select 1\nrate = 5\n";
     place.write("secret.ini", secret);
@@ -207,14 +207,14 @@ fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
     };
     let words = difference(["fast", "slow"]);
     for form in ["--full", "--markdown"] {
-        let said = place.assay(&["report", "r.assay", form]).expect(0).said();
+        let said = place.assay(&["report", "r.assay", form]).expect(0).stdout_line();
         assert!(said.replace('\\', "").contains(&words), "{words}: {said}");
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     assert_eq!(document["verdict"], "SUSPECT");
     assert_eq!(document["undeclared_differences"][0]["rounds"], json!([2, 2]));
-    let compared = place.assay(&["compare", "r.assay"]).expect(0).said();
+    let compared = place.assay(&["compare", "r.assay"]).expect(0).stdout_line();
     let words = difference(["r.assay#fast", "r.assay#slow"]);
     assert!(compared.contains(&words), "{words}: {compared}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
@@ -291,7 +291,7 @@ fn differences_between_rounds_make_a_comparison_suspect() {
 #[test]
 fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
     let place = place();
-    let expected = place.assay(&RUN).expect(0).said();
+    let expected = place.assay(&RUN).expect(0).stdout_line();
     let ended = "update experiment set value = 'not-in-effect' where key = 'state';
                  insert into experiment values ('invalid-arm', '[arm slow]: stale')";
     Connection::open(place.at("r.assay")).unwrap().execute_batch(ended).unwrap();
@@ -329,7 +329,7 @@ fn machine_that_drifted_is_reported_by_run_as_by_report() {
          arm"
     );
     for form in ["--full", "--markdown"] {
-        let said = place.assay(&["report", "r.assay", form]).expect(0).said();
+        let said = place.assay(&["report", "r.assay", form]).expect(0).stdout_line();
         assert!(said.contains(&words), "{words}: {said}");
     }
 }
@@ -342,7 +342,7 @@ fn machine_that_is_slower_in_one_arm_makes_a_comparison_suspect() {
     set(&place.at("r.assay"), "generator.canary_ns", canary);
     let report = place.assay(&["report", "r.assay"]).expect(0);
     let words = "before the runs of `slow` than before those of `fast` (99 % CI";
-    assert!(report.said().contains(words), "{}", report.stdout);
+    assert!(report.stdout_line().contains(words), "{}", report.stdout);
     for (line, words) in [
         (&["compare", "r.assay"][..], "slower before the runs of `r.assay#slow`"),
         (&["compare", "r.assay#slow", "r.assay#fast"], "faster before the runs of `r.assay#fast`"),
@@ -416,7 +416,7 @@ fn is_same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
 
 #[test]
 fn documented_queries_over_all_runs_answer_alike_in_sqlite_and_duckdb() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write(
         "disk.ini",
         "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n",

@@ -4,22 +4,22 @@
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use crate::ended::assert_ended;
+use crate::experiment_end::assert_ended;
 use crate::experiment_faults::{ARMS, LITE, RUN, assert_says, content, place, tables};
-use crate::support::Place;
+use crate::support::TestFolder;
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
 
 /// Returns a place with the record of an interrupted experiment without `[teardown]`, whose
 /// `[setup]` begins with `create`.
-fn interrupted(create: &str) -> Place {
+fn interrupted(create: &str) -> TestFolder {
     let (workload, _) = LITE.split_once("[teardown]").unwrap();
     let workload = workload.replace("create table t (id integer primary key", create);
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
-    let mut run = place.start_in_step(&RUN);
-    run.says("run 2 of");
+    let mut run = place.start_in_lockstep(&RUN);
+    run.wait_for_line("run 2 of");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     assert_eq!(tables(&place), 1);
     place
 }

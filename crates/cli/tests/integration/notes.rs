@@ -5,15 +5,15 @@ use std::fs;
 use rusqlite::Connection;
 
 use crate::example::assert_keeps_to;
-use crate::support::{MM1, Place};
+use crate::support::{MM1, TestFolder};
 
 const READ: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 const EXPERIMENT: &str = "[question]\nask = Is slow slower?\nworkload = w.ini\nrounds = 6\n\
     [arm plain]\n[arm slow]\noption.service = 1.25ms\n";
 
-fn place() -> Place {
-    let place = Place::with(READ);
+fn place() -> TestFolder {
+    let place = TestFolder::with(READ);
     place.write("e.ini", EXPERIMENT);
     for (file, record) in [("w.ini", "r.assay"), ("e.ini", "e.assay")] {
         let line = ["run", file, "--virtual", "--quiet", "--url", MM1, "--out", record];
@@ -22,7 +22,7 @@ fn place() -> Place {
     place
 }
 
-fn add(place: &Place, record: &str, text: &str) {
+fn add(place: &TestFolder, record: &str, text: &str) {
     let added = place.assay(&["note", record, text, "--author", "ann"]).expect(0);
     assert!(added.stdout.contains(", ann: "), "{}", added.stdout);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, Running, wait_until};
+use crate::support::{CommandResult, TestFolder, Running, wait_until};
 
 /// A script that drops its options and the host, as ssh does, and runs the rest in a local shell.
 const RUNS_IT_HERE: &str = "#!/bin/sh
@@ -19,8 +19,8 @@ exec sh -c \"exec $*\"
 
 /// Creates a folder that holds a workload file, a script under the name `ssh`, and a link to
 /// `assay`.
-fn place(workload: &str, ssh: &str) -> Place {
-    let place = Place::with(workload);
+fn place(workload: &str, ssh: &str) -> TestFolder {
+    let place = TestFolder::with(workload);
     place.write("ssh.text", ssh);
     let (text, path) = (place.at("ssh.text"), place.at("ssh"));
     let status = Command::new("install").arg("-m755").args([text, path]).status();
@@ -30,26 +30,26 @@ fn place(workload: &str, ssh: &str) -> Place {
 }
 
 /// Returns the command that runs the program with the folder's `ssh` first in the path.
-fn command(place: &Place, args: &[&str]) -> Command {
+fn command(place: &TestFolder, args: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(args);
     command.env("PATH", format!("{}:{path}", place.path().display()));
     command
 }
 
-fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
+fn assay(place: &TestFolder, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
     CommandResult::of(command(place, args).envs(environment.iter().copied()))
 }
 
 /// Returns the number of series of a component that have readings.
-fn count(place: &Place, component: &str) -> i64 {
+fn count(place: &TestFolder, component: &str) -> i64 {
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let sql = "select count(distinct s.series) from series s join sample using (series) \
                where component = ?";
     record.query_row(sql, [component], |row| row.get(0)).unwrap()
 }
 
-fn last(place: &Place, component: &str, metric: &str) -> Option<f64> {
+fn last(place: &TestFolder, component: &str, metric: &str) -> Option<f64> {
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let sql = "select value from series join sample using (series) where component = ? and \
                metric = ? order by at_s desc limit 1";
@@ -114,13 +114,13 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     let mut command = command(&place, &args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     // On a machine with other work the load generator may fail.
-    if !run.says_or_ends("all arms run at concurrency(read) = ") {
-        let ran = run.ends().expect(3);
-        assert!(ran.said().contains("the load generator or the machine failed"), "{}", ran.stdout);
+    if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
+        let ran = run.wait_for_end().expect(3);
+        assert!(ran.stdout_line().contains("the load generator or the machine failed"), "{}", ran.stdout);
         return;
     }
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     assert_eq!(count(&place, "server"), 0);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     let saturate = &document["saturate"];
@@ -192,9 +192,9 @@ fn program_and_another_machine_are_observed_together() {
 #[test]
 fn remote_samples_are_sent_until_the_input_ends() {
     // The input is empty, so the observer ends after its greeting.
-    let ran = Place::new().assay(&["observe", "--stdio"]).expect(0);
+    let ran = TestFolder::new().assay(&["observe", "--stdio"]).expect(0);
     let greeting: Value = serde_json::from_str(ran.stdout.trim()).unwrap();
     assert_eq!(greeting["assay-observe"], 1, "{greeting}");
-    let ran = Place::new().assay(&["observe", "--stdio", "--pid", "1"]);
+    let ran = TestFolder::new().assay(&["observe", "--stdio", "--pid", "1"]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
 }

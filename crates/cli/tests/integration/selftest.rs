@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, TestFolder};
 
 fn selftest(options: &[&str]) -> CommandResult {
     let mut args = vec!["selftest", "--quiet"];
     args.extend(options);
-    Place::new().assay(&args)
+    TestFolder::new().assay(&args)
 }
 
 /// Returns the document of a self-test, after validating it against its schema.

@@ -6,11 +6,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::support::{CommandResult, Place, Running};
+use crate::support::{CommandResult, TestFolder, Running};
 
 /// Creates a folder `lab` with an untrusted `w.ini`, next to files that it must not touch.
-fn place(workload: &str) -> Place {
-    let place = Place::new();
+fn place(workload: &str) -> TestFolder {
+    let place = TestFolder::new();
     fs::create_dir_all(place.at("lab/sub")).unwrap();
     place.write("lab/w.ini", workload);
     place.write("victim", "kept\n");
@@ -22,7 +22,7 @@ fn place(workload: &str) -> Place {
 }
 
 /// Runs the program in the folder `lab`.
-fn assay(place: &Place, args: &[&str]) -> CommandResult {
+fn assay(place: &TestFolder, args: &[&str]) -> CommandResult {
     let mut command = place.command(args);
     CommandResult::of(command.current_dir(place.at("lab")))
 }
@@ -143,7 +143,7 @@ fn pipe_in_place_of_a_file_is_refused_without_waiting() {
         for command in [&["check", "w.ini"][..], &["run", "w.ini", "--quiet"]] {
             let mut command = place.command(command);
             let run = Running::of(command.current_dir(place.at("lab")));
-            let ran = run.ends().expect(2);
+            let ran = run.wait_for_end().expect(2);
             let is_named = ["pipe in place of a file", "not an SQLite database"]
                 .iter()
                 .any(|words| ran.stderr.contains(words));

@@ -3,7 +3,7 @@
 
 use testbed::Kind;
 
-use crate::support::{CommandResult, Place, check};
+use crate::support::{CommandResult, TestFolder, check};
 use crate::{alone, beside_idle_ones};
 
 /// A `psql` that sends a statement and waits, repeatedly, in one session.
@@ -14,7 +14,7 @@ const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 
 fn self_throttling_program_is_detected() {
     let _machine = beside_idle_ones();
     let server = testbed::shared(Kind::Postgres);
-    let place = Place::new();
+    let place = TestFolder::new();
     let url = server.url().to_string();
     let mut command = place.command(&[
         "observe",
@@ -64,7 +64,7 @@ fn check_loader(kind: Kind, table: &str, loader: &str, event: &str) {
     let server = testbed::shared(kind);
     server.sql(table).unwrap();
     let (url, script) = (server.url().to_string(), throttled(loader));
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut command = place.command(&["observe", &url, "--json", "--", "sh", "-c", &script]);
     let password = server.password().expose();
     command.env("ASSAY_PASSWORD", password).env("MYSQL_PWD", password);
@@ -104,7 +104,7 @@ fn a_hot_row_is_named_with_its_table() {
     let _machine = alone();
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let server = testbed::shared(kind);
-        let place = Place::with(HOT);
+        let place = TestFolder::with(HOT);
         let mut command =
             place.command(&["run", "w.ini", "--json", "--url", &server.url().to_string()]);
         command.env("ASSAY_PASSWORD", server.password().expose());

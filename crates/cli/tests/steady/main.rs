@@ -15,7 +15,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::TestFolder;
 use crate::witness::ReferenceProbe;
 
 /// Checks that may object because other programs use the machine; any other objection is a false
@@ -57,14 +57,14 @@ fn beside_idle_ones() -> RwLockReadGuard<'static, ()> {
 }
 
 /// Runs a file against a private server and returns the document of the run.
-fn run(place: &Place, file: &str, url: &str, arguments: &[&str]) -> Value {
+fn run(place: &TestFolder, file: &str, url: &str, arguments: &[&str]) -> Value {
     place.assay(&[&["run", file, "--url", url, "--json"], arguments].concat()).json()
 }
 
 #[test]
 fn moderate_load_on_a_warm_cache_is_valid() {
     let _machine = alone();
-    let place = Place::with(WARM_CACHE);
+    let place = TestFolder::with(WARM_CACHE);
     let witness = ReferenceProbe::begin();
     let document = run(&place, "w.ini", "testbed:postgres", &[]);
     let machine = witness.end();
@@ -112,7 +112,7 @@ fn check_clean_up(url: &str) {
     const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");
     const MOST_RUNS: usize = 3;
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
-    let place = Place::new();
+    let place = TestFolder::new();
     // Other programs on the machine may hide an effect, because their noise correlates neighbouring
     // seconds, but they never cause a false one: an effect of another cause fails at once.
     let runs = (0..MOST_RUNS).map(|_| run(&place, STUDY, url, &SHORT));
