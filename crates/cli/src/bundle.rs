@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn record_is_taken_out_of_an_archive_that_depends_on_its_files_alone() {
+    fn record_is_extracted_from_an_archive_that_depends_only_on_its_files() {
         let place = TestFolder::new();
         let names = ["README.md", "files/other.assay", "r.assay"];
         let first = place.pack("a.tar.gz", &names);
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn archive_that_is_written_is_not_too_large_to_be_read() {
+    fn written_archive_is_within_the_limits_of_reading() {
         let place = TestFolder::new();
         let names = ["README.md", "r.assay"];
         let bytes = 2 * (BLOCK_SIZE + BLOCK_SIZE) + END_SIZE;
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn name_of_a_record_in_an_archive_may_hold_anything() {
+    fn record_may_have_any_name_in_an_archive() {
         let place = TestFolder::new();
         place.entry("x.tar.gz", tar::EntryType::Regular, "top/\u{1b}[2J\n\u{202e}.assay", "");
         let unpacked = unpack(&place.at("x.tar.gz")).unwrap();

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_kept_with_its_hash_and_its_text_if_that_is_short() {
+    fn file_is_recorded_with_its_hash_and_its_text_if_short() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::create_dir(path("in")).unwrap();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_workload_file_is_not_kept_if_a_url_has_a_password() {
+    fn text_of_a_workload_file_is_not_recorded_if_a_url_has_a_password() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.ini");
         fs::write(&path, "url = ${url}").unwrap();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn text_with_a_url_that_the_command_line_replaces_is_not_kept_with_its_password() {
+    fn text_with_the_password_of_a_replaced_url_is_not_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.ini");
         let reader = reader("sim:mm1", folder.path());

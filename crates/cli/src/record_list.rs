@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_not_text_have_a_row_each() {
+    fn names_that_are_not_utf8_have_separate_rows() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;
 

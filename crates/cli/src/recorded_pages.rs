@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn page_waits_for_others_for_a_limited_time_and_the_list_for_no_record() {
+    fn page_waits_a_limited_time_and_the_list_waits_for_no_record() {
         let folder = tempfile::tempdir().unwrap();
         let list = RecordList::open(folder.path(), None);
         let pages = RecordedPages::with_wait_limit(list, true, Nanos::from_millis(10));

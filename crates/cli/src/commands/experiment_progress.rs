@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remaining_time_is_the_coming_runs_at_the_pace_so_far() {
+    fn remaining_time_extrapolates_the_pace_so_far() {
         for (passed, made, coming, expected) in [
             (Nanos::from_secs(60), 2, 10, "5m"),
             (Nanos::from_millis(2_500), 1, 1, "3s"),

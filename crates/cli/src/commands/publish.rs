@@ -375,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_a_list_of_checksums_can_hold_are_written() {
+    fn only_names_valid_in_a_list_of_checksums_are_written() {
         assert!(["a.ini", "data/rows.csv", "a b.sql"].into_iter().all(is_plain_name));
         assert!(!["a\\b", "a\nb"].into_iter().any(is_plain_name));
     }
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_by_a_bundle() {
+    fn bundle_replaces_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for place in [link_or_move_new, move_new] {
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn record_has_the_name_of_no_other_file() {
+    fn name_of_the_record_differs_from_all_other_files() {
         for (name, expected) in [
             ("r.assay", "r.assay"),
             ("README.md", "README.md.assay"),

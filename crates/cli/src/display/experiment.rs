@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_have_the_run_its_phase_and_the_lines_before() {
+    fn text_names_the_run_its_phase_and_earlier_lines() {
         let words = |progress: &ExperimentProgress| progress.text("measuring", Some(0.5));
         let mut progress = ExperimentProgress::default();
         assert_eq!(words(&progress).activity, "starting");

@@ -279,7 +279,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn series_has_its_greatest_values_in_words() {
+    fn series_has_its_greatest_values_formatted() {
         let reads = JobSeries {
             achieved_per_s: [2_998.0, 3_002.4].into(),
             p99_ns: [1_400_000.0, f64::NAN].into(),

@@ -295,7 +295,7 @@ waiting for `b`";
     }
 
     #[test]
-    fn courses_of_throughput_and_p99_follow_the_table() {
+    fn series_of_throughput_and_p99_follow_the_table() {
         let snapshot = snapshot_with_series(&["read", "w"]);
         let text = painted(&snapshot, 23, 79);
         let lines: Vec<&str> = text.lines().skip(5).collect();

@@ -364,7 +364,7 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
 
 /// Both arms would have the setting, and their comparison would find no difference.
 #[test]
-fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
+fn setting_left_over_in_the_baseline_makes_its_arm_invalid() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let statement = "alter database assay set work_mem = '64MB'";
     let arms = format!("[arm plain]\n[arm tuned]\nbefore = {statement}\n");
@@ -381,7 +381,7 @@ fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
 
 /// At a point of a sweep, each arm also has the value that the sweep varies.
 #[test]
-fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
+fn setting_left_over_in_the_baseline_is_found_at_the_points_of_a_sweep() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let place = TestFolder::new();
     place.write("read.ini", SQLITE);
@@ -488,7 +488,7 @@ fn programs_run_around_each_run_with_a_password_file_and_no_password() {
 }
 
 #[test]
-fn failed_program_ends_the_experiment_with_its_last_words() {
+fn failed_program_ends_the_experiment_with_its_last_output() {
     let arms = "[arm a]\n[arm b]\nbefore-command = echo one >&2; echo 'no such cache' >&2; exit 7\n\
                 after-command = echo > undone\n";
     let place = place(SQLITE, arms);

@@ -218,7 +218,7 @@ fn server_that_refuses_beyond_a_rate_has_a_cliff() {
 }
 
 #[test]
-fn server_that_every_rate_meets_is_irregular_and_kept() {
+fn condition_that_holds_at_every_rate_is_irregular() {
     let document = run_search(&search_on("sim:mdc?service=2ms&servers=unlimited"), 0);
     let capacity = &document["capacity"];
     assert_eq!(
@@ -235,7 +235,7 @@ fn server_that_every_rate_meets_is_irregular_and_kept() {
 
 /// Requests wait without a limit, and none fails: only the backlog shows the capacity of 500/s.
 #[test]
-fn condition_on_failures_alone_publishes_no_overload() {
+fn condition_on_failures_alone_does_not_pass_an_overload() {
     let text = SEARCH.replace("p99(read) < 40ms", "failed(read) < 1%");
     for seed in ["1", "2", "3"] {
         let place = place(&text.replace("highest = 1k", "budget = 3m"));
@@ -247,7 +247,7 @@ fn condition_on_failures_alone_publishes_no_overload() {
 }
 
 #[test]
-fn lower_bound_that_the_result_misses_is_a_missed_condition() {
+fn lower_bound_above_the_result_is_a_missed_condition() {
     let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = throughput(read) > 450\n");
     let document = run_search(&both, 1);
     let capacity = &document["capacity"];
@@ -274,7 +274,7 @@ fn first_value_above_the_largest_is_refused() {
 /// One server has a constant time beyond the bound; the other has exponential times, 13.5 % of
 /// which are beyond it.
 #[test]
-fn server_that_no_rate_meets_misses_the_condition() {
+fn condition_that_holds_at_no_rate_is_missed() {
     for url in ["sim:mdc?service=60ms&servers=unlimited", "sim:mmc?service=20ms&servers=unlimited"]
     {
         let document = run_search(&search_on(url), 1);
@@ -289,7 +289,7 @@ fn server_that_no_rate_meets_misses_the_condition() {
 }
 
 #[test]
-fn budget_that_ends_early_leaves_no_promise() {
+fn search_that_exceeds_its_budget_is_invalid() {
     let slow = search_on("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
     let document = run_search(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
     let capacity = &document["capacity"];

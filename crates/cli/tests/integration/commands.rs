@@ -27,12 +27,12 @@ fn events(place: &TestFolder) -> String {
 
 /// Checks that no process of the programs is left; they all run in this folder.
 #[track_caller]
-fn nothing_is_left(place: &TestFolder) {
+fn assert_no_process_left(place: &TestFolder) {
     wait_until_gone("a process of a program", || is_used(place.path()));
 }
 
 /// Waits until a program has written its process group to the file.
-fn started(file: &Path) {
+fn wait_until_started(file: &Path) {
     wait_until("its group", || fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')));
 }
 
@@ -175,30 +175,30 @@ fn a_program_that_takes_too_long_is_ended_with_all_of_its_group() {
     let (place, ran) = run(&format!("{STUBBORN}\ncount = 2\ntimeout = 300ms"));
     let summary = ran.json();
     assert_eq!(job(&summary, "job")["timeouts"], 2);
-    nothing_is_left(&place);
+    assert_no_process_left(&place);
 }
 
 #[test]
-fn a_program_that_hangs_is_given_up_when_the_drain_ends() {
+fn hung_program_is_ended_when_the_drain_ends() {
     let place = TestFolder::with(&format!("duration = 500ms\ndrain = 100ms\n[job]\n{STUBBORN}\n"));
     let summary = place.assay(&RUN).json();
     let errors: &Value = &job(&summary, "job")["errors_by_code"];
     assert_eq!(errors[0]["code"], "drain", "{errors}");
-    nothing_is_left(&place);
+    assert_no_process_left(&place);
 }
 
 #[test]
-fn nothing_of_an_interrupted_run_stays_behind() {
+fn interrupted_run_leaves_no_process() {
     for (drain, signals) in [("100ms", 1), ("1h", 2)] {
         let place = TestFolder::with(&format!("drain = {drain}\n[job]\n{STUBBORN}\n"));
         let mut running: Running = place.start(&RUN);
-        started(&place.at("groups"));
+        wait_until_started(&place.at("groups"));
         running.signal(Signal::SIGINT);
         running.wait_for_line("ending the run:");
         if signals == 2 {
             running.signal(Signal::SIGINT);
         }
         running.wait_for_end().expect(130);
-        nothing_is_left(&place);
+        assert_no_process_left(&place);
     }
 }

@@ -42,7 +42,7 @@ fn first_line(ran: &CommandResult) -> &str {
 }
 
 #[test]
-fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
+fn groups_of_single_runs_are_compared_with_a_remark_about_drift() {
     let place = place();
     runs(&place, "main", FAST, 4, &[]);
     runs(&place, "pr", SLOW, 4, &[]);
@@ -69,7 +69,7 @@ fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
 }
 
 #[test]
-fn baseline_may_be_named_apart_from_the_groups() {
+fn baseline_may_be_named_by_an_option() {
     let place = place();
     runs(&place, "main", FAST, 3, &[]);
     runs(&place, "pr", SLOW, 3, &[]);
@@ -421,7 +421,7 @@ fn refused(place: &TestFolder, records: [&str; 2], name: &str, words: &str) {
 }
 
 #[test]
-fn other_plan_is_refused() {
+fn different_plan_is_refused() {
     let place = place();
     runs(&place, "main", FAST, 2, &[]);
     place.write("read.ini", READ.replace("concurrency = 2", "concurrency = 3"));
@@ -453,7 +453,7 @@ fn long_statements_of_other_plans_are_on_one_line_with_their_difference() {
 }
 
 #[test]
-fn other_content_of_an_input_file_is_refused() {
+fn different_content_of_an_input_file_is_refused() {
     let place = place();
     let with_ids = "[read]\nquery = select ${1}\nquery-args-file = ids.csv\n";
     let workload = READ.replace("[read]\nquery = select 1\n", with_ids);
@@ -478,7 +478,7 @@ fn other_content_of_an_input_file_is_refused() {
 }
 
 #[test]
-fn other_size_of_the_data_is_refused() {
+fn different_size_of_the_data_is_refused() {
     let place = place();
     place.write("read.ini", format!("{READ}[load t]\nrows = 100\ncolumns = id: row()\n"));
     runs(&place, "main", FAST, 2, &[]);
@@ -490,7 +490,7 @@ fn other_size_of_the_data_is_refused() {
 }
 
 #[test]
-fn other_durability_is_refused() {
+fn different_durability_is_refused() {
     let place = place();
     place.write("read.ini", "duration = 300ms\n[read]\nquery = select 1\nrate = 50\n");
     for (record, option) in [("full.assay", "full"), ("off.assay", "off")] {

@@ -102,7 +102,7 @@ fn a_rate_and_a_timetable_in_one_job_are_shown() {
 }
 
 #[test]
-fn a_section_that_stands_twice_is_shown_with_the_first() {
+fn repeated_section_is_shown_with_the_first() {
     refused_line(
         "[read]\nquery = select 2",
         &[
@@ -167,7 +167,7 @@ fn a_file_without_an_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn folder_stands_for_its_experiment_file() {
+fn folder_means_its_experiment_file() {
     let place = TestFolder::new();
     place.write("experiment.ini", "[read]\nquery = select 1\nrat = 1\n");
     place.assay(&["check", "."]).refuses(&[" --> ./experiment.ini:3:1", "`rate`?"]);

@@ -141,7 +141,7 @@ fn one_job_feeds_another() {
 }
 
 #[test]
-fn results_and_a_row_per_request_are_kept() {
+fn results_and_a_row_per_request_are_written() {
     let place = TestFolder::with(
         "[setup]\nquery=create table t (a text)\n\
          [kept]\nquery=select 'a, b', null\ncount=2\nquery-results-file=kept.csv\n\
@@ -175,7 +175,7 @@ fn results_and_a_row_per_request_are_kept() {
 
 /// Messages call the file by the name of its dbbench flag.
 #[test]
-fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
+fn row_per_request_file_that_cannot_be_written_names_its_flag() {
     let place = TestFolder::with("[a]\nquery=select 1\ncount=3\nquery-results-file=kept.csv\n");
     let refused = |stats: &str, words: &[&str]| {
         let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", stats];
@@ -279,7 +279,7 @@ fn a_log_is_replayed() {
 }
 
 #[test]
-fn statements_come_out_of_a_file() {
+fn statements_are_read_from_a_file() {
     let place = TestFolder::with(
         "[setup]\nquery-file=tables.sql\n[in]\nquery-file=in.sql\ncount=3\n\
          multi-query-mode=multi-connection\n",

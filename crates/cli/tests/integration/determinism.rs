@@ -49,7 +49,7 @@ fn exports(place: &TestFolder, record: &str) -> Vec<String> {
 }
 
 #[test]
-fn invariant_4_two_runs_with_one_seed_export_the_same_bytes_wherever_they_lie() {
+fn invariant_4_two_runs_with_one_seed_export_the_same_bytes_in_any_folder() {
     let (here, there) = (TestFolder::with(LIVELY), TestFolder::with(LIVELY));
     run(&here, "r.assay", &[]);
     // Another folder, another name, an absolute path of the file, and a later time.

@@ -96,7 +96,7 @@ fn own_processors() -> String {
 /// The lane announces time zero and thereby starts the observers. The record, the op-log and the
 /// results are written by threads of their own.
 #[test]
-fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
+fn other_threads_avoid_the_processor_of_a_bound_lane() {
     let place = TestFolder::with(
         "duration = 1m\n[read]\nquery = select 1\nrate = 100\nquery-results-file = rows.csv\n",
     );

@@ -17,7 +17,7 @@ fn ran(jobs: &str) -> (TestFolder, String) {
 }
 
 #[test]
-fn a_select_that_returned_no_row_in_the_whole_run_is_warned_of() {
+fn select_without_any_row_in_the_run_is_warned_of() {
     let (place, text) = ran("[none]\nquery = select v from t where id = 7\nrate = 50\n\
                              [some]\nquery = select v from t where id = 1\nrate = 50\n\
                              [meant]\nquery = select v from t where id = 7\nrate = 50\n\

@@ -92,7 +92,7 @@ fn summary_that_violates_the_schema_is_noticed() {
 }
 
 #[test]
-fn the_transfer_of_the_example_moves_money_and_makes_none() {
+fn transfer_of_the_example_keeps_the_total_balance() {
     let place =
         TestFolder::with(&repository("workloads/accounts.ini").replace("drop table", "select 1 from"));
     let shorter = ["--duration", "2s", "--warmup", "0s", "--set", "rows=1k", "--json", "--quiet"];

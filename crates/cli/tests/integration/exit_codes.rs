@@ -60,7 +60,7 @@ fn an_invalid_run_exits_with_3_even_if_it_missed_its_threshold() {
 }
 
 #[test]
-fn a_suspect_run_exits_with_0_and_with_3_where_that_is_refused() {
+fn suspect_run_exits_with_0_and_with_3_if_strict() {
     let url = "sim:mm1?errors=0.004";
     expect(READ, url, &[], 0, "SUSPECT");
     expect(READ, url, &["--strict"], 3, "SUSPECT");
@@ -138,7 +138,7 @@ fn invalid_target_is_a_usage_error() {
 /// The clock of a run in virtual time jumps from event to event: if no event took time, the clock
 /// would hardly move.
 #[test]
-fn clients_that_make_no_virtual_time_pass_are_refused() {
+fn clients_that_never_advance_virtual_time_are_refused() {
     let closed = "duration = 4s\n[read]\nquery = select 1\nconcurrency = 4\n";
     let words = "virtual time does not pass: the clients of [read] do not think";
     for url in ["sim:null", "sim:mm1?service=0s"] {

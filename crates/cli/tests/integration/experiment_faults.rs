@@ -764,7 +764,7 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
 /// The true change lies at an end of the bet's range, so the bet stays undecided until the last
 /// look.
 #[test]
-fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
+fn experiment_killed_between_looks_takes_the_planned_looks() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));
     let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
     place.assay(&whole).expect(0);

@@ -226,7 +226,7 @@ concurrency = 3
 /// The loser of a deadlock retries or counts an error, and no completed transaction was executed
 /// twice.
 #[test]
-fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
+fn deadlock_is_retried_or_counted_and_nothing_is_done_twice() {
     for (kind, code, setting) in [
         (Kind::Postgres, "40P01", ("deadlock_timeout", "10ms")),
         (Kind::Mariadb, "1213", ("innodb_deadlock_detect", "ON")),
@@ -272,7 +272,7 @@ rate = 50
 /// A statement timeout of the server causes an error at once, and the session continues. The
 /// timeout is longer than a busy machine needs for the other statements.
 #[test]
-fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
+fn statement_timeout_of_the_server_is_counted_and_keeps_the_session() {
     for (kind, limit, code) in [
         (Kind::Postgres, "alter role assay set statement_timeout = '600ms'", "57014"),
         (Kind::Mariadb, "set global max_statement_time = 0.6", "1969"),

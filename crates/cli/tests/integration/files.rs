@@ -203,7 +203,7 @@ fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_
 
 /// A results file is truncated at the start, so it must not be a file that is needed.
 #[test]
-fn results_take_the_place_of_nothing_else() {
+fn results_file_overwrites_no_file_that_the_run_needs() {
     let place = TestFolder::new();
     place.write("in.csv", "1\n2\n");
     place.write("q.log", "0,select 1\n");

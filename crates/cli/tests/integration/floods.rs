@@ -31,7 +31,7 @@ fn interrupted(workload: &str, server: &FaultyServer) -> CommandResult {
 }
 
 #[test]
-fn endless_answers_are_given_up_by_their_timeout_and_by_the_drain() {
+fn timeout_and_drain_end_requests_with_endless_answers() {
     let workload = "duration = 1s\ndrain = 300ms\n\
                     [limited]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n\
                     timeout = 200ms\n\
@@ -138,7 +138,7 @@ fn large_answers_of_many_clients_share_the_memory_of_results_files() {
 }
 
 #[test]
-fn rows_of_an_answer_that_was_given_up_are_not_written() {
+fn rows_of_a_timed_out_answer_are_not_written() {
     let server = FaultyServer::endless(ODD_STATEMENT, EndlessAnswer::SomeRows);
     let place = TestFolder::with(
         "duration = 1s\n[read]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n\

@@ -312,7 +312,7 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
 /// Four servers of 100 requests per second each are saturated by four clients, and eight servers by
 /// eight clients.
 #[test]
-fn load_that_fills_a_server_is_a_metric_of_one_series() {
+fn saturating_load_is_a_metric_of_one_series() {
     let place = place();
     place.write("read.ini", "duration = 20s\nwarmup = 2s\n[read]\nquery = select 1\n");
     place.write(

@@ -148,7 +148,7 @@ fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
 
 /// A computed column overflows when the table is read.
 #[test]
-fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
+fn unreadable_table_is_a_remark_and_does_not_end_the_run() {
     let place = TestFolder::with(
         "duration = 100ms\n[load t]\nrows = 2\ncolumns = id: row()\n\
          [a]\nquery = select 1\nconcurrency = 1\n",

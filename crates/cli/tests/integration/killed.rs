@@ -70,7 +70,7 @@ fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
 }
 
 #[test]
-fn the_report_of_a_killed_run_judges_it() {
+fn report_of_a_killed_run_judges_it() {
     let place = TestFolder::with(&EVEN.replace("10s\n", "1us\n"));
     let mut run = place.start(&["run", "w.ini", "--url", SERVER, "--out", "r.assay"]);
     run.wait_for_second(2, "read");

@@ -42,13 +42,13 @@ fn check(create: &str, words: &[&str], by_hand: &str) {
 }
 
 #[test]
-fn continuation_that_finds_a_table_of_its_experiment_names_it_with_the_remedy() {
+fn resumed_experiment_names_a_leftover_table_with_the_remedy() {
     let words = ["statement 1 of [setup]", "w.ini:4:", "table t already exists", "drop it first"];
     check("create table t (id integer primary key", &words, "drop table t");
 }
 
 #[test]
-fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
+fn resumed_experiment_reports_leftover_rows() {
     let words = ["w.ini:5:", "UNIQUE constraint failed: t.id", "delete them first"];
     check("create table if not exists t (id integer primary key", &words, "delete from t");
     let words = ["after the load, table t has 2000 rows; expected 1000", "delete them first"];
@@ -57,7 +57,7 @@ fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
 
 /// The workload itself removes the data of the previous process.
 #[test]
-fn continuation_replaces_the_tables_that_its_setup_drops() {
+fn resumed_experiment_replaces_the_tables_that_its_setup_drops() {
     let place = interrupted("drop table if exists t\nquery = create table t (id integer");
     assert_ended(&place, &place.assay(&RESUME), 6);
     assert_eq!(tables(&place), 1);

@@ -224,7 +224,7 @@ fn begin(live: &LiveRun) -> TcpStream {
 }
 
 #[test]
-fn places_of_viewers_that_have_gone_become_free_during_the_run() {
+fn connections_of_departed_viewers_are_freed_during_the_run() {
     let place = TestFolder::with(READ);
     let options = ["--duration", "300s", "--serve=127.0.0.1:0"];
     let mut live = LiveRun::start(&place, SHOWN, &options);

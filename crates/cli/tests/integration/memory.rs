@@ -16,7 +16,7 @@ fn limited(place: &TestFolder, kib: u32, args: &[&str]) -> CommandResult {
 }
 
 #[test]
-fn run_that_may_not_have_its_memory_is_refused() {
+fn run_that_exceeds_the_memory_limit_is_refused() {
     let place = TestFolder::with(READ);
     // The limits leave enough room for the program itself.
     for (kib, threads) in [(70_000, "1"), (300_000, "1"), (80_000, "4"), (700_000, "4")] {

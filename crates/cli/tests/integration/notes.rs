@@ -91,7 +91,7 @@ fn unusable_texts_and_records_are_refused() {
 }
 
 #[test]
-fn note_of_a_stranger_acts_on_no_terminal_and_no_page() {
+fn note_cannot_act_on_a_terminal_or_a_page() {
     let place = place();
     add(&place, "r.assay", "first");
     let sql = "update reviewer_note set author = 'a' || char(27) || '[2J', \

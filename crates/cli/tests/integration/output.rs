@@ -14,7 +14,7 @@ const READ: &str = "duration = 30s\n[read]\nquery = select 1\nrate = 100\n";
 const ESCAPE: char = '\u{1b}';
 
 #[test]
-fn hyphen_is_no_stream_and_no_surprising_file() {
+fn hyphen_is_refused_as_a_file_name() {
     let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
     place.run_virtually(MM1, &[]).expect(0);
     for option in ["--html", "--junit"] {

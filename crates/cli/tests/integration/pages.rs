@@ -147,7 +147,7 @@ fn unknown_figure_suggests_the_nearest() {
 }
 
 #[test]
-fn page_is_complete_in_itself_and_the_same_each_time() {
+fn page_is_self_contained_and_deterministic() {
     let place = recorded();
     let page = page_of(&place, "r.assay", &[]);
     check_page(&page);

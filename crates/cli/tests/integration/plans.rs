@@ -29,7 +29,7 @@ query = drop table t
 ";
 
 #[test]
-fn a_plan_that_is_checked_again_is_the_same_plan() {
+fn printed_plan_is_checked_to_the_same_plan() {
     let place = TestFolder::with(FILE);
     place.write("example.ini", include_str!("../../../../workloads/accounts.ini"));
     for file in ["w.ini", "example.ini"] {

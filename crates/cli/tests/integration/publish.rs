@@ -221,7 +221,7 @@ fn bundle_of_an_experiment_has_no_secret_and_no_home_folder() {
 }
 
 #[test]
-fn bundle_overwrites_nothing_and_has_an_end() {
+fn bundle_overwrites_no_file_and_requires_an_ended_record() {
     let place = place();
     fs::create_dir(place.at("there")).unwrap();
     for more in [&["--folder"][..], &[]] {

@@ -76,7 +76,7 @@ fn markdown_of_many_jobs_and_arms_keeps_to_its_limit() {
 }
 
 #[test]
-fn names_and_questions_make_no_markdown_and_no_xml_of_their_own() {
+fn names_and_questions_are_escaped_in_markdown_and_xml() {
     let place = TestFolder::new();
     let ask = "</summary><b>x</b> [a](http://b) @ann #1 \"/><failure/>";
     let arms = "[arm a]\n[arm b]\nset.x = 2\n";

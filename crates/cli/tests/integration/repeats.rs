@@ -282,7 +282,7 @@ fn damaged_and_foreign_records_are_not_repeated() {
 }
 
 #[test]
-fn file_that_the_record_does_not_keep_is_taken_from_the_current_folder() {
+fn file_without_recorded_text_is_taken_from_the_current_folder() {
     let place = TestFolder::new();
     let mut rows = String::new();
     (0..200_000).for_each(|row| writeln!(rows, "{row}").unwrap());

@@ -170,7 +170,7 @@ fn has_sentence(document: &Value, words: &str) -> bool {
 
 /// The baseline can answer 400 requests per second, and the other arm 250.
 #[test]
-fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
+fn overloaded_slower_arm_is_compared_by_its_throughput() {
     let (place, document) =
         compared_at_a_rate("16ms", "75..1200 x2", "bet = throughput(read) -10% .. -25%");
     assert_eq!(document["saturate"]["value"], 300.0);
@@ -368,7 +368,7 @@ fn steps_on_two_servers_are_named_with_the_load() {
 
 /// A step that does not follow from the earlier steps was not recorded by this program.
 #[test]
-fn steps_that_do_not_follow_each_other_are_damage() {
+fn steps_out_of_sequence_are_damage() {
     for change in [
         "update run set point = '3' where run = 3",
         "update run set round = 1 where run = 3",
@@ -388,7 +388,7 @@ fn steps_that_do_not_follow_each_other_are_damage() {
 
 /// The load generator is stopped in every attempt at the first step.
 #[test]
-fn spoiled_step_is_repeated_and_then_ends_the_experiment() {
+fn invalid_step_is_repeated_and_then_ends_the_experiment() {
     let place = TestFolder::with(
         "url = sim:mdc?service=1ms&servers=64\nduration = 1s\n[read]\nquery = select 1\n\
          rate = 200\narrival = uniform\n",

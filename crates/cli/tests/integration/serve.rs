@@ -136,7 +136,7 @@ fn place() -> TestFolder {
 }
 
 #[test]
-fn list_names_records_and_files_that_are_none() {
+fn list_names_records_and_other_files() {
     let place = place();
     record(&place, "good.assay", &["--label", "v1.7"]);
     fs::create_dir(place.at("records/nightly")).unwrap();

@@ -275,7 +275,7 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
 
 /// No limit of the server was reached, although there are fewer connections than configured.
 #[test]
-fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
+fn ended_sessions_that_cannot_reconnect_make_the_run_suspect() {
     let server = server_with_notes(Kind::Postgres);
     let place = TestFolder::with(&(NOTE.replace("3s", "60s") + "think = 5ms\n"));
     let url = url_of(&server).replace("assay@", "ann@");
@@ -502,7 +502,7 @@ const ODD: [&str; 16] = [
 
 /// Literals in a statement have the same value as bound parameters.
 #[test]
-fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
+fn special_characters_arrive_unchanged_as_parameters_and_literals() {
     let record = |(id, text): (usize, &&str)| format!("{id},\"{}\"\n", text.replace('"', "\"\""));
     let file: String = ODD.iter().enumerate().map(record).collect();
     let bytes = |text: &&str| text.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();

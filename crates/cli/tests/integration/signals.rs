@@ -229,7 +229,7 @@ fn a_second_interrupt_ends_even_a_teardown_that_never_returns() {
 }
 
 #[test]
-fn a_second_interrupt_leaves_out_the_teardown() {
+fn second_interrupt_skips_the_teardown() {
     // A request that takes all day keeps the first interrupt waiting.
     let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
                    select count(*) from n";
@@ -274,7 +274,7 @@ fn an_interrupted_run_ends_with_its_drain_however_long_a_request_takes() {
 }
 
 #[test]
-fn an_interrupt_in_the_teardown_does_not_undo_that_the_run_was_complete() {
+fn interrupt_in_the_teardown_leaves_the_run_complete() {
     let slow = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000000) \
                 select count(*) from n";
     let file = format!(

@@ -288,7 +288,7 @@ fn slow_server() -> WireServer {
 }
 
 #[test]
-fn second_node_doubles_what_one_at_a_time_can_do() {
+fn second_node_doubles_the_throughput_of_serial_servers() {
     let (one, two) = (slow_server(), slow_server());
     let url = format!("postgres://ann@{},{}/shop", one.address(), two.address());
     let text = "duration = 600ms\n[read]\nquery = select 1\nconcurrency = 4\n";
@@ -514,7 +514,7 @@ fn point_at_which_no_virtual_time_passes_is_named() {
 
 /// Zero clients count as no setting, and a closed job without one has one client.
 #[test]
-fn zero_clients_are_one_in_the_models() {
+fn zero_clients_count_as_one_in_the_models() {
     let experiment = "[sweep]\nvary = concurrency(read): 0, 2..64 x2\n";
     let place = place(&closed(USL), experiment);
     let ran = run(&place, &["--quiet"]).expect(0);

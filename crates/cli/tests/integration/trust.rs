@@ -274,7 +274,7 @@ fn ssh_gets_no_secret() {
 }
 
 #[test]
-fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
+fn server_named_by_the_file_does_not_receive_the_password_for_any_host() {
     let place = place("url = postgres://ann@db.example/shop\n[a]\nquery = select 1\ncount = 1\n");
     let mut command = place.command(&RUN);
     command.current_dir(place.at("lab")).env("ASSAY_PASSWORD", "hunter2");
@@ -286,7 +286,7 @@ fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
 }
 
 #[test]
-fn server_that_the_file_names_is_not_given_the_password_of_a_file_for_any_host() {
+fn server_named_by_the_file_does_not_receive_a_password_file_entry_for_any_host() {
     let job = "[a]\nquery = select 1\ncount = 1\n";
     for (scheme, name, text, words) in [
         ("mysql", ".my.cnf", "[client]\npassword=hunter2\n", "the URL"),

@@ -25,7 +25,7 @@ fn automatic_warm_up_excludes_a_cold_start() {
 }
 
 #[test]
-fn a_run_that_changes_at_its_half_was_never_steady() {
+fn run_that_changes_halfway_was_never_steady() {
     let place = TestFolder::with(AUTO);
     let ran =
         place.run_virtually("sim:mmc?service=1ms&servers=unlimited&slower=0.5&slower-from=60s", &[]);
