@@ -4,13 +4,13 @@
 //! influence the run or the recorder.
 
 mod experiment;
+mod formats;
 mod job_series;
-mod snapshot;
 mod plain;
+mod snapshot;
 mod state;
 mod terminal;
 mod watcher;
-mod formats;
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;

@@ -18,10 +18,10 @@ use crate::commands::{answer, experiment, run};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::ExperimentFile;
-use crate::unpacked_files::UnpackedFiles;
 use crate::reading::{self, AnyFile, ReadPurpose};
 use crate::record_file::RecordFile;
 use crate::recorded_experiment::{EXPERIMENT, PLANS, RecordedExperiment};
+use crate::unpacked_files::UnpackedFiles;
 
 pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
     let record = RecordFile::open(&args.record)?;

@@ -7,9 +7,9 @@ use archive::LiveView;
 use base::Nanos;
 use workload::Warmup;
 
-use super::snapshot::{COLUMNS, DisplaySnapshot, Row, waiting_line, percent};
+use super::formats::clock;
+use super::snapshot::{COLUMNS, DisplaySnapshot, Row, percent, waiting_line};
 use super::state::{Phase, ReportInterval, Shared, State};
-use super::words::clock;
 use crate::stderr;
 
 /// Longest run that is reported every second; longer ones are reported every [`LONG_RUN_INTERVAL_S`] seconds.

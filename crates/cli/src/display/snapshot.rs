@@ -7,9 +7,9 @@ use base::Nanos;
 use base::units::grouped;
 use record::{ComponentUtilization, Live, LiveJob};
 
+use super::formats::{clock, maybe_time, rate, time};
 use super::job_series::JobSeries;
 use super::state::{AT_ONCE, CANCELLING, Interruption, JobTitle, Phase, State};
-use super::formats::{clock, maybe_time, rate, time};
 
 /// A snapshot of the run.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,10 +8,10 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 use testbed::{Kind, Options, Server, Tls};
 
-use crate::experiment_end::assert_ended;
 use crate::example::assert_keeps_to;
+use crate::experiment_end::assert_ended;
 use crate::faulty_server::{FaultyServer, TlsAnswer};
-use crate::support::{CommandResult, TestFolder, Running, number, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\

@@ -18,7 +18,7 @@ use std::thread;
 use nix::sys::signal::Signal;
 use testbed::{Options, Server};
 
-use crate::support::{TestFolder, Running};
+use crate::support::{Running, TestFolder};
 use Number::{Exactly, For, Rate};
 use Program::{Assay, Dbbench};
 

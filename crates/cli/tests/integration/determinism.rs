@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{CommandResult, TestFolder, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 /// A workload with every kind of event: queues, errors, retries, timeouts, rejections.
 const LIVELY: &str = "\

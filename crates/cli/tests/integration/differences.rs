@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 use testbed::{Kind, Options, Server};
 
-use crate::experiment_end::assert_all_runs_executed;
 use crate::example::assert_keeps_to;
+use crate::experiment_end::assert_all_runs_executed;
 use crate::experiment_losses::HOLD;
 use crate::experiment_records::set;
-use crate::support::{TestFolder, Running, number, wait_until};
+use crate::support::{Running, TestFolder, number, wait_until};
 
 const UPDATE: &str = "duration = 4s\nwarmup = 1s\n[write]\nconcurrency = 2\n\
                       query = update account set balance = 1\n";

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{CommandResult, TestFolder, Running, check};
+use crate::support::{CommandResult, Running, TestFolder, check};
 
 /// Returns the program with a limit on the size of files, in blocks of 512 bytes, which simulates a
 /// full disk.

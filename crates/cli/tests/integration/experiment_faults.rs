@@ -5,9 +5,9 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::experiment_end::assert_ended;
 use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, TestFolder, Running, UNUSED_ADDRESS, ended_runs, number, wait_until};
+use crate::experiment_end::assert_ended;
+use crate::support::{CommandResult, Running, TestFolder, UNUSED_ADDRESS, ended_runs, number, wait_until};
 
 /// A workload on a database file, with data.
 pub(crate) const LITE: &str = "\

@@ -11,7 +11,7 @@ use testbed::{Direction, Kind, Relay};
 
 use crate::experiment_end::{assert_ended, assert_exhausted};
 use crate::experiment_faults::{content, content_of_runs, lost_rows};
-use crate::support::{CommandResult, TestFolder, Running, number, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 /// Rounds of the comparison.
 const ROUNDS: usize = 8;

@@ -11,11 +11,11 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
-use crate::experiment_end::{assert_ended, assert_exhausted};
 use crate::example::assert_keeps_to;
+use crate::experiment_end::{assert_ended, assert_exhausted};
 use crate::experiment_faults::{content, lost_rows};
 use crate::killed::wait_until_gone;
-use crate::support::{CommandResult, TestFolder, Running, ended_runs, number, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, ended_runs, number, wait_until};
 
 const WORKLOAD: &str = "\
 duration = 1s

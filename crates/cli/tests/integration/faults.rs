@@ -10,7 +10,7 @@ use serde_json::Value;
 use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
 
 use crate::faulty_server::{FaultyAnswer, FaultyServer};
-use crate::support::{CommandResult, TestFolder, Running, UNUSED_ADDRESS, assert_balanced, job, number_after};
+use crate::support::{CommandResult, Running, TestFolder, UNUSED_ADDRESS, assert_balanced, job, number_after};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 

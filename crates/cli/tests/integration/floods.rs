@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 
 use crate::faulty_server::{EndlessAnswer, FaultyServer, MatchedMessage};
-use crate::support::{CommandResult, TestFolder, Running, assert_balanced, job};
+use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job};
 
 /// Maximum memory that an endless answer may add, in bytes.
 const MAX_EXTRA_MEMORY: u64 = 64 << 20;

@@ -8,7 +8,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::Value;
 
-use crate::support::{TestFolder, Running, check, job, wait_until};
+use crate::support::{Running, TestFolder, check, job, wait_until};
 
 /// Waits until `is_there` returns false.
 #[track_caller]

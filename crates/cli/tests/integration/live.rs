@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::pages::base64;
-use crate::support::{MM1, TestFolder, Running, assert_balanced, job, wait_for};
+use crate::support::{MM1, Running, TestFolder, assert_balanced, job, wait_for};
 
 /// The words before the address of the page.
 const SHOWN: &str = "the run is shown at";

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::support::{CommandResult, TestFolder, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 fn unseen(document: &Value) -> Vec<&str> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();

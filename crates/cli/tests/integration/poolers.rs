@@ -4,7 +4,7 @@ use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
 use testbed::{Options, Server, Via};
 
-use crate::support::{CommandResult, TestFolder, Running, assert_balanced, job, number_after, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job, number_after, wait_until};
 
 const PGPOOL: Via = Via::Pgpool { cache: None };
 

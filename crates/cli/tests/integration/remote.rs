@@ -6,7 +6,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, TestFolder, Running, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, wait_until};
 
 /// A script that drops its options and the host, as ssh does, and runs the rest in a local shell.
 const RUNS_IT_HERE: &str = "#!/bin/sh

@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server, Via};
 
-use crate::support::{CommandResult, TestFolder, Running, check, number_after};
+use crate::support::{CommandResult, Running, TestFolder, check, number_after};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 

@@ -3,7 +3,7 @@
 
 use base::{Nanos, WallTime};
 
-use crate::support::{CommandResult, TestFolder, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 /// Maximum height of an answer, in lines.
 const MOST_LINES: usize = 40;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use crate::support::{TestFolder, Running, assert_balanced, check, job, number, wait_until};
+use crate::support::{Running, TestFolder, assert_balanced, check, job, number, wait_until};
 
 const TABLE: &str = "\
 duration = 1m

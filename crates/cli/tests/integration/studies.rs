@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::experiment_end::assert_exhausted;
 use crate::example::assert_keeps_to;
+use crate::experiment_end::assert_exhausted;
 use crate::support::{CommandResult, TestFolder};
 
 /// A study that is listed in the README of `experiments/`.

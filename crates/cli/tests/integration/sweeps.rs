@@ -11,7 +11,7 @@ use testbed::{Direction, Kind, Relay};
 
 use crate::example::assert_keeps_to;
 use crate::experiment_faults::without_notes;
-use crate::support::{CommandResult, TestFolder, Running, number, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 /// A server whose throughput has its peak at √((1 − 0.02)/0.004) = 15.7 clients.
 const USL: &str = "sim:usl?service=1ms&contention=0.02&coherency=0.004";

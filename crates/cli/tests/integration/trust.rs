@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::support::{CommandResult, TestFolder, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 /// Creates a folder `lab` with an untrusted `w.ini`, next to files that it must not touch.
 fn place(workload: &str) -> TestFolder {

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use rusqlite::Connection;
 
 use crate::alone;
-use crate::support::{TestFolder, Running};
+use crate::support::{Running, TestFolder};
 
 /// Restricts this thread, and the programs that it starts from now on, to one processor.
 fn use_one_processor() {
