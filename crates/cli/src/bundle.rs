@@ -137,8 +137,9 @@ pub(crate) fn unpack(path: &Path) -> Result<ExtractedRecord, Complaint> {
             .help("set TMPDIR to a folder that can be written")
     })?;
     let file = File::open(path);
-    let found =
-        file.map_err(UnpackError::from).and_then(|file| extract_record(LIMITS, file, folder.path()));
+    let found = file
+        .map_err(UnpackError::from)
+        .and_then(|file| extract_record(LIMITS, file, folder.path()));
     match found {
         Ok(record) => Ok(ExtractedRecord { _folder: folder, record }),
         Err(refusal) => Err(refusal.complaint(path)),

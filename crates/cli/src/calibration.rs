@@ -28,7 +28,8 @@ pub(crate) fn text(
         None => "nothing was kept".to_owned(),
     };
     let floors = table_within(style, &floors, &[0], &OMITTED);
-    let parts = [floors, ceilings(calibration), clock_and_timer(calibration), busy_warning(calibration)];
+    let parts =
+        [floors, ceilings(calibration), clock_and_timer(calibration), busy_warning(calibration)];
     parts.into_iter().filter(|part| !part.is_empty()).map(|part| part + "\n").collect::<String>()
         + &kept
         + "\n"

@@ -70,7 +70,9 @@ impl SelftestResult {
     pub(crate) fn json(&self) -> Value {
         let Count { passed, total } = self.count();
         let (findings, mutations): (Vec<Value>, Vec<Value>) = match &self.found {
-            SelftestFindings::Oracles(findings) => (findings.iter().map(document).collect(), Vec::new()),
+            SelftestFindings::Oracles(findings) => {
+                (findings.iter().map(document).collect(), Vec::new())
+            }
             SelftestFindings::Mutations(mutations) => {
                 (Vec::new(), mutations.iter().map(mutation_document).collect())
             }
@@ -158,7 +160,11 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]], left_aligned: &[usize]
 }
 
 /// Formats these columns of rows.
-fn format_columns<const N: usize>(rows: &[[String; N]], columns: &[usize], left_aligned: &[usize]) -> String {
+fn format_columns<const N: usize>(
+    rows: &[[String; N]],
+    columns: &[usize],
+    left_aligned: &[usize],
+) -> String {
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
     };

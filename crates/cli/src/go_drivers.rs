@@ -78,16 +78,25 @@ const MYSQL: &[Parameter] = &[
     parameter("timeout", Same("connect-timeout")),
     parameter("interpolateParams", NoEffect("`prepare` in a job says how values are sent")),
     parameter("allowNativePasswords", NoEffect("they are allowed")),
-    parameter("checkConnLiveness", NoEffect("a connection that is lost is noticed when it is used")),
+    parameter(
+        "checkConnLiveness",
+        NoEffect("a connection that is lost is noticed when it is used"),
+    ),
     parameter("columnsWithAlias", NoEffect("names of columns are not used")),
     parameter("parseTime", NoEffect("values are not converted")),
     parameter("loc", NoEffect("values are not converted")),
     parameter("allowAllFiles", NoEffect("a statement may load the file that it names")),
-    parameter("allowCleartextPasswords", NoEffect("a server that asks for it gets it, only over TLS")),
+    parameter(
+        "allowCleartextPasswords",
+        NoEffect("a server that asks for it gets it, only over TLS"),
+    ),
     parameter("allowOldPasswords", Refused("passwords of before MySQL 4.1 protect nothing")),
     parameter("readTimeout", Refused("write `timeout = 1s` in a job")),
     parameter("writeTimeout", Refused("write `timeout = 1s` in a job")),
-    parameter("clientFoundRows", Refused("an update counts the rows that it changes: leave it out")),
+    parameter(
+        "clientFoundRows",
+        Refused("an update counts the rows that it changes: leave it out"),
+    ),
     parameter("multiStatements", Refused("write each statement in a `query` of its own")),
     parameter(
         "charset",
@@ -175,7 +184,9 @@ impl TranslatedOptions {
         };
         match mapping {
             Same(option) => self.set(option, value),
-            Values(option, words) => self.set(option, translate_value(&name, option, words, value)?),
+            Values(option, words) => {
+                self.set(option, translate_value(&name, option, words, value)?)
+            }
             Seconds(option) => self.set(option, translate_seconds(&name, &value)?),
             NoEffect(why) => self.notices.push(format!("`{name}` has no effect: {why}")),
             Refused(why) => return Err(format!("`{name}` is not accepted: {why}")),
@@ -193,7 +204,8 @@ impl TranslatedOptions {
             self.set(&name, value);
             return Ok(());
         }
-        let known = NETWORK_OPTIONS.into_iter().chain(parameters.iter().map(|parameter| parameter.name));
+        let known =
+            NETWORK_OPTIONS.into_iter().chain(parameters.iter().map(|parameter| parameter.name));
         let shown = if name.len() <= 40 { &name } else { "…" };
         Err(match closest(&name, known) {
             Some(near) => format!("`{shown}` is not accepted; did you mean `{near}`?"),

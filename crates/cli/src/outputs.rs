@@ -163,7 +163,8 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
         // A pipe or device may be opened several times.
         (Ok(one), Ok(other)) => one.is_file() && is_same_file(&one, &other),
         (Err(_), Err(_)) => {
-            path_at_creation(one).is_some_and(|path_of_one| Some(path_of_one) == path_at_creation(other))
+            let path = path_at_creation(one);
+            path.is_some() && path == path_at_creation(other)
         }
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     }

@@ -50,7 +50,8 @@ struct FileToRead {
 /// Returns the inputs of the jobs of a workload.
 fn inputs(file: &WorkloadFile) -> Vec<FileToRead> {
     let feeds = file.plan.jobs_and_parts().filter_map(|job| job.requests().feed.as_ref());
-    let named = feeds.map(|feed| FileToRead { path: file.files.input(&feed.file), is_secret: false });
+    let named =
+        feeds.map(|feed| FileToRead { path: file.files.input(&feed.file), is_secret: false });
     named.collect()
 }
 
@@ -103,7 +104,8 @@ impl InputReader {
     fn read_one(&self, named: &FileToRead) -> io::Result<InputFile> {
         let Content { bytes, sha256, beginning } = Content::read(&named.path)?;
         let is_kept = bytes <= LONGEST_KEPT_TEXT && !named.is_secret;
-        let text = is_kept.then_some(beginning).and_then(|beginning| String::from_utf8(beginning).ok());
+        let text =
+            is_kept.then_some(beginning).and_then(|beginning| String::from_utf8(beginning).ok());
         let path = named.path.strip_prefix(&self.folder).unwrap_or(&named.path);
         Ok(InputFile {
             path: path.display().to_string(),

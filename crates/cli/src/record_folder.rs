@@ -441,7 +441,10 @@ pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip 
 
 /// Returns a record for each arm, and in a sweep for each arm at each point: points have different
 /// loads, and no common mean.
-fn records_of_arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>, RecordError> {
+fn records_of_arms(
+    recorded: &RecordedExperiment,
+    file: &str,
+) -> Result<Vec<HistoryRecord>, RecordError> {
     let mut records = Vec::new();
     for arm_point in recorded.outline.arm_points() {
         let is_counting = |run: &&RecordedRun| {

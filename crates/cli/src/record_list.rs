@@ -142,7 +142,8 @@ impl RecordList {
             let name = name_below(&self.folder, &path);
             unusable_row(&name, Skip { reason: SkipReason::Unreadable, details: reason })
         };
-        Ok(SearchResult { files: found.collect(), folders: unreadable.into_iter().map(folder).collect() })
+        let folders = unreadable.into_iter().map(folder).collect();
+        Ok(SearchResult { files: found.collect(), folders })
     }
 }
 
@@ -242,7 +243,8 @@ fn row_of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
         Ok(view) => view,
         Err(error) => {
             let stored = stored_runs::view(path, name.to_owned()).ok().flatten();
-            return stored.map(row_of_stored_runs).ok_or_else(|| unread_experiment(path, error.text()));
+            let row = stored.map(row_of_stored_runs);
+            return row.ok_or_else(|| unread_experiment(path, error.text()));
         }
     };
     let is_over = view.state != report::ExperimentState::Interrupted;

@@ -209,7 +209,10 @@ fn show_examples(content: &mut ExperimentContent, plan: &RunPlan) -> Result<(), 
 }
 
 /// Returns the declarations of two arms that only one of them has: equal ones are not a difference.
-fn differing_declarations(ours: &[(String, String)], theirs: &[(String, String)]) -> Vec<(String, String)> {
+fn differing_declarations(
+    ours: &[(String, String)],
+    theirs: &[(String, String)],
+) -> Vec<(String, String)> {
     let only_ours = ours.iter().filter(|it| !theirs.contains(it));
     only_ours.chain(theirs.iter().filter(|it| !ours.contains(it))).cloned().collect()
 }
@@ -227,7 +230,10 @@ mod tests {
         let [before, url] = [("before", "vacuum"), ("url", "sqlite:b.db")];
         let [before, url] = [before, url].map(|(key, value)| (key.to_owned(), value.to_owned()));
         let other = (before.0.clone(), "analyze".to_owned());
-        assert_eq!(differing_declarations(std::slice::from_ref(&before), &[before.clone(), url.clone()]), [url]);
+        assert_eq!(
+            differing_declarations(std::slice::from_ref(&before), &[before.clone(), url.clone()]),
+            [url]
+        );
         assert_eq!(
             differing_declarations(std::slice::from_ref(&before), std::slice::from_ref(&other)),
             [before, other]

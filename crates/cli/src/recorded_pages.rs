@@ -92,7 +92,8 @@ impl RecordedPages {
         let field = |name: &str| form.value(name).unwrap_or_default();
         let note = Note::by(field("author"), field("text"), WallTime::now())
             .map_err(|error| PageRefusal::new(Status::BadRequest, error.to_string()))?;
-        archive::add_note(&self.path(name)?, &note).map_err(|error| unreadable_record(name, &error))?;
+        archive::add_note(&self.path(name)?, &note)
+            .map_err(|error| unreadable_record(name, &error))?;
         Ok(Response::see("added"))
     }
 
@@ -136,12 +137,15 @@ impl RecordedPages {
 }
 
 /// Remedy for two records that cannot be compared.
-const COMPARISON_REMEDY: &str = "mark two other records in the list, or name arms of experiments in the \
-                           address: `overlay?a=NAME%23ARM&b=NAME%23ARM`";
+const COMPARISON_REMEDY: &str =
+    "mark two other records in the list, or name arms of experiments in the address: \
+     `overlay?a=NAME%23ARM&b=NAME%23ARM`";
 
 impl Pages for RecordedPages {
     fn answer(&self, route: &Route) -> Answer {
-        let Some(_lock) = self.mutex(route).lock() else { return busy_refusal().page(route).into() };
+        let Some(_lock) = self.mutex(route).lock() else {
+            return busy_refusal().page(route).into();
+        };
         let made = match route {
             Route::Home { search, page } => self.list(search, *page),
             Route::Report { record, run } => self.report(record, *run),
@@ -153,7 +157,9 @@ impl Pages for RecordedPages {
     }
 
     fn take(&self, route: &Route, form: &Fields) -> Answer {
-        let Some(_lock) = self.mutex(route).lock() else { return busy_refusal().page(route).into() };
+        let Some(_lock) = self.mutex(route).lock() else {
+            return busy_refusal().page(route).into();
+        };
         let taken = match route {
             Route::Notes { record } => self.add_note(record, form),
             Route::Home { .. }
@@ -261,7 +267,9 @@ fn unreadable_record(name: &str, error: &RecordError) -> PageRefusal {
     let conflict = |reason: String| PageRefusal::new(Status::Conflict, reason);
     match error.kind() {
         RecordErrorKind::NotFound => not_found(&format!("the folder has no record `{name}`")),
-        RecordErrorKind::NoRun { .. } => not_found(Complaint::of(error).sentence()).with_answer_link(name),
+        RecordErrorKind::NoRun { .. } => {
+            not_found(Complaint::of(error).sentence()).with_answer_link(name)
+        }
         RecordErrorKind::SingleRun => {
             conflict(format!("`{name}` is the record of a single run, which has no number"))
                 .with_remedy("leave out `?run=`")

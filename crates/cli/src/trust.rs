@@ -157,7 +157,8 @@ pub(crate) fn check_options(
 /// Refuses a remote server that would receive a password not bound to one server: from the
 /// environment, or from a line of the password file for any host.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
-    let (password, remedy) = if is_given_a_password(target) && std::env::var_os(PASSWORD_VARIABLE).is_some() {
+    let is_set = std::env::var_os(PASSWORD_VARIABLE).is_some();
+    let (password, remedy) = if is_given_a_password(target) && is_set {
         (format!("the password in {PASSWORD_VARIABLE}"), "unset the variable")
     } else if let Some(path) = lab::password_file_for_any_host(target) {
         let remedy = match target.kind == TargetKind::Postgres {

@@ -81,7 +81,9 @@ fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
             let sentence = format!("`{}` here is not the file that was read", file.path);
             Err(Complaint::new(sentence).help(remedy(file)))
         }
-        Ok(FileOrigin::Missing) => Err(Complaint::new(reason_not_recorded(file)).help(remedy(file))),
+        Ok(FileOrigin::Missing) => {
+            Err(Complaint::new(reason_not_recorded(file)).help(remedy(file)))
+        }
         Err(error) => Err(Complaint::new(format!("cannot unpack `{}`: {error}", file.path))
             .help("set TMPDIR to a folder with room that can be written")),
     }

@@ -10,9 +10,9 @@
 //! resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), which leaves
 //! no time between check and use to exchange a file.
 //!
-//! Paths in URLs are only checked here ([`check_below_here`], [`check_database_below_here`]): SQLite
-//! opens its files by name, and a certificate or key is read anew for each driver. The check holds
-//! while no other user can write to the folder; `docs/trust.md` says so.
+//! Paths in URLs are only checked here ([`check_below_here`], [`check_database_below_here`]):
+//! SQLite opens its files by name, and a certificate or key is read anew for each driver. The check
+//! holds while no other user can write to the folder; `docs/trust.md` says so.
 
 mod companions;
 mod environment;
@@ -180,7 +180,8 @@ pub fn check_below_here(path: &Path) -> io::Result<()> {
 /// A [`Refusal`], or the system's error.
 pub fn check_database_below_here(path: &Path) -> io::Result<()> {
     let found = find_below_here(path)?;
-    let is_known = |end: &OsStr| DATABASE_EXTENSIONS.iter().any(|known| end.eq_ignore_ascii_case(known));
+    let is_known =
+        |end: &OsStr| DATABASE_EXTENSIONS.iter().any(|known| end.eq_ignore_ascii_case(known));
     if !path.extension().is_some_and(is_known) {
         return Err(Refusal::NotDatabaseName.into());
     }

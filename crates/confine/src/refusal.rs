@@ -24,7 +24,8 @@ pub enum Refusal {
     Special,
     /// The file is a pipe, whose opening may wait for ever.
     Pipe,
-    /// The name of a database does not end in one of [`DATABASE_EXTENSIONS`](crate::DATABASE_EXTENSIONS).
+    /// The name of a database does not end in one of
+    /// [`DATABASE_EXTENSIONS`](crate::DATABASE_EXTENSIONS).
     NotDatabaseName,
     /// The existing file with the name of a database is not an SQLite database.
     NotDatabase,
@@ -40,7 +41,10 @@ impl fmt::Display for Refusal {
             Refusal::Hidden => "a name with a part that begins with a dot",
             Refusal::NotCsv => "an output whose name does not end in `.csv`",
             Refusal::Exists => {
-                return write!(f, "the file exists: move it, or overwrite it with {ALLOW_FILES_OPTION}");
+                return write!(
+                    f,
+                    "the file exists: move it, or overwrite it with {ALLOW_FILES_OPTION}"
+                );
             }
             Refusal::Special => "a device or a socket",
             Refusal::Pipe => "a pipe in place of a file",

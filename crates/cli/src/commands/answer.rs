@@ -87,13 +87,21 @@ fn lost_record(path: &Path, error: &RecordError) -> Complaint {
 
 /// Prints the answer of a recorded run. The exit code reflects the verdict only: that the run was
 /// interrupted or lost its target is not a failure of the report.
-pub(crate) fn print_record(view: &View, args: &AnswerArgs, form: TextForm) -> Result<Exit, Complaint> {
+pub(crate) fn print_record(
+    view: &View,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<Exit, Complaint> {
     print_answer(view, args, form)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
 /// Prints the environment in which a record was made, without judging it.
-pub(crate) fn print_environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
+pub(crate) fn print_environment(
+    path: &Path,
+    run: Option<u32>,
+    json: bool,
+) -> Result<Exit, Complaint> {
     let about = open(path, run).and_then(|archive| archive.facts()).map(RunDetails::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
     let environment = Environment::of(&about);
@@ -105,7 +113,11 @@ pub(crate) fn print_environment(path: &Path, run: Option<u32>, json: bool) -> Re
 }
 
 /// Prints the answer of a run, and writes its test cases.
-pub(crate) fn print_answer(view: &View, args: &AnswerArgs, form: TextForm) -> Result<(), Complaint> {
+pub(crate) fn print_answer(
+    view: &View,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<(), Complaint> {
     let page = Page::of(view);
     match (args.json, args.markdown) {
         (true, _) => print_document(&report::json(&page))?,

@@ -21,7 +21,8 @@ use crate::{signals, stderr};
 const CALIBRATE_AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
 
 /// The remedy for a folder in which no calibration can be stored.
-const USE_ANOTHER_FOLDER: &str = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
+const USE_ANOTHER_FOLDER: &str =
+    "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     if let Some(folder) = &args.disk {
@@ -96,7 +97,8 @@ fn prepare_store() -> Result<Store, Complaint> {
     store.prepare().map_err(|error| {
         let file = store.file(&Machine::here());
         let folder = file.parent().unwrap_or(&file).display();
-        Complaint::new(format!("nothing can be written into `{folder}`: {error}")).help(USE_ANOTHER_FOLDER)
+        Complaint::new(format!("nothing can be written into `{folder}`: {error}"))
+            .help(USE_ANOTHER_FOLDER)
     })?;
     Ok(store)
 }

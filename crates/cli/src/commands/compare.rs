@@ -38,7 +38,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     if args.figures.are_requested() {
         view.overlay = overlay(&groups, &view)?;
     }
-    if let Some(exit) = figures::print_requested(&args.figures, || Ok(report::comparison_figures(&view)))? {
+    let figures = || Ok(report::comparison_figures(&view));
+    if let Some(exit) = figures::print_requested(&args.figures, figures)? {
         return Ok(exit);
     }
     if let Some(path) = &args.figures.html {
@@ -47,7 +48,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     match (args.answer.json, args.answer.markdown) {
         (true, _) => answer::print_document(&report::comparison_json(&view))?,
         (false, true) => answer::print(&report::comparison_markdown(&view))?,
-        (false, false) => answer::print(&report::comparison_text(&view, &answer::unwrapped_style()))?,
+        (false, false) => {
+            answer::print(&report::comparison_text(&view, &answer::unwrapped_style()))?
+        }
     }
     answer::write_cases(&args.answer, || TestSuite::of_comparison(&view, args.answer.strict))?;
     Ok(Exit::of_comparison(&view, args.answer.strict))

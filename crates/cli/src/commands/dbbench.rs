@@ -580,7 +580,8 @@ mod tests {
     fn reports_are_printed_each_second_unless_disabled() {
         let shown = |line: &str| {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-            FlagOptions::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().progress_style()
+            let parsed = go_flags::parse(FLAGS, &words).unwrap();
+            FlagOptions::of(&parsed.flags).unwrap().progress_style()
         };
         assert_eq!(shown(""), ProgressStyle::Lines(ReportInterval::Seconds(1)));
         assert_eq!(shown("--intermediate-stats=f"), ProgressStyle::Lines(ReportInterval::Never));

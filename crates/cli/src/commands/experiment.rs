@@ -147,7 +147,8 @@ fn print_failure(
         Some(_) => LoadingCommand::Resumption,
         None => LoadingCommand::Load,
     };
-    let complaint = complaint(error, file, record, command).without_secrets(&file.experiment.secrets());
+    let complaint =
+        complaint(error, file, record, command).without_secrets(&file.experiment.secrets());
     let Some(exit) = exit_of(error, record) else { return Err(complaint) };
     complaint.print();
     if record.exists() {
@@ -623,7 +624,8 @@ fn complaint(
         }
         _ => {}
     }
-    let of_line = complaint_about_run(error, file, command).or_else(|| complaint_about_statement(error, file));
+    let of_line = complaint_about_run(error, file, command)
+        .or_else(|| complaint_about_statement(error, file));
     let complaint = of_line.unwrap_or_else(|| Complaint::of(error));
     let complaint = match &*error.problem {
         Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(SETUP_TIMEOUT)),

@@ -18,7 +18,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     let mut parts = Vec::new();
     for name in &args.names {
         let before = parts.len();
-        parts.extend(all.iter().filter(|one| one.is_about(name)).map(|one| explanation_text(name, one)));
+        let found = all.iter().filter(|one| one.is_about(name));
+        parts.extend(found.map(|one| explanation_text(name, one)));
         if parts.len() == before {
             return Err(unknown(name, &all));
         }

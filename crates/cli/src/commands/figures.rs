@@ -19,7 +19,10 @@ use crate::record_file::RecordFile;
 const MOST_NAMES: usize = 12;
 
 /// Prints or writes the figures of a record that the options request; `None` if they request none.
-pub(crate) fn print_for_report(args: &ReportArgs, record: &RecordFile) -> Result<Option<Exit>, Complaint> {
+pub(crate) fn print_for_report(
+    args: &ReportArgs,
+    record: &RecordFile,
+) -> Result<Option<Exit>, Complaint> {
     if let Some(path) = &args.figures.html {
         return html(args, record, path).map(Some);
     }

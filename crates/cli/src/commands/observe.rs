@@ -30,7 +30,8 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
-    let (described, command) = (command_without_secrets(&args.command), command(args, target.as_ref()));
+    let (described, command) =
+        (command_without_secrets(&args.command), command(args, target.as_ref()));
     let order = AttachOrder {
         subject,
         described,

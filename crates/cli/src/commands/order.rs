@@ -154,7 +154,8 @@ pub(crate) fn with_path(command: &str, path: &str) -> Option<String> {
 /// Returns the complaint about a run that failed to start, without secrets that the database
 /// repeats. `command` decides the remedy for tables that exist already.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
-    let complaint = complaint_with_secrets(file, error, command).without_secrets(&file.plan.secrets());
+    let complaint =
+        complaint_with_secrets(file, error, command).without_secrets(&file.plan.secrets());
     match error.is_unanswered() {
         true => complaint.with_exit(Exit::Unreachable),
         false => complaint,
@@ -162,7 +163,11 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, command: LoadingComm
 }
 
 /// Returns the complaint with the whole message of the database, secrets included.
-fn complaint_with_secrets(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
+fn complaint_with_secrets(
+    file: &WorkloadFile,
+    error: &Error,
+    command: LoadingCommand,
+) -> Complaint {
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {
         Error::Failed(Failed::Statement { place, error: refusal }) => {

@@ -202,7 +202,8 @@ impl Bundle<'_> {
         self.files.sort();
         let line = |name: &String| {
             let path = self.folder.join(name);
-            let hash = read_files::sha256(&path).map_err(|error| self.request.cannot_write(&error))?;
+            let hash =
+                read_files::sha256(&path).map_err(|error| self.request.cannot_write(&error))?;
             Ok(format!("{hash}  {name}\n"))
         };
         let lines = self.files.iter().map(line).collect::<Result<String, Complaint>>()?;

@@ -220,7 +220,10 @@ mod tests {
     fn command_of_a_record_is_split_as_a_shell_does() {
         for text in ["shop.ini", "it's", "", "a b", "sim:mm1?service=1ms&x='"] {
             let line = format!("assay run {}", shell_word(text));
-            assert_eq!(split_words(&line), Some(vec!["assay".into(), "run".into(), text.to_owned()]));
+            assert_eq!(
+                split_words(&line),
+                Some(vec!["assay".into(), "run".into(), text.to_owned()])
+            );
         }
         assert_eq!(split_words("assay 'run"), None);
         assert_eq!(split_words("  a   b "), Some(vec!["a".to_owned(), "b".to_owned()]));

@@ -12,7 +12,8 @@ use super::snapshot::{COLUMNS, DisplaySnapshot, Row, percent, waiting_line};
 use super::state::{Phase, ReportInterval, Shared, State};
 use crate::stderr;
 
-/// Longest run that is reported every second; longer ones are reported every [`LONG_RUN_INTERVAL_S`] seconds.
+/// Longest run that is reported every second; longer ones are reported every
+/// [`LONG_RUN_INTERVAL_S`] seconds.
 const SHORT_RUN: Nanos = Nanos::from_secs(60);
 const LONG_RUN_INTERVAL_S: u64 = 10;
 

@@ -64,7 +64,8 @@ impl DisplaySnapshot {
         let (activity, progress) = activity(state);
         let latest = state.live.as_ref().and_then(LiveView::latest);
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
-        let busiest = state.live.as_ref().and_then(LiveView::busiest).map(|busy| busiest_line(&busy));
+        let busiest =
+            state.live.as_ref().and_then(LiveView::busiest).map(|busy| busiest_line(&busy));
         let awaited = state.awaited.iter().map(|pipe| waiting_line(pipe)).collect();
         let (title, series_rows) = (state.title.clone(), Vec::new());
         DisplaySnapshot { title, activity, awaited, busiest, progress, rows, series_rows }
@@ -271,7 +272,8 @@ pub(super) mod tests {
         let phase = Phase::Running { zero: Monotonic.now() };
         let duration = Some(Nanos::from_secs(3_600));
         let activity = |is_virtual| {
-            DisplaySnapshot::of(&State { phase: phase.clone(), duration, is_virtual, ..state() }).activity
+            let state = State { phase: phase.clone(), duration, is_virtual, ..state() };
+            DisplaySnapshot::of(&state).activity
         };
         let (real, simulated) = (activity(false), activity(true));
         assert!(real.starts_with("warming up, 00:0") && real.ends_with(" left"), "{real}");

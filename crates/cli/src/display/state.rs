@@ -138,7 +138,10 @@ impl State {
 
     /// Returns the state of an experiment before its first run.
     pub(super) fn of_experiment(ask: &str) -> State {
-        State { experiment: Some(ExperimentProgress::default()), ..State::with_title(ask.to_owned()) }
+        State {
+            experiment: Some(ExperimentProgress::default()),
+            ..State::with_title(ask.to_owned())
+        }
     }
 
     /// Returns a state before anything began, without jobs.

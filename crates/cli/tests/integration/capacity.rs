@@ -291,7 +291,8 @@ fn condition_that_holds_at_no_rate_is_missed() {
 #[test]
 fn search_that_exceeds_its_budget_is_invalid() {
     let slow = search_on("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
-    let document = run_search(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
+    let document =
+        run_search(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -438,8 +439,9 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
 /// According to the calibration, no thread sends more than 8,000 requests per second.
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
+    let search = search_on("sim:null");
     let place =
-        place(&search_on("sim:null").replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
+        place(&search.replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
     place.assay(&["calibrate", "--quick"]).expect(0);
     let folder = place.at("state/assay");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();

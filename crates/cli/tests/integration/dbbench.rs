@@ -248,7 +248,8 @@ fn answer_names_the_row_per_request_file_as_given() {
 /// The pipe belongs to its reader, and was not created by the run.
 #[test]
 fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
-    let place = TestFolder::with("[setup]\nquery=insert into nowhere values (1)\n[a]\nquery=select 1\n");
+    let place =
+        TestFolder::with("[setup]\nquery=insert into nowhere values (1)\n[a]\nquery=select 1\n");
     assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
     let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", "pipe"];
     let ran = place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat());
@@ -259,7 +260,8 @@ fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
 /// Opening the pipe would wait for a reader, and the end of the run would wait with it.
 #[test]
 fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
-    let place = TestFolder::with(&format!("{TABLE}[a]\nquery=insert into t values ('', '')\ncount=9\n"));
+    let place =
+        TestFolder::with(&format!("{TABLE}[a]\nquery=insert into t values ('', '')\ncount=9\n"));
     assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
     dbbench(&place, &["--query-stats-file", "pipe"]);
     assert_eq!(rows(&place, "true"), 9);

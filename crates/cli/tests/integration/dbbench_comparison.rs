@@ -556,7 +556,10 @@ impl Case {
         let read = |name: &str| fs::read_to_string(place.at(name)).unwrap();
         RunResults {
             logged: self.in_order(logged(&account)),
-            begun: if self.flags.contains(&EACH) { parse_request_rows(&read("each.csv")) } else { Vec::new() },
+            begun: match self.flags.contains(&EACH) {
+                true => parse_request_rows(&read("each.csv")),
+                false => Vec::new(),
+            },
             invariant: self.invariant_query.map(ask),
             effect: self.effect.as_ref().map(|effect| ask(effect.query).trim().parse().unwrap()),
             results: self.results_file.map(read),
@@ -587,7 +590,8 @@ impl Case {
         let mut late = Vec::new();
         for ((_, number), logged) in self.sent.iter().zip(logged) {
             let (count, length_s) = (logged.count, logged.length_s());
-            let of = format!("{program:?}, {}: `{}`, {count} in {length_s} s", self.file, logged.text);
+            let of =
+                format!("{program:?}, {}: `{}`, {count} in {length_s} s", self.file, logged.text);
             let is_right = match number {
                 Exactly(number) => count == *number,
                 Rate(ticks) => {

@@ -93,8 +93,8 @@ fn summary_that_violates_the_schema_is_noticed() {
 
 #[test]
 fn transfer_of_the_example_keeps_the_total_balance() {
-    let place =
-        TestFolder::with(&repository("workloads/accounts.ini").replace("drop table", "select 1 from"));
+    let workload = repository("workloads/accounts.ini");
+    let place = TestFolder::with(&workload.replace("drop table", "select 1 from"));
     let shorter = ["--duration", "2s", "--warmup", "0s", "--set", "rows=1k", "--json", "--quiet"];
     let mut args = vec!["run", "w.ini", "--url", "sqlite:shop.db", "--out", "r.assay"];
     args.extend(shorter);

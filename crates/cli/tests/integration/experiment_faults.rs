@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::example::assert_keeps_to;
 use crate::experiment_end::assert_ended;
-use crate::support::{CommandResult, Running, TestFolder, UNUSED_ADDRESS, ended_runs, number, wait_until};
+use crate::support::{
+    CommandResult, Running, TestFolder, UNUSED_ADDRESS, ended_runs, number, wait_until,
+};
 
 /// A workload on a database file, with data.
 pub(crate) const LITE: &str = "\
@@ -684,7 +686,10 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
         let line = if killed > 0 { &RESUME } else { &VIRTUAL };
         // The journal appears only after the line of output for which the test waits.
         let awaits_journal = killed % 5 == 4;
-        let mut run = if awaits_journal { place.start(line) } else { place.start_in_lockstep(line) };
+        let mut run = match awaits_journal {
+            true => place.start(line),
+            false => place.start_in_lockstep(line),
+        };
         let is_over = !run.prints_line_before_end(moments[killed % moments.len()]);
         while !is_over && awaits_journal && !journal.exists() && run.is_running() {
             std::hint::spin_loop();

@@ -76,9 +76,14 @@ fn start(place: &TestFolder, url: &str, password: Option<&str>, record: [&str; 2
     Running::of(&mut command(place, url, password, record))
 }
 
-/// Starts such an experiment [in step](Running::in_lockstep) with the test, which acts during one of
-/// the runs.
-fn start_in_lockstep(place: &TestFolder, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
+/// Starts such an experiment [in lockstep](Running::in_lockstep) with the test, which acts during
+/// one of the runs.
+fn start_in_lockstep(
+    place: &TestFolder,
+    url: &str,
+    password: Option<&str>,
+    record: [&str; 2],
+) -> Running {
     Running::in_lockstep(&mut command(place, url, password, record))
 }
 

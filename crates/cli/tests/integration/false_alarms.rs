@@ -29,7 +29,11 @@ fn virtual_experiment_counts_its_false_alarms_and_stores_none() {
     let line = ["run", "aa.ini", "--virtual", "--out", "r.assay", "--quiet"];
     let ran = place.assay(&line).expect(0);
     let words = "of 2 comparisons of throughput(read) between equal arms found a difference; pairs";
-    assert!(ran.stdout_line().contains(" A/A: ") && ran.stdout_line().contains(words), "{}", ran.stdout);
+    assert!(
+        ran.stdout_line().contains(" A/A: ") && ran.stdout_line().contains(words),
+        "{}",
+        ran.stdout
+    );
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     assert_eq!(document["false_alarms"]["comparisons"], 2);

@@ -10,7 +10,9 @@ use serde_json::Value;
 use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
 
 use crate::faulty_server::{FaultyAnswer, FaultyServer};
-use crate::support::{CommandResult, Running, TestFolder, UNUSED_ADDRESS, assert_balanced, job, number_after};
+use crate::support::{
+    CommandResult, Running, TestFolder, UNUSED_ADDRESS, assert_balanced, job, number_after,
+};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -77,7 +79,11 @@ fn refused_login_names_the_server_and_the_remedy() {
         check(url("assay"), &at, &["password", "ASSAY_PASSWORD", "`assay`"]);
         check(url("no_such_shop"), &at, &["no_such_shop", "name another"]);
         check(url("assay?tls=require"), &at, &["has no TLS", "`tls=off`"]);
-        check(format!("{scheme}://{UNUSED_ADDRESS}/d"), UNUSED_ADDRESS, &["no server listens there; start it"]);
+        check(
+            format!("{scheme}://{UNUSED_ADDRESS}/d"),
+            UNUSED_ADDRESS,
+            &["no server listens there; start it"],
+        );
         let web = FaultyServer::sending(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
         check(format!("{scheme}://{web}/d"), &web, &["does not speak"]);
         let silent = FaultyServer::sending(b"").address();
@@ -88,7 +94,9 @@ fn refused_login_names_the_server_and_the_remedy() {
 
 /// Waits until requests are answered.
 fn is_running(run: &mut Running) {
-    run.wait_for_matching_line("some are answered", |line| number_after(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
 }
 
 /// Checks that all errors are disconnects, that the event of the first disconnect has these words,

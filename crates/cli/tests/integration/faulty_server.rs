@@ -182,7 +182,9 @@ fn serve_client(
         let asked = next(&mut stream)?;
         // The setup reads settings with statements of its own, which are not measured.
         let is_measured = asked.windows(8).any(|part| part == b"select 1");
-        if is_measured && answers.fetch_add(1, Ordering::Relaxed) % REPLACED_EVERY == REPLACED_EVERY - 1 {
+        if is_measured
+            && answers.fetch_add(1, Ordering::Relaxed) % REPLACED_EVERY == REPLACED_EVERY - 1
+        {
             stream.write_all(&answer.bytes)?;
             if answer.hangs_up {
                 return Ok(());

@@ -52,8 +52,9 @@ fn run_to_its_end(place: &TestFolder, args: &[&str]) {
 #[test]
 fn numbers_of_rows_are_limited_wherever_they_are_shown() {
     let claim = "query = select 1 /* sim: rows=18446744073709551615 */\n";
-    let place =
-        TestFolder::with(&format!("duration = 2s\n[a]\n{claim}{claim}rate = 10\narrival = uniform\n"));
+    let place = TestFolder::with(&format!(
+        "duration = 2s\n[a]\n{claim}{claim}rate = 10\narrival = uniform\n"
+    ));
     let summary = place.run_virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0).json();
     let most = i64::MAX;
     assert_eq!(job(&summary, "a")["rows"], most, "{summary}");

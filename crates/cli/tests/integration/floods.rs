@@ -59,7 +59,8 @@ fn one_signal_ends_a_run_whose_answers_have_no_end() {
     let setup = "[setup]\nquery = select 'odd'\n[read]\nquery = select 1\n";
     for answer in FLOODS {
         for workload in [measured, setup] {
-            let ran = interrupted(workload, &FaultyServer::endless(ODD_STATEMENT, answer)).expect(130);
+            let ran =
+                interrupted(workload, &FaultyServer::endless(ODD_STATEMENT, answer)).expect(130);
             assert_eq!(ran.json()["run"]["ended"], "interrupted", "{answer:?}: {workload}");
         }
     }

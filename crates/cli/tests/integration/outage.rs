@@ -106,12 +106,18 @@ arrival = uniform
     let place = TestFolder::with(workload);
     let url = "sqlite:t.db?journal=memory&synchronous=off";
     let mut run = place.start(&["run", "w.ini", "--url", url, "--json", "--out", "r.assay"]);
-    run.wait_for_matching_line("some are written", |line| number_after(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are written", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
     fs::rename(place.at("t.db"), place.at("away.db")).unwrap();
-    run.wait_for_matching_line("none is written", |line| number_after(line, "achieved/s") == Some(0.0));
+    run.wait_for_matching_line("none is written", |line| {
+        number_after(line, "achieved/s") == Some(0.0)
+    });
     assert!(!place.at("t.db").exists(), "no empty file takes its place");
     fs::rename(place.at("away.db"), place.at("t.db")).unwrap();
-    run.wait_for_matching_line("some are written", |line| number_after(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are written", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
     run.signal(Signal::SIGINT);
     let summary = run.wait_for_end().expect(130).json();
     assert_balanced(&summary);

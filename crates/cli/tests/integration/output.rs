@@ -208,8 +208,9 @@ fn pipes_get_no_escape_sequences() {
 
 #[test]
 fn plain_lines_come_once_a_second_at_most() {
-    let place =
-        TestFolder::with("duration = 10s\n[a]\nquery = select 1\nrate = 50\n[b]\nquery = select 2\n");
+    let place = TestFolder::with(
+        "duration = 10s\n[a]\nquery = select 1\nrate = 50\n[b]\nquery = select 2\n",
+    );
     let args = ["run", "w.ini", "--url", "sim:mm1", "--out", "r.assay"];
     let mut run = place.start(&args);
     run.wait_for_second(3, "a");

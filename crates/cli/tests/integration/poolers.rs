@@ -4,7 +4,9 @@ use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
 use testbed::{Options, Server, Via};
 
-use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job, number_after, wait_until};
+use crate::support::{
+    CommandResult, Running, TestFolder, assert_balanced, job, number_after, wait_until,
+};
 
 const PGPOOL: Via = Via::Pgpool { cache: None };
 
@@ -261,7 +263,9 @@ fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
          [observe]\ndatabase = no\n",
     );
     let mut holding = start(&holder, &server);
-    holding.wait_for_matching_line("some are answered", |line| number_after(line, "achieved/s") > Some(0.0));
+    holding.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s") > Some(0.0)
+    });
     // A writer waits five seconds for its first answer, and the last batches of a load as long. A
     // busy machine may delay the end to that time, but not in every attempt.
     let late: Vec<String> = (0..3).map_while(|_| interrupt_a_waiting_load(&server).err()).collect();

@@ -116,7 +116,11 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     // On a machine with other work the load generator may fail.
     if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
         let ran = run.wait_for_end().expect(3);
-        assert!(ran.stdout_line().contains("the load generator or the machine failed"), "{}", ran.stdout);
+        assert!(
+            ran.stdout_line().contains("the load generator or the machine failed"),
+            "{}",
+            ran.stdout
+        );
         return;
     }
     run.signal(Signal::SIGINT);

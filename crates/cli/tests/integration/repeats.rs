@@ -249,7 +249,8 @@ fn experiment_without_an_answer_is_not_repeated() {
     place.write("in/read.ini", workload);
     let arms = "[arm a]\n[arm b]\noption.service = 0.9ms\n";
     place.write("in/q.ini", format!("[question]\nask = ?\nworkload = read.ini\n{arms}"));
-    let mut running = place.start_in_lockstep(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
+    let mut running =
+        place.start_in_lockstep(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
     running.wait_for_line("run 3 of");
     running.signal(Signal::SIGKILL);
     running.wait_for_end();

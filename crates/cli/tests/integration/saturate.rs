@@ -396,7 +396,8 @@ fn invalid_step_is_repeated_and_then_ends_the_experiment() {
     let search =
         "[saturate]\nvary = rate(read)\nvalues = 200, 400\nuntil = throughput gains < 5%\n";
     place.write("e.ini", format!("{ARMS}{search}"));
-    let ran = place.start(&["run", "e.ini", "--out", "r.assay"]).wait_for_end_with_pauses().expect(3);
+    let ran =
+        place.start(&["run", "e.ini", "--out", "r.assay"]).wait_for_end_with_pauses().expect(3);
     assert!(ran.stderr.contains("run 3: step 1 of at most 2, rate(read) = 200, again"));
     let words = "No answer: the load generator or the machine failed in every attempt at \
                  rate(read) = 200/s ";
@@ -474,7 +475,11 @@ fn assert_observed(url: &str, seconds: u32) {
     // On a machine with other work the load generator may fail.
     if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
         let ran = run.wait_for_end().expect(3);
-        assert!(ran.stdout_line().contains("the load generator or the machine failed"), "{}", ran.stdout);
+        assert!(
+            ran.stdout_line().contains("the load generator or the machine failed"),
+            "{}",
+            ran.stdout
+        );
         return;
     }
     run.signal(Signal::SIGINT);

@@ -26,12 +26,16 @@ fn run(place: &TestFolder, server: &Server, more: &[&str]) -> CommandResult {
 
 /// Waits until requests are answered.
 fn is_running(run: &mut Running) {
-    run.wait_for_matching_line("some are answered", |line| number_after(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
 }
 
 /// Waits until no request was answered for a second.
 fn is_silent(run: &mut Running) {
-    run.wait_for_matching_line("none is answered", |line| number_after(line, "achieved/s") == Some(0.0));
+    run.wait_for_matching_line("none is answered", |line| {
+        number_after(line, "achieved/s") == Some(0.0)
+    });
 }
 
 const ACCOUNTS: &str = include_str!("../../../../workloads/accounts.ini");
@@ -350,7 +354,8 @@ fn outage(place: &TestFolder) -> String {
 fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind).max_connections(10)).unwrap();
-        let place = TestFolder::with(&READ.replace("rate = 500\narrival = uniform", "concurrency = 30"));
+        let place =
+            TestFolder::with(&READ.replace("rate = 500\narrival = uniform", "concurrency = 30"));
         let summary = run(&place, &server, &["--duration", "2s"]).json();
         assert_balanced(&summary);
         let read = job(&summary, "read");
@@ -583,8 +588,8 @@ fn the_mixed_study_of_dbbench_runs_on_mariadb() {
     }
     let server = Server::start(&Options::mariadb()).unwrap();
     let (text, _) = MARIADB.split_once("[teardown]").unwrap();
-    let place =
-        TestFolder::with(&text.replace("duration=40s", "duration=3s").replace("rate=0.1\n", "rate=1\n"));
+    let shorter = text.replace("duration=40s", "duration=3s").replace("rate=0.1\n", "rate=1\n");
+    let place = TestFolder::with(&shorter);
     let mut command = place.command(&["dbbench", "--driver", "mysql", "--host", "127.0.0.1"]);
     let port = server.port().to_string();
     command.args(["--port", &port, "--username", "assay", "--database", "assay", "w.ini"]);

@@ -102,7 +102,8 @@ fn an_interrupt_while_a_table_is_filled_ends_the_run_and_drops_the_table() {
 #[test]
 fn a_second_interrupt_ends_the_run_at_once_and_the_record_can_be_read() {
     // The server stalls from the beginning, and the run would wait an hour for it.
-    let place = TestFolder::with("duration = 2h\ndrain = 1h\n[read]\nquery = select 1\nrate = 100\n");
+    let place =
+        TestFolder::with("duration = 2h\ndrain = 1h\n[read]\nquery = select 1\nrate = 100\n");
     let url = "sim:mm1?stall=3h&stall-every=4h";
     let mut run = place.start(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
     run.wait_for_second(1, "read");
@@ -123,7 +124,8 @@ fn a_second_interrupt_ends_the_run_at_once_and_the_record_can_be_read() {
 fn an_interrupt_ends_even_a_setup_that_never_returns() {
     let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
                    select count(*) from n";
-    let place = TestFolder::with(&format!("[setup]\nquery = {endless}\n[read]\nquery = select 1\n"));
+    let place =
+        TestFolder::with(&format!("[setup]\nquery = {endless}\n[read]\nquery = select 1\n"));
     let mut run = place.start(&RUN);
     run.wait_for_line("setup, statement 1 of 1");
     run.signal(Signal::SIGINT);

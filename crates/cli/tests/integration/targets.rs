@@ -72,7 +72,8 @@ fn unused_main_target_is_neither_created_nor_recorded() {
 
 #[test]
 fn virtual_time_demands_that_all_targets_are_simulated() {
-    let place = TestFolder::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", "sqlite:c.db"));
+    let place =
+        TestFolder::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", "sqlite:c.db"));
     let ran = place.run_virtually("sim:mm1", &[]);
     ran.refuses(&["w.ini: [target model] is not a simulated server", "leave out --virtual"]);
     place.run_virtually("sqlite:m.db", &[]).refuses(&["--url sim:mm1"]);

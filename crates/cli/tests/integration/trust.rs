@@ -80,7 +80,10 @@ fn results_are_new_files_in_the_folder_of_the_record() {
     assert_eq!(fs::read_to_string(place.at("records/new.csv")).unwrap(), "x\n");
     let again = into("../records/again.assay");
     let ran = assay(&place, &again).expect(2);
-    assert!(ran.stderr.contains("the file exists: move it, or overwrite it with --allow-files"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("the file exists: move it, or overwrite it with --allow-files"),
+        "{ran:?}"
+    );
     assert_ne!(assay(&place, &[&again[..], &["--allow-files"]].concat()).code, 2);
 }
 

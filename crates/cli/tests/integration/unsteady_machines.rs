@@ -130,7 +130,8 @@ fn machine_that_becomes_ever_slower_is_not_a_difference_between_the_arms() {
         experiments.assert_conclusions_are_correct();
         // Each round is slower than the one before.
         let in_round = |round: u32, of: &str| {
-            experiments.query_throughputs(&format!("{of}(case when round = {round} then value end)"))
+            let sql = format!("{of}(case when round = {round} then value end)");
+            experiments.query_throughputs(&sql)
         };
         for round in 1..12 {
             assert!(in_round(round - 1, "min") > in_round(round, "max"), "{round}");

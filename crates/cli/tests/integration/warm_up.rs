@@ -27,8 +27,8 @@ fn automatic_warm_up_excludes_a_cold_start() {
 #[test]
 fn run_that_changes_halfway_was_never_steady() {
     let place = TestFolder::with(AUTO);
-    let ran =
-        place.run_virtually("sim:mmc?service=1ms&servers=unlimited&slower=0.5&slower-from=60s", &[]);
+    let server = "sim:mmc?service=1ms&servers=unlimited&slower=0.5&slower-from=60s";
+    let ran = place.run_virtually(server, &[]);
     let summary = ran.expect(3).json();
     let found = check(&summary, "warm-up");
     assert_eq!(found["status"], "invalid", "{found}");

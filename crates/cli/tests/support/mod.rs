@@ -287,7 +287,9 @@ impl Running {
     #[track_caller]
     pub(crate) fn wait_for_second(&mut self, second: u64, job: &str) {
         let what = format!("second {second} of {job}");
-        self.wait_for_matching_line(&what, |line| reported_second(line, job).is_some_and(|at| at >= second));
+        self.wait_for_matching_line(&what, |line| {
+            reported_second(line, job).is_some_and(|at| at >= second)
+        });
     }
 
     /// Waits for these words on stderr; returns false if the program ends without them.
