@@ -10,7 +10,7 @@ use record::{InputFile, LONGEST_KEPT_TEXT};
 
 use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
-use crate::read_files;
+use crate::input_files;
 use crate::reading::EXPERIMENT;
 
 /// The files of a record in a temporary folder, which is removed with this value.
@@ -103,7 +103,7 @@ enum FileOrigin {
 
 /// Copies a file of the current folder, if it has this hash.
 fn copy_if_same(from: &Path, to: &Path, sha256: &str) -> io::Result<FileOrigin> {
-    match read_files::sha256(from) {
+    match input_files::sha256(from) {
         Ok(hash) if hash == sha256 => fs::copy(from, to).map(|_| FileOrigin::InCurrentFolder),
         Ok(_) => Ok(FileOrigin::Different),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FileOrigin::Missing),

@@ -38,7 +38,7 @@ use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
 use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperiment, VERSION};
 use crate::workload_folder::WorkloadFolder;
-use crate::{read_files, signals, stderr, trust};
+use crate::{input_files, signals, stderr, trust};
 
 /// Name of the fact with the command line.
 const COMMAND: &str = "command";
@@ -98,7 +98,7 @@ pub(crate) fn execute(
         });
     })?;
     let facts = facts(file, command.clone());
-    let files = read_files::of_experiment(file)?;
+    let files = input_files::of_experiment(file)?;
     let mut origin = origin_facts(args, file);
     origin.extend(search.iter().flat_map(search_facts));
     let (record, ended) = place.create_with(

@@ -15,7 +15,7 @@ use crate::complain::Complaint;
 use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
 use crate::reading::{self, ReadPurpose};
-use crate::{read_files, signals, trust};
+use crate::{input_files, signals, trust};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let reading = ReadPurpose { record: args.out.as_deref(), ..ReadPurpose::default() };
@@ -35,7 +35,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     answer::check_cases(&args.answer, place.path())?;
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
-    let order = Order { inputs: read_files::of_workload(&file)?, ..order };
+    let order = Order { inputs: input_files::of_workload(&file)?, ..order };
     let shown = if args.quiet { ProgressStyle::Silent } else { ProgressStyle::Automatic };
     let display = Arc::new(Display::of_load(shown, &order));
     let shown = Arc::clone(&display);

@@ -8,7 +8,7 @@ use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
-use crate::commands::remedy::{self, LoadingCommand, Refused};
+use crate::commands::remedy::{self, LoadingCommand, RejectedStatement};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::workload_file::{WorkloadFile, file_name};
@@ -171,7 +171,7 @@ fn complaint_with_secrets(
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {
         Error::Failed(Failed::Statement { place, error: refusal }) => {
-            let remedy = remedy::of(Refused {
+            let remedy = remedy::of(RejectedStatement {
                 place,
                 class: refusal.class(),
                 code: refusal.code(),

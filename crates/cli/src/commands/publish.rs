@@ -20,7 +20,7 @@ use crate::bundle::{self, PackError};
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::read_files;
+use crate::input_files;
 use crate::recorded_experiment::{PATH, PLANS, RecordedExperiment};
 use crate::workload_file::file_name;
 use crate::workload_folder::folder_of;
@@ -203,7 +203,7 @@ impl Bundle<'_> {
         let line = |name: &String| {
             let path = self.folder.join(name);
             let hash =
-                read_files::sha256(&path).map_err(|error| self.request.cannot_write(&error))?;
+                input_files::sha256(&path).map_err(|error| self.request.cannot_write(&error))?;
             Ok(format!("{hash}  {name}\n"))
         };
         let lines = self.files.iter().map(line).collect::<Result<String, Complaint>>()?;

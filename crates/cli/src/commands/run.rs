@@ -21,7 +21,7 @@ use crate::live_pages::LiveServers;
 use crate::outputs::{self, Outputs};
 use crate::reading::{self, AnyFile, ReadPurpose};
 use crate::workload_file::WorkloadFile;
-use crate::{read_files, signals, trust};
+use crate::{input_files, signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     match reading::read_any(&args.file, reading(args))? {
@@ -105,7 +105,7 @@ fn run_file(
     let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let calibration = if args.is_virtual { None } else { calibrate::stored_calibration() };
-    let inputs = read_files::of_workload(&file)?;
+    let inputs = input_files::of_workload(&file)?;
     let order = Order { op_log, calibration, inputs, label: args.label.clone(), ..order };
     let display = Arc::new(Display::new(shown, &order));
     let has_metrics = servers.have_metrics();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{CommandResult, Running, TestFolder, wait_until};
 
 /// A script that drops its options and the host, as ssh does, and runs the rest in a local shell.
-const RUNS_IT_HERE: &str = "#!/bin/sh
+const LOCAL_SSH_SCRIPT: &str = "#!/bin/sh
 while [ \"$1\" != -- ]; do shift; done
 shift 2
 echo \"$$\" > ssh.pid
@@ -49,14 +49,14 @@ fn count(place: &TestFolder, component: &str) -> i64 {
     record.query_row(sql, [component], |row| row.get(0)).unwrap()
 }
 
-fn last(place: &TestFolder, component: &str, metric: &str) -> Option<f64> {
+fn last_value(place: &TestFolder, component: &str, metric: &str) -> Option<f64> {
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let sql = "select value from series join sample using (series) where component = ? and \
                metric = ? order by at_s desc limit 1";
     record.query_row(sql, [component, metric], |row| row.get(0)).ok()
 }
 
-fn unseen(document: &Value) -> Vec<(String, String)> {
+fn unseen_components(document: &Value) -> Vec<(String, String)> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
     let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
     unseen.iter().map(|it| (text(it, "what"), text(it, "why"))).collect()
@@ -67,20 +67,20 @@ fn samples_of_another_machine_are_recorded_under_its_name() {
     let server = testbed::shared(testbed::Kind::Postgres);
     let workload = "duration = 4s\n[observe]\nevery = 250ms\nhost = ssh://u@db1:2222\n\
                     [a]\nquery = select 1\nrate = 50\n";
-    let place = place(workload, RUNS_IT_HERE);
+    let place = place(workload, LOCAL_SSH_SCRIPT);
     let url = server.url().to_string();
     let args = ["run", "w.ini", "--allow-commands", "--json", "--out", "r.assay", "--url", &url];
     let ran = assay(&place, &args, &[("ASSAY_PASSWORD", server.password().expose())]);
     let document = ran.json();
-    let missing = unseen(&document);
+    let missing = unseen_components(&document);
     assert!(missing.iter().all(|(what, _)| what != "db1" && what != "db1/clock"), "{missing:?}");
     for component in ["db1/host", "db1/cpu 0", "db1/server", "host", "server"] {
         assert!(count(&place, component) > 3, "{component}: {missing:?}");
     }
     // On `db1` Assay generates no load, but its observation has a cost.
     assert_eq!(count(&place, "db1/generator"), 1);
-    assert!(last(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
-    let offset_s = last(&place, "db1/host", "clock-offset").unwrap();
+    assert!(last_value(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
+    let offset_s = last_value(&place, "db1/host", "clock-offset").unwrap();
     assert!(offset_s.abs() < 0.5, "{offset_s}");
     let asked = std::fs::read_to_string(place.at("asked")).unwrap();
     let port = server.port();
@@ -99,7 +99,7 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     let there = format!("exec $* --port {}", server.port());
     let workload = "duration = 2s\n[observe]\nevery = 250ms\nhost = ssh://u@db1\n\
                     [read]\nquery = select 1\nconcurrency = 1\n";
-    let place = place(workload, &RUNS_IT_HERE.replace("exec $*", &there));
+    let place = place(workload, &LOCAL_SSH_SCRIPT.replace("exec $*", &there));
     std::os::unix::fs::symlink(server.socket(), place.at("db1.socket")).unwrap();
     let mut url = server.url_over_socket();
     url.options = vec![("socket".to_owned(), place.at("db1.socket").display().to_string())];
@@ -145,7 +145,7 @@ fn unreachable_machine_causes_only_a_notice() {
     let place = place(workload, refuses);
     // The verdict of a run of two seconds does not matter here.
     let document = assay(&place, &["run", "w.ini", "--allow-commands", "--json"], &[]).json();
-    let missing = unseen(&document);
+    let missing = unseen_components(&document);
     let (_, why) = missing.iter().find(|(what, _)| what == "db1").expect("db1 is missing");
     assert!(why.contains("asks for a password: set up a key"), "{why}");
     let text = assay(&place, &["run", "w.ini", "--allow-commands"], &[]).stdout;
@@ -182,7 +182,7 @@ fn unreachable_machine_is_reported_for_a_load() {
 
 #[test]
 fn program_and_another_machine_are_observed_together() {
-    let place = place("", RUNS_IT_HERE);
+    let place = place("", LOCAL_SSH_SCRIPT);
     let host = ["--host", "ssh://db1", "--every", "200ms", "--out", "r.assay"];
     let line = [&["observe"][..], &host, &["--", "sleep", "2"]].concat();
     assay(&place, &line, &[]).expect(0);

@@ -7,7 +7,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use rusqlite::Connection;
 
-use crate::alone;
+use crate::reserve_machine;
 use crate::support::{Running, TestFolder};
 
 /// Restricts this thread, and the programs that it starts from now on, to one processor.
@@ -43,7 +43,7 @@ fn median(values: &[f64]) -> f64 {
 /// that the send lag does not matter.
 #[test]
 fn machine_that_becomes_busy_within_an_experiment_is_reported() {
-    let _machine = alone();
+    let _machine = reserve_machine();
     let place = TestFolder::with(
         "url = sim:md1?service=40ms\nduration = 400ms\n[read]\nquery = select 1\nconcurrency = 1\n",
     );
