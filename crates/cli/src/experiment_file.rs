@@ -128,7 +128,7 @@ impl ExperimentFile {
 
 /// Returns the difference of an arm that a message about the arm's target names, or that sets the
 /// target; `None` if the workload alone sets it.
-fn cause<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
+fn difference_at_fault<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
     // In a URL, an option lacks the prefix that its key has in the file.
     let name_in_url = |set: Vary| match set {
         Vary::Option(name) => name,

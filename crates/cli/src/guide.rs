@@ -146,7 +146,7 @@ fn sections(page: &str) -> Vec<Explanation> {
 }
 
 /// Returns the part of a page from a heading, such as `## Metrics`, to the next heading.
-fn part<'p>(page: &'p str, heading: &str) -> &'p str {
+fn text_below<'p>(page: &'p str, heading: &str) -> &'p str {
     let after = page.split_once(&format!("\n{heading}\n")).map_or("", |(_, after)| after);
     after.split("\n#").next().unwrap_or_default()
 }

@@ -75,7 +75,7 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
 
 /// Returns the names that contain a word with this beginning, or else the name that may have been
 /// mistyped. The first letter is rarely mistyped: a different one usually means a different word.
-fn near<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
+fn similar_names<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
     let name = name.to_lowercase();
     let named = all.iter().filter(|one| one.topic != Topic::ExitCode);
     let names: Vec<&str> = named.flat_map(|one| &one.names).map(String::as_str).collect();

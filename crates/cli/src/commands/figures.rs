@@ -121,7 +121,7 @@ fn figures_of_record(record: &RecordFile, run: Option<u32>) -> Result<Vec<Figure
 }
 
 /// Returns the figure with this name.
-fn named<'f>(figures: &'f [Figure], name: &str) -> Result<&'f Figure, Complaint> {
+fn find_figure<'f>(figures: &'f [Figure], name: &str) -> Result<&'f Figure, Complaint> {
     let found = figures.iter().find(|figure| figure.name == name);
     found.ok_or_else(|| unknown(name, figures))
 }
