@@ -6,7 +6,7 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::experiment_servers::is_used;
+use crate::experiment_servers::has_processes;
 use crate::killed::wait_until_gone;
 use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job, number, wait_until};
 
@@ -28,7 +28,7 @@ fn events(place: &TestFolder) -> String {
 /// Checks that no process of the programs is left; they all run in this folder.
 #[track_caller]
 fn assert_no_process_left(place: &TestFolder) {
-    wait_until_gone("a process of a program", || is_used(place.path()));
+    wait_until_gone("a process of a program", || has_processes(place.path()));
 }
 
 /// Waits until a program has written its process group to the file.

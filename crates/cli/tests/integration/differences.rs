@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 use testbed::{Kind, Options, Server};
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_end::assert_all_runs_executed;
 use crate::experiment_losses::HOLD;
-use crate::experiment_records::set;
+use crate::experiment_records::set_in_record;
 use crate::support::{Running, TestFolder, number, wait_until};
 
 const UPDATE: &str = "duration = 4s\nwarmup = 1s\n[write]\nconcurrency = 2\n\
@@ -29,7 +29,7 @@ fn place(arms: &str) -> TestFolder {
 /// Sets a setting to `own` in the runs of the arm `change`, and to `baseline` in the other runs.
 fn differ(place: &TestFolder, name: &str, [baseline, own]: [&str; 2]) {
     let value = format!("iif(arm = 'change', '{own}', '{baseline}')");
-    set(&place.at("r.assay"), name, &value);
+    set_in_record(&place.at("r.assay"), name, &value);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn statement_before_the_runs_hides_no_difference() {
                 assert!(said.contains(&words), "{words}: {}", ran.stdout);
             }
             let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
-            assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
+            assert_matches_schema(&format!("schemas/{schema}.schema.json"), &document);
             assert_eq!(document["verdict"], verdict);
             let list = if verdict == "VALID" { "differences" } else { "undeclared_differences" };
             let one = &document[list][0];
@@ -213,7 +213,7 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     // A short run may complete no request if the machine is busy.
     let is_invalid = said.contains("its baseline are INVALID");
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     if assert_all_runs_executed(&document, 6) && !is_invalid {
         let reason = "the durability of commits differs between the arms, which is not declared";
         assert!(
@@ -267,7 +267,7 @@ fn data_in_which_two_servers_really_differ_are_named() {
         let line = ["run", "e.ini", "--strict", "--quiet", "--out", "r.assay"];
         let ran = place.assay(&line).expect(3);
         let document = place.assay(&["report", "r.assay", "--json"]).json();
-        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert_matches_schema("schemas/experiment.schema.json", &document);
         // A short run may complete no request if the machine is busy.
         let is_invalid = ran.stdout_line().contains("its baseline are INVALID");
         if assert_all_runs_executed(&document, 6) && !is_invalid {
@@ -341,7 +341,7 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     if !assert_all_runs_executed(&document, 6) || number(&place.at("r.assay"), &counts) == 0 {
         return None;
     }
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     // The difference is attributed to the arm's program, which may restart the server on purpose.
     let found = document["differences"].as_array().unwrap();
     let one = found.iter().find(|one| one["name"] == "database.server_id");

@@ -17,12 +17,12 @@ fn repository(name: &str) -> String {
 /// Checks that a document conforms to the schema of summaries.
 #[track_caller]
 pub(crate) fn assert_valid(summary: &Value) {
-    assert_keeps_to("schemas/summary.schema.json", summary);
+    assert_matches_schema("schemas/summary.schema.json", summary);
 }
 
 /// Checks that a document conforms to a schema.
 #[track_caller]
-pub(crate) fn assert_keeps_to(schema: &str, document: &Value) {
+pub(crate) fn assert_matches_schema(schema: &str, document: &Value) {
     let schema = serde_json::from_str(&repository(schema)).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::support::{CommandResult, TestFolder, number};
 
 /// Largest number of times that a round is repeated.
@@ -19,7 +19,7 @@ pub(crate) fn assert_ended(place: &TestFolder, ran: &CommandResult, rounds: usiz
     let report = place.assay(&["report", "r.assay", "--json"]);
     assert_eq!(report.code, ran.code, "{} {} {}", report.stderr, ran.stdout, ran.stderr);
     let document = report.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     if assert_all_runs_executed(&document, rounds) {
         assert_compared(place, &document, rounds);
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_end::assert_ended;
 use crate::support::{
     CommandResult, Running, TestFolder, UNUSED_ADDRESS, ended_runs, number, wait_until,
 };
 
 /// A workload on a database file, with data.
-pub(crate) const LITE: &str = "\
+pub(crate) const SQLITE_WORKLOAD: &str = "\
 url = sqlite:t.db
 duration = 100ms
 [setup]
@@ -85,7 +85,7 @@ pub(crate) fn tables(place: &TestFolder) -> i64 {
 #[test]
 fn unreachable_server_of_an_arm_leaves_no_record() {
     let arms = format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n");
-    let place = place(&LITE.replace("sqlite:t.db", "sqlite:"), &arms);
+    let place = place(&SQLITE_WORKLOAD.replace("sqlite:t.db", "sqlite:"), &arms);
     let ran = place.assay(&RUN).expect(4);
     assert_says(&ran, &["[arm with]: ", UNUSED_ADDRESS, "no server listens there; start it"]);
     assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
@@ -96,7 +96,7 @@ fn unreachable_server_of_an_arm_leaves_no_record() {
 /// there is no result.
 #[test]
 fn unreachable_server_at_the_start_gives_a_document() {
-    let workload = LITE.replace("sqlite:t.db", "sqlite:");
+    let workload = SQLITE_WORKLOAD.replace("sqlite:t.db", "sqlite:");
     let (at, missing) = ("postgres://ann@127.0.0.1:1/shop", "sqlite:missing/t.db");
     let ask = "[question]\nask = What?\nworkload = w.ini\n";
     let arms = |url: &str| format!("{ARMS}url = {url}\n");
@@ -115,7 +115,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
         assert_says(&ran, &[reason]);
         assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
         let document = ran.json();
-        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert_matches_schema("schemas/experiment.schema.json", &document);
         assert_eq!(
             (&document["state"], &document["verdict"]),
             (&"interrupted".into(), &"INVALID".into())
@@ -133,7 +133,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
 /// A wrong file is an error of the user, and there is no answer to give.
 #[test]
 fn failing_setup_gives_no_document() {
-    let workload = LITE.replace("create table", "create tabel");
+    let workload = SQLITE_WORKLOAD.replace("create table", "create tabel");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&[&RUN[..], &["--json"]].concat()).expect(2);
     assert_eq!(ran.stdout, "");
@@ -143,7 +143,7 @@ fn failing_setup_gives_no_document() {
 /// The tables of the first arm, which has a server of its own, are not left behind.
 #[test]
 fn failing_setup_of_one_arm_tears_down_the_others() {
-    let place = place(LITE, &format!("{ARMS}url = sqlite:u.db\n"));
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}url = sqlite:u.db\n"));
     let other = rusqlite::Connection::open(place.at("u.db")).unwrap();
     other.execute_batch("create table t (id integer)").unwrap();
     let ran = place.assay(&RUN).expect(2);
@@ -155,7 +155,7 @@ fn failing_setup_of_one_arm_tears_down_the_others() {
 /// Nothing is prepared on the first server for runs that the second server cannot execute.
 #[test]
 fn unreachable_server_of_an_arm_is_found_before_the_tables_of_another_are_made() {
-    let place = place(LITE, &format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n"));
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n"));
     let ran = place.assay(&RUN).expect(4);
     assert_says(&ran, &["[arm with]: the target does not answer: ", UNUSED_ADDRESS]);
     assert!(!ran.stderr.contains("preparing the data"), "{}", ran.stderr);
@@ -173,7 +173,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
         (("restore = select 1\nrestore = nonsense\n", "concurrency(read) = 2\n"), "restore", 0),
     ] {
         let arms = ARMS.replace("[arm without]", &format!("{}[arm without]", lines.0));
-        let place = place(LITE, &format!("{arms}{}", lines.1));
+        let place = place(SQLITE_WORKLOAD, &format!("{arms}{}", lines.1));
         let ran = place.assay(&RUN).expect(2);
         let statement = format!("the database rejects statement 2 of `{key}`\n");
         let text = std::fs::read_to_string(place.at("e.ini")).unwrap();
@@ -190,7 +190,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
 
 #[test]
 fn failing_setup_of_an_experiment_points_to_its_line() {
-    let workload = LITE.replace("create table", "create tabel");
+    let workload = SQLITE_WORKLOAD.replace("create table", "create tabel");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN).expect(2);
     assert_says(&ran, &["statement 1 of [setup]", "w.ini:4:", "tabel"]);
@@ -199,7 +199,7 @@ fn failing_setup_of_an_experiment_points_to_its_line() {
 
 #[test]
 fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
-    let workload = LITE.replace("drop table t", "drop table other\nquery = drop table t");
+    let workload = SQLITE_WORKLOAD.replace("drop table t", "drop table other\nquery = drop table t");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN);
     assert_says(&ran, &["warning: the database rejects statement 1 of [teardown]", "other"]);
@@ -211,7 +211,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
     assert!(markdown.contains("- note: 2") && markdown.contains("statement 1 of"), "{markdown}");
     let document = place.assay(&["report", "r.assay", "--json"]).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["notes"].as_array().unwrap().len(), 1);
     assert!(document["notes"][0]["text"].as_str().unwrap().contains("[teardown]"), "{document}");
 }
@@ -222,7 +222,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
 fn interrupted_at(place: &TestFolder, line: &str) -> CommandResult {
     let mut run = place.start_in_lockstep(&RUN);
     run.wait_for_line(line);
-    ends_as_interrupted(place, run)
+    interrupt(place, run)
 }
 
 /// Interrupts an experiment once `is_there` is true after a line of its output, and checks that it
@@ -232,12 +232,12 @@ fn interrupted(place: &TestFolder, line: &str, is_there: impl Fn(&Path) -> bool)
     let mut run = place.start(&RUN);
     run.wait_for_line(line);
     wait_until("the moment of the interrupt", || is_there(place.path()));
-    ends_as_interrupted(place, run)
+    interrupt(place, run)
 }
 
 /// Interrupts an experiment, and checks that it ends soon, as interrupted.
 #[track_caller]
-fn ends_as_interrupted(place: &TestFolder, run: Running) -> CommandResult {
+fn interrupt(place: &TestFolder, run: Running) -> CommandResult {
     run.signal(Signal::SIGINT);
     let ran = run.wait_for_end().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
@@ -262,13 +262,13 @@ fn is_filled(place: &Path) -> bool {
 #[test]
 fn interrupt_in_a_load_ends_the_experiment() {
     let place =
-        place(&LITE.replace("1000\ncol", "50M\ncol"), &format!("{ARMS}concurrency(read) = 2\n"));
+        place(&SQLITE_WORKLOAD.replace("1000\ncol", "50M\ncol"), &format!("{ARMS}concurrency(read) = 2\n"));
     interrupted(&place, "preparing the data", is_filled);
 }
 
 #[test]
 fn interrupt_in_a_reload_ends_the_experiment() {
-    let workload = LITE.replace("1000\ncol", "20k\ncol");
+    let workload = SQLITE_WORKLOAD.replace("1000\ncol", "20k\ncol");
     let arms = ARMS.replace("[arm without]", "restore = reload\n[arm without]");
     let place = place(&workload, &format!("{arms}concurrency(read) = 2\n"));
     interrupted_at(&place, "run 1: ");
@@ -307,8 +307,8 @@ fn forecast_counts_the_runs_and_their_least_time() {
 
 #[test]
 fn interrupt_in_a_run_leaves_the_runs_before_it() {
-    let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
-    place.write("w.ini", LITE.replace("100ms", "2s"));
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "2s"));
     let ended = ended_runs(&interrupted_at(&place, "run 2 of").stderr);
     // If the interrupt is late, more runs have ended.
     assert!(!ended.is_empty());
@@ -322,12 +322,12 @@ fn interrupt_in_a_run_leaves_the_runs_before_it() {
 fn interrupt_in_a_statement_ends_it_and_undoes_it() {
     let before =
         format!("before = create table mark (x)\nbefore = {SLOW}\nafter = drop table mark\n");
-    let place_of_before = place(LITE, &format!("{ARMS}{before}"));
+    let place_of_before = place(SQLITE_WORKLOAD, &format!("{ARMS}{before}"));
     let ran = interrupted(&place_of_before, "preparing the data", is_marked);
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let restore = format!("restore = create table mark (x)\nrestore = {SLOW}\n[arm without]");
     let arms = ARMS.replace("[arm without]", &restore);
-    let workload = format!("{LITE}query = drop table mark\n");
+    let workload = format!("{SQLITE_WORKLOAD}query = drop table mark\n");
     let place = place(&workload, &format!("{arms}before = select 1\nafter = nonsense\n"));
     // The statements after a run that was not begun have nothing to undo.
     let ran = interrupted(&place, "preparing the data", is_marked);
@@ -338,7 +338,7 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
 #[test]
 fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let before = "before = create table mark (x)\nafter = drop table mark\n";
-    let place = place(&LITE.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
+    let place = place(&SQLITE_WORKLOAD.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
     let mut run = place.start(&RUN);
     run.wait_for_line("run 1 of");
     wait_until("the table of the statement", || {
@@ -364,7 +364,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
 #[test]
 fn interrupt_in_a_statement_after_a_run_is_noted() {
     let after = format!("before = select 1\nafter = create table mark (x)\nafter = {SLOW}\n");
-    let workload = format!("{LITE}query = drop table mark\n");
+    let workload = format!("{SQLITE_WORKLOAD}query = drop table mark\n");
     let place = place(&workload, &format!("{ARMS}{after}"));
     let ran = interrupted(&place, "run 1 of", is_marked);
     let words = "with: an interrupt ended `after` before all of it was done";
@@ -375,7 +375,7 @@ fn interrupt_in_a_statement_after_a_run_is_noted() {
 
 #[test]
 fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
-    let workload = LITE.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
+    let workload = SQLITE_WORKLOAD.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let mut run = place.start(&RUN);
     wait_until("the table of the teardown", || {
@@ -495,7 +495,7 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
 
 /// Returns a place with the record of an experiment that ended before its only look. `changes` are
 /// further statements on the record.
-fn without_look(changes: &str) -> TestFolder {
+fn record_without_look(changes: &str) -> TestFolder {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
     place.assay(&VIRTUAL).expect(0);
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
@@ -507,7 +507,7 @@ fn without_look(changes: &str) -> TestFolder {
 
 #[test]
 fn answer_after_a_repeated_round_counts_its_runs() {
-    let place = without_look("update run set state = 'repeated' where round = 2");
+    let place = record_without_look("update run set state = 'repeated' where round = 2");
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
     for words in ["6 interleaved pairs)", " fast, slow: 6 runs each; 1 repeated "] {
@@ -519,7 +519,7 @@ fn answer_after_a_repeated_round_counts_its_runs() {
 
 #[test]
 fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
-    let place = without_look(
+    let place = record_without_look(
         "update experiment set value = 'not-in-effect' where key = 'state'; \
          insert into experiment values ('invalid-arm', '[arm slow]: it is not in effect')",
     );
@@ -533,9 +533,9 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
 
 /// Returns a place with the record of an experiment that was interrupted in its third round, so at
 /// least one round counts even if a busy machine makes the first invalid.
-fn cut() -> TestFolder {
-    let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
-    place.write("w.ini", LITE.replace("100ms", "300ms"));
+fn interrupted_record() -> TestFolder {
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "300ms"));
     let mut run = place.start_in_lockstep(&RUN);
     run.wait_for_line("run 6 of");
     run.signal(Signal::SIGINT);
@@ -545,7 +545,7 @@ fn cut() -> TestFolder {
 
 #[test]
 fn experiment_that_differs_from_its_record_is_not_resumed() {
-    let place = cut();
+    let place = interrupted_record();
     let resume = ["run", "e.ini", "--resume", "r.assay"];
     let check = |more: &[&str], words: &[&str]| {
         place.assay(&[&resume[..], more].concat()).refuses(words);
@@ -560,9 +560,9 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
     place.write("e.ini", format!("{rounds}concurrency(read) = 2\n"));
     check(&[], &["`e.ini` has changed since the experiment began", help]);
     place.write("e.ini", format!("{ARMS}concurrency(read) = 2\n"));
-    place.write("w.ini", LITE);
+    place.write("w.ini", SQLITE_WORKLOAD);
     check(&[], &["`w.ini` has changed since the experiment began", help]);
-    place.write("w.ini", LITE.replace("100ms", "300ms"));
+    place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "300ms"));
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     record.execute("update experiment set value = '0.0.9' where key = 'assay'", []).unwrap();
     check(&[], &["another version of assay made its runs", help]);
@@ -582,7 +582,7 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
 /// ended.
 #[test]
 fn experiment_is_not_resumed_on_a_server_of_another_version() {
-    let place = cut();
+    let place = interrupted_record();
     let path = place.at("r.assay");
     let record = rusqlite::Connection::open(&path).unwrap();
     let changed = record
@@ -606,14 +606,14 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
         ),
     ] {
         record.execute_batch(changes).unwrap();
-        let before = content(&path);
+        let before = record_content(&path);
         let report = || place.assay(&["report", "r.assay", "--full"]).expect(3).stdout;
         let reported = report();
         assert!(reported.starts_with(&format!("No answer: {end}")), "{reported}");
         let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]).expect(2);
         let words = ["the server is SQLite 3.", "that of the earlier runs was SQLite 3.7.1"];
         assert_says(&ran, &words);
-        assert!(content(&path) == before, "the record has changed");
+        assert!(record_content(&path) == before, "the record has changed");
         assert_eq!(report(), reported);
         assert_eq!(tables(&place), 0);
         assert_eq!(place.names(), ["e.ini", "r.assay", "t.db", "w.ini"]);
@@ -622,7 +622,7 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
 
 /// Returns the rows of all tables of a record, sorted and prefixed with the names of their tables.
 /// Remarks are left out, because only an experiment that was continued has them.
-pub(crate) fn content(record: &Path) -> Vec<String> {
+pub(crate) fn record_content(record: &Path) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let names = "select name from sqlite_schema where type = 'table' and name <> 'note'";
     rows(&connection, &names_of(&connection, names), "")
@@ -707,7 +707,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert!(killed >= 5, "{killed}");
     let report = place.assay(&["report", "r.assay", "--full"]).expect(0);
     assert_eq!(without_notes(&report.stdout).replace("r.assay", "whole.assay"), expected);
-    assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
+    assert_eq!(record_content(&place.at("r.assay")), record_content(&place.at("whole.assay")));
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
@@ -760,7 +760,7 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
         assert_says(&ran, &["run 8 of at most 12: round 4, "]);
         assert!(!ran.stderr.contains("run 7 of"), "{}", ran.stderr);
         assert_eq!(without_notes(&ran.stdout).replace("r.assay", "whole.assay"), expected);
-        assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")), "{length}");
+        assert_eq!(record_content(&place.at("r.assay")), record_content(&place.at("whole.assay")), "{length}");
         assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
         std::fs::remove_file(place.at("r.assay")).unwrap();
     }
@@ -797,5 +797,5 @@ fn experiment_killed_between_looks_takes_the_planned_looks() {
         without_notes(&report.stdout).replace(record, "whole.assay")
     });
     assert_eq!(own, expected);
-    assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
+    assert_eq!(record_content(&place.at("r.assay")), record_content(&place.at("whole.assay")));
 }

@@ -10,7 +10,7 @@ use testbed::wire_server::{Simulation, WireServer};
 use testbed::{Direction, Kind, Relay};
 
 use crate::experiment_end::{assert_ended, assert_exhausted};
-use crate::experiment_faults::{content, content_of_runs, lost_rows};
+use crate::experiment_faults::{record_content, content_of_runs, lost_rows};
 use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 /// Rounds of the comparison.
@@ -186,12 +186,12 @@ fn lose_from_round_7_on() -> Option<()> {
     let record = comparison.record();
     let mut run = comparison.start(OUT);
     comparison.hold_after(&mut run, 6)?;
-    let before = content(&record);
+    let before = record_content(&record);
     comparison.lose();
     let ran = comparison.wait_for_end(run).expect(4);
     comparison.assert_lost(&ran, 7, "does not answer");
     assert_eq!(comparison.complete_rounds(), 6);
-    assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
+    assert_eq!(lost_rows(&before, &record_content(&record)), Vec::<&String>::new());
     let last = number(&record, "select max(run) from run where round < 6");
     let kept = content_of_runs(&record, last);
     // The far server is still unreachable: the continuation may repeat the run of the near arm.
@@ -205,13 +205,13 @@ fn lose_from_round_7_on() -> Option<()> {
     let mut run = comparison.start(RESUME);
     comparison.hold_after(&mut run, 6)?;
     let of_a_run = comparison.bytes_of_a_run(&mut run, 7)?;
-    let before = content(&record);
+    let before = record_content(&record);
     // Two thirds of the bytes come before the first of some twelve requests.
     comparison.lose_after(&mut run, of_a_run * 7 / 8);
     let ran = comparison.wait_for_end(run).expect(4);
     comparison.assert_lost(&ran, 8, "was lost during a run");
     assert_eq!(comparison.complete_rounds(), 7);
-    assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
+    assert_eq!(lost_rows(&before, &record_content(&record)), Vec::<&String>::new());
     let cut = "select count(*) from run where arm = 'far' and round = 7 and state = 'abandoned'";
     assert_eq!(number(&record, cut), 1);
     // The far server stays reachable from now on.

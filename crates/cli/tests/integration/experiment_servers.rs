@@ -11,9 +11,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_end::{assert_ended, assert_exhausted};
-use crate::experiment_faults::{content, lost_rows};
+use crate::experiment_faults::{lost_rows, record_content};
 use crate::killed::wait_until_gone;
 use crate::support::{CommandResult, Running, TestFolder, ended_runs, number, wait_until};
 
@@ -105,7 +105,7 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 /// Returns true if a process has its data or its working directory below a folder.
-pub(crate) fn is_used(folder: &Path) -> bool {
+pub(crate) fn has_processes(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap();
     let is_below = |process: fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder))
@@ -175,10 +175,10 @@ fn kill_within_a_run(place: &TestFolder, mut run: Running) {
         assert!(run.is_running());
         place.at("r.assay-run").exists()
     });
-    assert!(is_used(&place.at("tmp")));
+    assert!(has_processes(&place.at("tmp")));
     run.signal(Signal::SIGKILL);
     run.wait_for_end();
-    wait_until_gone("a process", || is_used(&place.at("tmp")));
+    wait_until_gone("a process", || has_processes(&place.at("tmp")));
     wait_until_gone("a folder", || !is_empty(&place.at("tmp")));
 }
 
@@ -228,7 +228,7 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     let complete = complete_rounds(&place, 2);
     // If the test is late, the round was completed meanwhile.
     assert!((4..8).contains(&complete), "{complete}");
-    let (end, before) = (last_run(&place), content(&place.at("r.assay")));
+    let (end, before) = (last_run(&place), record_content(&place.at("r.assay")));
     let of_first_server = sums(&place).len();
     let half = format!("select count(*) from run where round = {complete} and state = 'counts'");
     let half = count(&half);
@@ -236,7 +236,7 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     let begins = |line: &&str| line.contains(&format!("run {} of ", end + 1));
     let first = ran.stderr.lines().find(begins).unwrap_or_default();
     assert!(first.contains(&format!(": round {}, ", complete + 1)), "{}", ran.stderr);
-    let after = content(&place.at("r.assay"));
+    let after = record_content(&place.at("r.assay"));
     let state_of_run = format!("run [Integer({end}), ");
     let mut lost = lost_rows(&before, &after);
     lost.retain(|row| !row.starts_with(&state_of_run));
@@ -271,7 +271,7 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
     let ran = run.wait_for_end().expect(4);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
-    wait_until_gone("a process", || is_used(&place.at("tmp")));
+    wait_until_gone("a process", || has_processes(&place.at("tmp")));
     ends.push(last_run(&place));
     let ran = start(&place, "testbed:postgres", None, RESUME).wait_for_end();
     assert_whole(&place, &ran, &ends, 6);
@@ -382,22 +382,22 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
 }
 
 /// Waits until no other experiment uses the shared server: all tables are in one database.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_shared_server() -> MutexGuard<'static, ()> {
+    static SHARED_SERVER: Mutex<()> = Mutex::new(());
+    SHARED_SERVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of an experiment that waits for a statement.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum End {
+enum StatementEnd {
     Interrupt,
     OwnLimit,
 }
 
 /// Runs an experiment with a statement that sleeps. Interrupts the experiment during the statement,
 /// or lets it end by its own time limit. The server has ended the statement when this returns.
-fn with_a_hanging_statement(place: &TestFolder, experiment: &str, end: End) -> CommandResult {
-    let _turn = turn();
+fn with_a_hanging_statement(place: &TestFolder, experiment: &str, end: StatementEnd) -> CommandResult {
+    let _turn = lock_shared_server();
     place.write("e.ini", experiment);
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
@@ -406,7 +406,7 @@ fn with_a_hanging_statement(place: &TestFolder, experiment: &str, end: End) -> C
                     and wait_event = 'PgSleep' and state = 'active'";
     run.wait_for_line("preparing the data");
     let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
-    if end == End::Interrupt {
+    if end == StatementEnd::Interrupt {
         wait_until("the sleeping statement", || is_sleeping() || !run.is_running());
         run.signal(Signal::SIGINT);
     }
@@ -438,7 +438,7 @@ fn assert_says(ran: &CommandResult, words: &[&str]) {
 fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     for key in ["before", "after"] {
         let place = place();
-        let ran = with_a_hanging_statement(&place, &hanging(key), End::Interrupt).expect(130);
+        let ran = with_a_hanging_statement(&place, &hanging(key), StatementEnd::Interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
         // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";
@@ -451,7 +451,7 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
 fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("stall-timeout = 2s\n{WORKLOAD}"));
-    let ran = with_a_hanging_statement(&place, &hanging("after"), End::OwnLimit).expect(4);
+    let ran = with_a_hanging_statement(&place, &hanging("after"), StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -471,7 +471,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
     place.write("w.ini", format!("setup-timeout = 6s\n{WORKLOAD}"));
     let restore = "restore = delete from t where id >= 1000";
     let arms = ARMS.replace(restore, "restore = select 1\nrestore = select pg_sleep(1000)");
-    let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
+    let ran = with_a_hanging_statement(&place, &arms, StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -493,7 +493,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     server.sql("create sequence calls; grant usage on calls to public").unwrap();
     let before = "before = select pg_sleep(case nextval('calls') when 2 then 1000 else 0 end)";
     let arms = ARMS.replace("concurrency(add) = 4", before);
-    let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
+    let ran = with_a_hanging_statement(&place, &arms, StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -503,7 +503,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
         ],
     );
     assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 1);
-    let _turn = turn();
+    let _turn = lock_shared_server();
     let (url, password) = (server.url().to_string(), server.password().expose());
     let mut run = start(&place, &url, Some(password), RESUME);
     run.wait_for_line(&format!("run {}: ", last_run(&place) + 1));
@@ -518,8 +518,8 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
 /// Runs an experiment whose vacuum after the first run waits for another session's lock, which does
 /// not affect the requests of the runs. Interrupts the experiment there, or lets it end by its own
 /// time limit.
-fn with_a_waiting_vacuum(place: &TestFolder, end: End) -> CommandResult {
-    let _turn = turn();
+fn with_a_waiting_vacuum(place: &TestFolder, end: StatementEnd) -> CommandResult {
+    let _turn = lock_shared_server();
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
     let locking = "begin; lock table t in share update exclusive mode; select pg_sleep(1000)";
@@ -538,7 +538,7 @@ fn with_a_waiting_vacuum(place: &TestFolder, end: End) -> CommandResult {
             // The teardown waits, too, after a vacuum that reached its own time limit.
             is_waiting("vacuum") || is_waiting("drop") || !run.is_running()
         });
-        if end == End::Interrupt {
+        if end == StatementEnd::Interrupt {
             run.signal(Signal::SIGINT);
         }
         wait_until_gone("the vacuum", || is_waiting("vacuum"));
@@ -556,7 +556,7 @@ fn with_a_waiting_vacuum(place: &TestFolder, end: End) -> CommandResult {
 #[test]
 fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
     let place = place();
-    let ran = with_a_waiting_vacuum(&place, End::Interrupt).expect(130);
+    let ran = with_a_waiting_vacuum(&place, StatementEnd::Interrupt).expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
 }
@@ -565,7 +565,7 @@ fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
 fn statement_that_lets_the_server_settle_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("setup-timeout = 6s\n{WORKLOAD}"));
-    let ran = with_a_waiting_vacuum(&place, End::OwnLimit).expect(4);
+    let ran = with_a_waiting_vacuum(&place, StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -590,7 +590,7 @@ fn restart_of_a_server_is_ended_by_an_interrupt() {
     let ran = run.wait_for_end().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
-    wait_until_gone("a process", || is_used(&place.at("tmp")));
+    wait_until_gone("a process", || has_processes(&place.at("tmp")));
     assert!(is_empty(&place.at("tmp")));
 }
 
@@ -670,7 +670,7 @@ fn search_keeps_its_trials_when_its_server_dies() {
     let words = " in all; the trials are of 2 server starts";
     assert!(ran.stdout_line().contains(words), "{}", ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["capacity"]["server_starts"], 2, "{document}");
     assert!(is_empty(&place.at("tmp")));
 }

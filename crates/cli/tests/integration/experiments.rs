@@ -2,8 +2,8 @@
 
 use nix::sys::signal::Signal;
 
-use crate::example::assert_keeps_to;
-use crate::experiment_faults::{content, without_notes};
+use crate::example::assert_matches_schema;
+use crate::experiment_faults::{record_content, without_notes};
 use crate::support::{TestFolder, number};
 
 const READ: &str = "url = sim:mm1\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
@@ -184,7 +184,7 @@ fn document_of_an_experiment_keeps_to_its_schema() {
     let place = slower();
     let line = ["run", "slower.ini", "--virtual", "--out", "r.assay", "--json", "--quiet"];
     let document = place.assay(&line).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["verdict"], "VALID");
     let throughput = &document["comparison"][0];
     assert_eq!(throughput["metric"], "throughput");
@@ -198,7 +198,7 @@ fn single_run_of_an_experiment_is_reported_and_exported() {
     let place = slower();
     place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
     let report = place.assay(&["report", "r.assay", "--run", "3", "--json"]).expect(0).json();
-    assert_keeps_to("schemas/summary.schema.json", &report);
+    assert_matches_schema("schemas/summary.schema.json", &report);
     place.assay(&["export", "r.assay", "--run", "3", "--format", "json"]).expect(0);
     let ran = place.assay(&["report", "r.assay", "--run", "99"]).expect(2);
     assert!(ran.stderr.contains("has no run 99"), "{}", ran.stderr);
@@ -239,7 +239,7 @@ fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
     assert!(ran.stderr.contains(&format!("run {} of", kept + 1)), "{}", ran.stderr);
     assert!(!ran.stderr.contains(&format!("run {kept} of")), "{}", ran.stderr);
-    let [whole, resumed] = ["r.assay", "cut.assay"].map(|record| content(&place.at(record)));
+    let [whole, resumed] = ["r.assay", "cut.assay"].map(|record| record_content(&place.at(record)));
     assert_eq!(resumed, whole);
     for (table, rows) in [("run", 16), ("look", 1)] {
         let of_table = |row: &&String| row.starts_with(&format!("{table} "));

@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use crate::experiment_end::assert_ended;
-use crate::experiment_faults::{ARMS, LITE, RUN, assert_says, content, place, tables};
+use crate::experiment_faults::{ARMS, SQLITE_WORKLOAD, RUN, assert_says, record_content, place, tables};
 use crate::support::TestFolder;
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
@@ -13,7 +13,7 @@ const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
 /// Returns a place with the record of an interrupted experiment without `[teardown]`, whose
 /// `[setup]` begins with `create`.
 fn interrupted(create: &str) -> TestFolder {
-    let (workload, _) = LITE.split_once("[teardown]").unwrap();
+    let (workload, _) = SQLITE_WORKLOAD.split_once("[teardown]").unwrap();
     let workload = workload.replace("create table t (id integer primary key", create);
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let mut run = place.start_in_lockstep(&RUN);
@@ -29,14 +29,14 @@ fn interrupted(create: &str) -> TestFolder {
 #[track_caller]
 fn check(create: &str, words: &[&str], by_hand: &str) {
     let place = interrupted(create);
-    let before = content(&place.at("r.assay"));
+    let before = record_content(&place.at("r.assay"));
     let ran = place.assay(&RESUME).refuses(words);
     assert_says(&ran, &["may have left", "as a [teardown] would", "with --resume r.assay"]);
     // Another target or another file would not be accepted, so the message must not suggest it.
     for impossible in ["--url", "on-duplicate", "restore"] {
         assert!(!ran.stderr.contains(impossible), "{impossible}: {}", ran.stderr);
     }
-    assert!(content(&place.at("r.assay")) == before, "the record has changed");
+    assert!(record_content(&place.at("r.assay")) == before, "the record has changed");
     Connection::open(place.at("t.db")).unwrap().execute(by_hand, []).unwrap();
     assert_ended(&place, &place.assay(&RESUME), 6);
 }

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_faults::without_notes;
 use crate::support::{CommandResult, TestFolder};
 
@@ -33,7 +33,7 @@ const ARMS: &str = "[question]\nask = Is the other server faster?\nworkload = w.
 
 fn document(ran: &CommandResult) -> Value {
     let document = ran.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     document
 }
 

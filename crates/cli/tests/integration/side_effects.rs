@@ -7,7 +7,7 @@ use crate::support::{MM1, TestFolder};
 
 /// Other traffic for 90 s, and from 30 s on a clean-up for 20 s that occupies the server for 20 ms
 /// each time.
-const BESIDE: &str = "
+const WITH_CLEAN_UP: &str = "
 duration = 90s
 [read]
 query = select 1
@@ -35,7 +35,7 @@ fn names(side_effects: &Value) -> Vec<&str> {
 
 #[test]
 fn side_effects_of_a_clean_up_and_their_end_are_reported() {
-    let place = TestFolder::with(BESIDE);
+    let place = TestFolder::with(WITH_CLEAN_UP);
     let shown = side_effects(&place, MM1);
     assert_eq!((&shown["job"], &shown["reference"]), (&"clean-up".into(), &"before".into()));
     assert_eq!(names(&shown), ["before", "during", "after"]);
@@ -61,7 +61,7 @@ fn side_effects_of_a_clean_up_and_their_end_are_reported() {
 
 #[test]
 fn harmless_clean_up_has_no_side_effects() {
-    let place = TestFolder::with(BESIDE);
+    let place = TestFolder::with(WITH_CLEAN_UP);
     let shown = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
     assert_eq!(names(&shown), ["before", "during", "after"]);
     assert_eq!(shown["changes"], Value::Array(Vec::new()));
@@ -72,7 +72,7 @@ fn harmless_clean_up_has_no_side_effects() {
 /// A request every 20 s that occupies the server exclusively.
 #[test]
 fn timetable_phases_are_its_active_seconds() {
-    let timetable = BESIDE.replace("start = 30s\ncount = 800", "every = 20s");
+    let timetable = WITH_CLEAN_UP.replace("start = 30s\ncount = 800", "every = 20s");
     let place = TestFolder::with(&timetable.replace("20ms */", "500ms */"));
     let shown = side_effects(&place, MM1);
     assert_eq!(names(&shown), ["before", "during", "between", "after"]);
@@ -90,7 +90,7 @@ fn timetable_phases_are_its_active_seconds() {
 
 #[test]
 fn traffic_alone_has_no_side_effects() {
-    let traffic = BESIDE.split("[clean-up]").next().unwrap();
+    let traffic = WITH_CLEAN_UP.split("[clean-up]").next().unwrap();
     let place = TestFolder::with(traffic);
     let summary = place.run_virtually(MM1, &[]).expect(0).json();
     assert_eq!(summary["side_effects"], Value::Array(Vec::new()));

@@ -9,7 +9,7 @@ use sim::{Config, Service};
 use testbed::wire_server::{Simulation, WireServer};
 use testbed::{Direction, Kind, Relay};
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_faults::without_notes;
 use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
@@ -35,7 +35,7 @@ fn run(place: &TestFolder, more: &[&str]) -> CommandResult {
 
 fn document(ran: CommandResult) -> Value {
     let document = ran.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     document
 }
 
