@@ -155,7 +155,8 @@ fn failing_setup_of_one_arm_tears_down_the_others() {
 /// Nothing is prepared on the first server for runs that the second server cannot execute.
 #[test]
 fn unreachable_server_of_an_arm_is_found_before_the_tables_of_another_are_made() {
-    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n"));
+    let arms = format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n");
+    let place = place(SQLITE_WORKLOAD, &arms);
     let ran = place.assay(&RUN).expect(4);
     assert_says(&ran, &["[arm with]: the target does not answer: ", UNUSED_ADDRESS]);
     assert!(!ran.stderr.contains("preparing the data"), "{}", ran.stderr);
@@ -199,7 +200,8 @@ fn failing_setup_of_an_experiment_points_to_its_line() {
 
 #[test]
 fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
-    let workload = SQLITE_WORKLOAD.replace("drop table t", "drop table other\nquery = drop table t");
+    let workload =
+        SQLITE_WORKLOAD.replace("drop table t", "drop table other\nquery = drop table t");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN);
     assert_says(&ran, &["warning: the database rejects statement 1 of [teardown]", "other"]);
@@ -261,8 +263,8 @@ fn is_filled(place: &Path) -> bool {
 
 #[test]
 fn interrupt_in_a_load_ends_the_experiment() {
-    let place =
-        place(&SQLITE_WORKLOAD.replace("1000\ncol", "50M\ncol"), &format!("{ARMS}concurrency(read) = 2\n"));
+    let workload = SQLITE_WORKLOAD.replace("1000\ncol", "50M\ncol");
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     interrupted(&place, "preparing the data", is_filled);
 }
 
@@ -375,7 +377,8 @@ fn interrupt_in_a_statement_after_a_run_is_noted() {
 
 #[test]
 fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
-    let workload = SQLITE_WORKLOAD.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
+    let teardown = format!("create table mark (x)\nquery = {SLOW}");
+    let workload = SQLITE_WORKLOAD.replace("drop table t", &teardown);
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let mut run = place.start(&RUN);
     wait_until("the table of the teardown", || {
@@ -760,7 +763,9 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
         assert_says(&ran, &["run 8 of at most 12: round 4, "]);
         assert!(!ran.stderr.contains("run 7 of"), "{}", ran.stderr);
         assert_eq!(without_notes(&ran.stdout).replace("r.assay", "whole.assay"), expected);
-        assert_eq!(record_content(&place.at("r.assay")), record_content(&place.at("whole.assay")), "{length}");
+        let [resumed, whole] =
+            ["r.assay", "whole.assay"].map(|record| record_content(&place.at(record)));
+        assert_eq!(resumed, whole, "{length}");
         assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
         std::fs::remove_file(place.at("r.assay")).unwrap();
     }

@@ -10,7 +10,7 @@ use testbed::wire_server::{Simulation, WireServer};
 use testbed::{Direction, Kind, Relay};
 
 use crate::experiment_end::{assert_ended, assert_exhausted};
-use crate::experiment_faults::{record_content, content_of_runs, lost_rows};
+use crate::experiment_faults::{content_of_runs, lost_rows, record_content};
 use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 /// Rounds of the comparison.

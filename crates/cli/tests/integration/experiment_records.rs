@@ -228,7 +228,8 @@ fn arms_of_other_durability_or_data_are_not_compared() {
     ] {
         let place = place();
         place.assay(&RUN).expect(0);
-        set_in_record(&place.at("r.assay"), name, &format!("iif(arm = 'slow', '{own}', '{baseline}')"));
+        let value = format!("iif(arm = 'slow', '{own}', '{baseline}')");
+        set_in_record(&place.at("r.assay"), name, &value);
         let ran = place.assay(&["report", "r.assay", "--full"]).expect(3);
         let answer = format!("response.p50(read) is not compared: {reason}");
         assert!(ran.stdout.to_lowercase().starts_with(&answer.to_lowercase()), "{}", ran.stdout);
@@ -277,7 +278,8 @@ fn executions_whose_metrics_are_refused_have_no_answer() {
 fn differences_between_rounds_make_a_comparison_suspect() {
     let place = place();
     place.assay(&RUN).expect(0);
-    set_in_record(&place.at("r.assay"), "work_mem", "iif(arm = 'slow' and round > 2, '8MB', '4MB')");
+    let value = "iif(arm = 'slow' and round > 2, '8MB', '4MB')";
+    set_in_record(&place.at("r.assay"), "work_mem", value);
     let ran = place.assay(&["compare", "r.assay"]).expect(0);
     let line = "\nSUSPECT\n  r.assay#fast: 6 runs\n  r.assay#slow: 6 runs\n  undeclared \
                 difference: setting, work_mem is `4MB` in round 1 of `r.assay#slow`, `8MB` in \

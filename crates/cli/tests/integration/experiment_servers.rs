@@ -396,7 +396,11 @@ enum StatementEnd {
 
 /// Runs an experiment with a statement that sleeps. Interrupts the experiment during the statement,
 /// or lets it end by its own time limit. The server has ended the statement when this returns.
-fn with_a_hanging_statement(place: &TestFolder, experiment: &str, end: StatementEnd) -> CommandResult {
+fn with_a_hanging_statement(
+    place: &TestFolder,
+    experiment: &str,
+    end: StatementEnd,
+) -> CommandResult {
     let _turn = lock_shared_server();
     place.write("e.ini", experiment);
     let server = testbed::shared(Kind::Postgres);
@@ -438,7 +442,8 @@ fn assert_says(ran: &CommandResult, words: &[&str]) {
 fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     for key in ["before", "after"] {
         let place = place();
-        let ran = with_a_hanging_statement(&place, &hanging(key), StatementEnd::Interrupt).expect(130);
+        let ran =
+            with_a_hanging_statement(&place, &hanging(key), StatementEnd::Interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
         // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";

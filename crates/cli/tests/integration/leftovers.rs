@@ -5,7 +5,9 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use crate::experiment_end::assert_ended;
-use crate::experiment_faults::{ARMS, SQLITE_WORKLOAD, RUN, assert_says, record_content, place, tables};
+use crate::experiment_faults::{
+    ARMS, RUN, SQLITE_WORKLOAD, assert_says, place, record_content, tables,
+};
 use crate::support::TestFolder;
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
