@@ -125,7 +125,7 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) set: Vec<(String, String)>,
     /// Time for which requests are scheduled, warm-up included.
-    #[arg(long, value_parser = parse_span, value_name = "D", allow_hyphen_values = true)]
+    #[arg(long, value_parser = parse_time, value_name = "D", allow_hyphen_values = true)]
     pub(crate) duration: Option<Nanos>,
     /// Warm-up to exclude from the measurement: a duration, or `auto` to detect it after the run.
     #[arg(long, value_parser = parse_warmup, value_name = "D|auto", allow_hyphen_values = true)]
@@ -198,8 +198,8 @@ pub(crate) struct RunArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the full answer, and not only what fits a screen; of an experiment also its checks,
-    /// environment, settings and plan.
+    /// Print the full answer, not only the part that fits a screen; of an experiment also its
+    /// checks, environment, settings and plan.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(crate) full: bool,
     /// Number of threads that send requests.
@@ -266,7 +266,7 @@ pub(crate) struct LoadArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the full answer, and not only what fits a screen.
+    /// Print the full answer, not only the part that fits a screen.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(crate) full: bool,
     /// The record; it must not exist. Default: `./load-<UTC time>.assay`.
@@ -288,8 +288,8 @@ pub(crate) struct ReportArgs {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the full answer, and not only what fits a screen; of an experiment also its checks,
-    /// environment, settings and plan.
+    /// Print the full answer, not only the part that fits a screen; of an experiment also its
+    /// checks, environment, settings and plan.
     #[arg(long, conflicts_with_all = ["json", "markdown", "environment", "figures", "svg"])]
     pub(crate) full: bool,
     /// Print the answer of a single run of an experiment, by its number.
@@ -332,7 +332,7 @@ pub(crate) struct FigureArgs {
 
 impl FigureArgs {
     /// Returns true if figures are to be drawn or listed.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub(crate) fn are_requested(&self) -> bool {
         self.html.is_some() || self.figures || self.svg.is_some() || self.png.is_some()
     }
 }
@@ -433,8 +433,8 @@ pub(crate) struct ServeArgs {
     /// The folder of the records; the folders in it are searched too.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The address to listen at; port 0 takes a free one. Other machines can reach one beyond the
-    /// loopback, and pages are not encrypted.
+    /// The address to listen at; port 0 takes a free one. Other machines can reach an address
+    /// beyond the loopback, and pages are not encrypted.
     #[arg(long, value_name = "HOST:PORT", default_value = SERVE)]
     pub(crate) listen: ListenAddress,
     /// Take no notes: records are only read.
@@ -470,7 +470,7 @@ pub(crate) struct RepeatArgs {
     pub(crate) allow_files: bool,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the full answer of an experiment, and not only what fits a screen.
+    /// Print the full answer of an experiment, not only the part that fits a screen.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(crate) full: bool,
     /// Show no progress.
@@ -549,12 +549,12 @@ pub(crate) struct ObserveArgs {
     /// An existing process, watched until it ends.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) pid: Option<u32>,
-    /// Longest time to watch; the program itself goes on after that. Without a program, the time
-    /// for which machine and database are watched.
+    /// Longest time to watch; the program continues after that. Without a program, the time for
+    /// which machine and database are watched.
     #[arg(long, value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
     /// Sampling interval, from 100ms to 1m.
-    #[arg(long, default_value = "1s", value_parser = parse_every)]
+    #[arg(long, default_value = "1s", value_parser = parse_sampling_interval)]
     pub(crate) every: Nanos,
     /// A process of the database, if it is not found by its port. Repeatable.
     #[arg(long, value_name = "NUMBER")]
@@ -591,7 +591,7 @@ pub(crate) struct CalibrateArgs {
     /// folder, in about eight seconds. The result is not stored.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "no_store"])]
     pub(crate) disk: Option<PathBuf>,
-    /// Measure a third as long: about five seconds, with more scatter.
+    /// Measure for a third of the time: about five seconds, with more scatter.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Print the result without storing it.
@@ -635,8 +635,8 @@ pub(crate) struct SelftestArgs {
     /// Plant faults into the generator; an oracle must notice each.
     #[arg(long)]
     pub(crate) mutations: bool,
-    /// Measure a tenth as long: three times the tolerance, and no p99.9. With `--real`, only the
-    /// oracle that needs no statistics: half a minute.
+    /// Measure for a tenth of the time, with three times the tolerance and without p99.9. With
+    /// `--real`, run only the oracle that needs no statistics: half a minute.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Print one JSON document instead of text.
@@ -689,7 +689,7 @@ fn new_file() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// Parses the sampling interval.
-fn parse_every(text: &str) -> Result<Nanos, String> {
+fn parse_sampling_interval(text: &str) -> Result<Nanos, String> {
     let every = parse_duration(text).map_err(|error| error.to_string())?;
     let (least, most) = Observe::ENDS;
     match (least..=most).contains(&every) {
@@ -723,7 +723,7 @@ fn parse_label(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_span(text: &str) -> Result<Nanos, String> {
+fn parse_time(text: &str) -> Result<Nanos, String> {
     parse_duration(text).map_err(|error| match error {
         UnitError::UnitMissing | UnitError::UnknownUnit => format!("it {error}"),
         UnitError::NotANumber | UnitError::Negative | UnitError::TooLarge | UnitError::NotWhole => {
@@ -735,7 +735,7 @@ fn parse_span(text: &str) -> Result<Nanos, String> {
 fn parse_warmup(text: &str) -> Result<Warmup, String> {
     match text {
         Warmup::AUTO => Ok(Warmup::Auto),
-        text => parse_span(text).map(Warmup::Lasts),
+        text => parse_time(text).map(Warmup::Lasts),
     }
 }
 
@@ -814,8 +814,8 @@ mod tests {
 
     #[test]
     fn sampling_interval_has_two_limits() {
-        assert_eq!(parse_every("500ms"), Ok(Nanos::from_millis(500)));
-        assert!(parse_every("1ms").is_err() && parse_every("2m").is_err());
-        assert!(parse_every("soon").is_err());
+        assert_eq!(parse_sampling_interval("500ms"), Ok(Nanos::from_millis(500)));
+        assert!(parse_sampling_interval("1ms").is_err() && parse_sampling_interval("2m").is_err());
+        assert!(parse_sampling_interval("soon").is_err());
     }
 }

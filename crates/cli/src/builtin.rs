@@ -54,7 +54,7 @@ impl Builtin {
     }
 
     /// Returns a one-line summary: the first sentence of the file's comment. Inputs have none.
-    pub(crate) fn idea(&self) -> Option<&'static str> {
+    pub(crate) fn summary(&self) -> Option<&'static str> {
         let comment = self.text.lines().next()?.strip_prefix("; ")?;
         Some(comment.strip_suffix('.').unwrap_or(comment))
     }
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn workload_idea_fits_one_line() {
         for builtin in ALL.iter().filter(|builtin| builtin.file.ends_with(EXTENSION)) {
-            let idea = builtin.idea().unwrap_or_default();
-            assert!((20..=100).contains(&idea.len()), "{}: `{idea}`", builtin.file);
+            let summary = builtin.summary().unwrap_or_default();
+            assert!((20..=100).contains(&summary.len()), "{}: `{summary}`", builtin.file);
         }
     }
 

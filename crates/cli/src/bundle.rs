@@ -19,7 +19,7 @@ use tar::{Archive, Builder, Entry, Header};
 use crate::complain::Complaint;
 
 /// The ending of the name of an archive.
-pub(crate) const ENDING: &str = ".tar.gz";
+pub(crate) const ARCHIVE_ENDING: &str = ".tar.gz";
 
 /// The ending of the name of the record in a bundle. No other file of a bundle has it, except those
 /// in a folder of their own.
@@ -29,16 +29,16 @@ pub(crate) const RECORD_ENDING: &str = ".assay";
 const LIMITS: Limits = Limits { bytes: 4 << 30, files: 10_000 };
 
 /// The name of an unpacked record.
-const UNPACKED: &str = "record.assay";
+const EXTRACTED_NAME: &str = "record.assay";
 
 /// Size in bytes of the header of a file in an archive, and of each block of its content.
-const BLOCK: u64 = 512;
+const BLOCK_SIZE: u64 = 512;
 
 /// Size of the end of an archive, in bytes.
-const END: u64 = 2 * BLOCK;
+const END_SIZE: u64 = 2 * BLOCK_SIZE;
 
 /// The folder of unpacked records if `TMPDIR` is not set: `/tmp` is often in memory.
-const LARGE_FILES: &str = "/var/tmp";
+const LARGE_FILES_FOLDER: &str = "/var/tmp";
 
 /// The limits of an archive.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ struct Limits {
 #[derive(Debug)]
 pub(crate) enum PackError {
     /// The files, or their number, are too large for an archive.
-    Large,
+    TooLarge,
     /// A file cannot be read, or the archive cannot be written.
     Failed(io::Error),
 }
@@ -65,7 +65,7 @@ impl From<io::Error> for PackError {
 }
 
 /// Returns the limits of an archive as words.
-pub(crate) fn limits() -> String {
+pub(crate) fn limits_text() -> String {
     let Limits { bytes, files } = LIMITS;
     format!("{} GiB and {} files", bytes >> 30, grouped(files as u64))
 }
@@ -91,18 +91,18 @@ fn pack_within(
     to: File,
 ) -> Result<(), PackError> {
     if files.len() > limits.files {
-        return Err(PackError::Large);
+        return Err(PackError::TooLarge);
     }
     // Neither the time nor the system of the writer is part of the archive.
     let compressed = GzBuilder::new().write(BufWriter::new(to), Compression::default());
     let mut builder = Builder::new(compressed);
-    let mut total = END;
+    let mut total = END_SIZE;
     for name in files {
         let file = File::open(folder.join(name))?;
         let bytes = file.metadata()?.len();
-        total += BLOCK + bytes.next_multiple_of(BLOCK);
+        total += BLOCK_SIZE + bytes.next_multiple_of(BLOCK_SIZE);
         if total > limits.bytes {
-            return Err(PackError::Large);
+            return Err(PackError::TooLarge);
         }
         let mut header = Header::new_ustar();
         header.set_path(format!("{top}/{name}"))?;
@@ -119,7 +119,7 @@ fn pack_within(
 /// A record that was taken out of an archive, in a temporary folder that is removed with this
 /// value.
 #[derive(Debug)]
-pub(crate) struct Unpacked {
+pub(crate) struct ExtractedRecord {
     _folder: TemporaryFolder,
     /// The record.
     pub(crate) record: PathBuf,
@@ -130,17 +130,18 @@ pub(crate) struct Unpacked {
 /// # Errors
 /// The archive is damaged or too large, or does not hold exactly one record; or the record cannot
 /// be written.
-pub(crate) fn unpack(path: &Path) -> Result<Unpacked, Complaint> {
+pub(crate) fn unpack(path: &Path) -> Result<ExtractedRecord, Complaint> {
     let parent = folder_of_large_files(env::var_os("TMPDIR"));
     let folder = TemporaryFolder::new(&parent, "assay-bundle").map_err(|error| {
         Complaint::new(format!("cannot create a folder in `{}`: {error}", parent.display()))
             .help("set TMPDIR to a folder that can be written")
     })?;
     let file = File::open(path);
-    let found =
-        file.map_err(Refusal::from).and_then(|file| take_record(LIMITS, file, folder.path()));
+    let found = file
+        .map_err(UnpackError::from)
+        .and_then(|file| extract_record(LIMITS, file, folder.path()));
     match found {
-        Ok(record) => Ok(Unpacked { _folder: folder, record }),
+        Ok(record) => Ok(ExtractedRecord { _folder: folder, record }),
         Err(refusal) => Err(refusal.complaint(path)),
     }
 }
@@ -149,57 +150,57 @@ pub(crate) fn unpack(path: &Path) -> Result<Unpacked, Complaint> {
 fn folder_of_large_files(set: Option<OsString>) -> PathBuf {
     match set {
         Some(folder) => PathBuf::from(folder),
-        None if Path::new(LARGE_FILES).is_dir() => PathBuf::from(LARGE_FILES),
+        None if Path::new(LARGE_FILES_FOLDER).is_dir() => PathBuf::from(LARGE_FILES_FOLDER),
         None => env::temp_dir(),
     }
 }
 
 /// A reason why no record is taken out of an archive.
 #[derive(Debug)]
-enum Refusal {
+enum UnpackError {
     /// The file cannot be read, or is not an archive.
     Damaged(io::Error),
     /// The archive has too many bytes or files.
-    Large,
+    TooLarge,
     /// The archive holds no record.
-    None,
+    NoRecord,
     /// The archive holds several records.
-    Several,
+    SeveralRecords,
     /// The record cannot be written here.
-    Unwritten(io::Error),
+    CannotWrite(io::Error),
 }
 
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Refusal {
-        Refusal::Damaged(error)
+impl From<io::Error> for UnpackError {
+    fn from(error: io::Error) -> UnpackError {
+        UnpackError::Damaged(error)
     }
 }
 
-impl Refusal {
+impl UnpackError {
     fn complaint(self, path: &Path) -> Complaint {
         let path = path.display();
         let (sentence, help) = match self {
-            Refusal::Damaged(error) => (
+            UnpackError::Damaged(error) => (
                 format!("`{path}` is not an intact bundle: {error}"),
                 "get it again: it was cut, changed or made by another program".to_owned(),
             ),
-            Refusal::Large => (
+            UnpackError::TooLarge => (
                 format!("`{path}` is too large to be unpacked"),
                 format!(
                     "at most {} are: if you trust it, unpack it with `tar xzf`, and name the \
                      record in it",
-                    limits()
+                    limits_text()
                 ),
             ),
-            Refusal::None => (
+            UnpackError::NoRecord => (
                 format!("`{path}` holds no record"),
                 "name a record, or a bundle that `assay publish` wrote".to_owned(),
             ),
-            Refusal::Several => (
+            UnpackError::SeveralRecords => (
                 format!("`{path}` holds several records"),
                 "unpack it with `tar xzf`, and name one of them".to_owned(),
             ),
-            Refusal::Unwritten(error) => (
+            UnpackError::CannotWrite(error) => (
                 format!("cannot unpack `{path}`: {error}"),
                 "set TMPDIR to a folder with more room".to_owned(),
             ),
@@ -209,44 +210,44 @@ impl Refusal {
 }
 
 /// Writes the record of an archive into a folder.
-fn take_record(limits: Limits, from: File, folder: &Path) -> Result<PathBuf, Refusal> {
+fn extract_record(limits: Limits, from: File, folder: &Path) -> Result<PathBuf, UnpackError> {
     // An archive from which the byte beyond the limit can be read is too large.
     let limited = MultiGzDecoder::new(BufReader::new(from)).take(limits.bytes + 1);
     let mut archive = Archive::new(limited);
     let mut found = None;
-    let taken = take_from(limits, &mut archive, folder, &mut found);
+    let taken = extract_from(limits, &mut archive, folder, &mut found);
     let mut rest = archive.into_inner();
     let read = taken.and_then(|()| Ok(io::copy(&mut rest, &mut io::sink())?));
     match read {
         // A file that is cut at the limit looks damaged.
-        Ok(_) | Err(Refusal::Damaged(_)) if rest.limit() == 0 => Err(Refusal::Large),
-        Ok(_) => found.ok_or(Refusal::None),
+        Ok(_) | Err(UnpackError::Damaged(_)) if rest.limit() == 0 => Err(UnpackError::TooLarge),
+        Ok(_) => found.ok_or(UnpackError::NoRecord),
         Err(refusal) => Err(refusal),
     }
 }
 
 /// Reads all entries of an archive, and writes the one that is a record.
-fn take_from(
+fn extract_from(
     limits: Limits,
     archive: &mut Archive<impl Read>,
     folder: &Path,
     found: &mut Option<PathBuf>,
-) -> Result<(), Refusal> {
+) -> Result<(), UnpackError> {
     // Raw entries: extensions of the format, such as long names, are read as files of their own,
     // and none can make the program allocate memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
         if number >= limits.files {
-            return Err(Refusal::Large);
+            return Err(UnpackError::TooLarge);
         }
         let mut entry = entry?;
         if !is_record(&entry) {
             continue;
         }
         if found.is_some() {
-            return Err(Refusal::Several);
+            return Err(UnpackError::SeveralRecords);
         }
         // The record's name in the archive may contain anything.
-        let to = folder.join(UNPACKED);
+        let to = folder.join(EXTRACTED_NAME);
         write(&mut entry, &to)?;
         *found = Some(to);
     }
@@ -267,13 +268,13 @@ fn is_record(entry: &Entry<'_, impl Read>) -> bool {
 }
 
 /// Writes an entry to a new file.
-fn write(entry: &mut Entry<'_, impl Read>, to: &Path) -> Result<(), Refusal> {
-    let mut file = File::create_new(to).map_err(Refusal::Unwritten)?;
+fn write(entry: &mut Entry<'_, impl Read>, to: &Path) -> Result<(), UnpackError> {
+    let mut file = File::create_new(to).map_err(UnpackError::CannotWrite)?;
     let mut piece = vec![0; 1 << 16];
     loop {
         match entry.read(&mut piece)? {
             0 => return Ok(()),
-            read => file.write_all(&piece[..read]).map_err(Refusal::Unwritten)?,
+            read => file.write_all(&piece[..read]).map_err(UnpackError::CannotWrite)?,
         }
     }
 }
@@ -284,11 +285,11 @@ mod tests {
 
     use super::*;
 
-    struct Place(tempfile::TempDir);
+    struct TestFolder(tempfile::TempDir);
 
-    impl Place {
-        fn new() -> Place {
-            Place(tempfile::tempdir().unwrap())
+    impl TestFolder {
+        fn new() -> TestFolder {
+            TestFolder(tempfile::tempdir().unwrap())
         }
 
         fn at(&self, name: &str) -> PathBuf {
@@ -313,8 +314,8 @@ mod tests {
         /// Returns true if an archive is too large for these limits.
         fn is_refused(&self, limits: Limits, name: &str) -> bool {
             let folder = tempfile::tempdir().unwrap();
-            let taken = take_record(limits, File::open(self.at(name)).unwrap(), folder.path());
-            assert!(matches!(taken, Ok(_) | Err(Refusal::Large)), "{taken:?}");
+            let taken = extract_record(limits, File::open(self.at(name)).unwrap(), folder.path());
+            assert!(matches!(taken, Ok(_) | Err(UnpackError::TooLarge)), "{taken:?}");
             taken.is_err()
         }
 
@@ -344,8 +345,8 @@ mod tests {
     }
 
     #[test]
-    fn record_is_taken_out_of_an_archive_that_depends_on_its_files_alone() {
-        let place = Place::new();
+    fn record_is_extracted_from_an_archive_that_depends_only_on_its_files() {
+        let place = TestFolder::new();
         let names = ["README.md", "files/other.assay", "r.assay"];
         let first = place.pack("a.tar.gz", &names);
         assert_eq!(first, place.pack("b.tar.gz", &names));
@@ -354,7 +355,7 @@ mod tests {
 
     #[test]
     fn archive_without_exactly_one_record_is_refused() {
-        let place = Place::new();
+        let place = TestFolder::new();
         place.pack("none.tar.gz", &["README.md", "files/a.assay"]);
         assert!(place.unpacked("none.tar.gz").unwrap_err().contains("holds no record"));
         place.pack("two.tar.gz", &["a.assay", "b.assay"]);
@@ -364,7 +365,7 @@ mod tests {
     #[test]
     fn links_and_names_that_lead_elsewhere_are_not_a_record() {
         use tar::EntryType;
-        let place = Place::new();
+        let place = TestFolder::new();
         for (kind, path, link) in [
             (EntryType::Symlink, "top/r.assay", "/etc/passwd"),
             (EntryType::Link, "top/r.assay", "/etc/passwd"),
@@ -386,7 +387,7 @@ mod tests {
 
     #[test]
     fn cut_or_changed_archive_is_refused_or_read_as_it_was() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let bytes = place.pack("a.tar.gz", &["README.md", "r.assay"]);
         for end in 0..bytes.len() {
             fs::write(place.at("cut.tar.gz"), &bytes[..end]).unwrap();
@@ -405,7 +406,7 @@ mod tests {
 
     #[test]
     fn archive_of_several_members_is_read_to_its_end() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let bytes = place.pack("a.tar.gz", &["r.assay"]);
         let member = |bytes: &[u8]| {
             let mut writer = GzBuilder::new().write(Vec::new(), Compression::fast());
@@ -420,7 +421,7 @@ mod tests {
         fs::write(place.at("several.tar.gz"), several).unwrap();
         assert_eq!(place.unpacked("several.tar.gz").as_deref(), Ok("r.assay"));
         // `tar xzf` would unpack the second record too.
-        let end = tar.len() - END as usize;
+        let end = tar.len() - END_SIZE as usize;
         let two = [member(&tar[..end]), member(&tar)].concat();
         fs::write(place.at("two.tar.gz"), two).unwrap();
         assert!(place.unpacked("two.tar.gz").unwrap_err().contains("holds several records"));
@@ -429,17 +430,17 @@ mod tests {
     }
 
     #[test]
-    fn archive_that_is_written_is_not_too_large_to_be_read() {
-        let place = Place::new();
+    fn written_archive_is_within_the_limits_of_reading() {
+        let place = TestFolder::new();
         let names = ["README.md", "r.assay"];
-        let bytes = 2 * (BLOCK + BLOCK) + END;
+        let bytes = 2 * (BLOCK_SIZE + BLOCK_SIZE) + END_SIZE;
         let exact = Limits { bytes, files: 2 };
         let less = [Limits { bytes: bytes - 1, files: 2 }, Limits { bytes, files: 1 }];
         place.pack_within(exact, "a.tar.gz", &names).unwrap();
         assert!(!place.is_refused(exact, "a.tar.gz"));
         for limits in less {
             let packed = place.pack_within(limits, "b.tar.gz", &names);
-            assert!(matches!(packed, Err(PackError::Large)), "{limits:?}");
+            assert!(matches!(packed, Err(PackError::TooLarge)), "{limits:?}");
             assert!(place.is_refused(limits, "a.tar.gz"), "{limits:?}");
         }
         // Zeros after the end of the archive, whose checksum is not read.
@@ -454,17 +455,17 @@ mod tests {
     }
 
     #[test]
-    fn name_of_a_record_in_an_archive_may_hold_anything() {
-        let place = Place::new();
+    fn record_may_have_any_name_in_an_archive() {
+        let place = TestFolder::new();
         place.entry("x.tar.gz", tar::EntryType::Regular, "top/\u{1b}[2J\n\u{202e}.assay", "");
         let unpacked = unpack(&place.at("x.tar.gz")).unwrap();
-        assert_eq!(unpacked.record.file_name().unwrap(), UNPACKED);
+        assert_eq!(unpacked.record.file_name().unwrap(), EXTRACTED_NAME);
     }
 
     #[test]
     fn large_records_are_unpacked_on_a_disk_unless_another_folder_is_set() {
         assert_eq!(folder_of_large_files(Some("/x".into())), Path::new("/x"));
-        assert_eq!(folder_of_large_files(None), Path::new(LARGE_FILES));
+        assert_eq!(folder_of_large_files(None), Path::new(LARGE_FILES_FOLDER));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) fn text(
     style: &Style,
 ) -> String {
     let CalibrationResult { calibration, target: floor } = calibrated;
-    let mut floors = vec![FLOOR.map(str::to_owned)];
+    let mut floors = vec![FLOOR_HEAD.map(str::to_owned)];
     if let (Some(url), Some(floor)) = (target, floor) {
         floors.push(floor_row(url, floor));
     }
@@ -28,7 +28,8 @@ pub(crate) fn text(
         None => "nothing was kept".to_owned(),
     };
     let floors = table_within(style, &floors, &[0], &OMITTED);
-    let parts = [floors, ceilings(calibration), others(calibration), doubt(calibration)];
+    let parts =
+        [floors, ceilings(calibration), clock_and_timer(calibration), busy_warning(calibration)];
     parts.into_iter().filter(|part| !part.is_empty()).map(|part| part + "\n").collect::<String>()
         + &kept
         + "\n"
@@ -36,11 +37,11 @@ pub(crate) fn text(
 
 /// The p99 of timer lateness above which the machine was busy: the limit of a run's check
 /// `send-lag`.
-const LATE: Nanos = Nanos::from_micros(200);
+const LATENESS_LIMIT: Nanos = Nanos::from_micros(200);
 
 /// Returns a warning if the machine was busy during the calibration.
-fn doubt(calibration: &Calibration) -> String {
-    match calibration.timer.quantiles.p99 > LATE {
+fn busy_warning(calibration: &Calibration) -> String {
+    match calibration.timer.quantiles.p99 > LATENESS_LIMIT {
         false => String::new(),
         true => "the machine was busy, and the figures are worse than its best: sleeps ended more \
                  than 200 µs late at\np99; calibrate again when it is idle\n"
@@ -48,7 +49,7 @@ fn doubt(calibration: &Calibration) -> String {
     }
 }
 
-const FLOOR: [&str; 8] = [
+const FLOOR_HEAD: [&str; 8] = [
     "floor: an empty statement",
     "requests",
     "response p50",
@@ -102,7 +103,7 @@ fn ceilings(calibration: &Calibration) -> String {
 }
 
 /// Returns the table of clock, timer and hand-off.
-fn others(calibration: &Calibration) -> String {
+fn clock_and_timer(calibration: &Calibration) -> String {
     let (clock, timer) = (calibration.clock, calibration.timer);
     let [late_p50, late_p99, late_p99_9] = quantiles(timer.quantiles);
     let hand_off = calibration.hand_off;

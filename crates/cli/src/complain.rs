@@ -43,14 +43,14 @@ impl Complaint {
     }
 
     /// Removes secrets, which a database may have repeated.
-    pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
+    pub(crate) fn without_secrets(self, secrets: &Secrets) -> Complaint {
         let as_printed = secrets.clone().with_form(stderr::message);
         Complaint { text: as_printed.hide(&self.text), ..self }
     }
 
     /// Replaces the path of a temporary file, which was read or written for a file of the user, by
     /// the name of the user's file.
-    pub(crate) fn naming(self, temporary: &Path, name: &Path) -> Complaint {
+    pub(crate) fn replacing_path(self, temporary: &Path, name: &Path) -> Complaint {
         let [temporary, name] =
             [temporary, name].map(|path| stderr::message(&path.display().to_string()));
         Complaint { text: self.text.replace(&temporary, &name), ..self }
@@ -118,7 +118,7 @@ pub(crate) fn is_styled(is_terminal: bool) -> bool {
 
 /// Prints a mistake in the arguments, or the requested help. Passwords are removed, as a quoted
 /// argument may be a URL.
-pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
+pub(crate) fn print_usage(mut error: clap::Error) -> ExitCode {
     point_to_other_commands(&mut error);
     let error = &error;
     let is_printable = std::env::args_os()
@@ -126,14 +126,14 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     // A closed stream is not an error.
     if error.use_stderr() {
         let text = match is_printable {
-            true => rendered(error, is_styled(stderr::is_terminal())),
+            true => render(error, is_styled(stderr::is_terminal())),
             false => printable_usage(error),
         };
         stderr::write(&without_passwords(&text));
         return Exit::Usage.into();
     }
     let is_terminal = std::io::stdout().is_terminal();
-    let _ = write!(std::io::stdout(), "{}", rendered(error, is_styled(is_terminal)));
+    let _ = write!(std::io::stdout(), "{}", render(error, is_styled(is_terminal)));
     Exit::Success.into()
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
 /// Clap does not escape the argument. The text therefore has no colours, and its lines are
 /// indented, as one of them may be the argument's.
 fn printable_usage(error: &clap::Error) -> String {
-    format!("{}\n", stderr::message(rendered(error, false).trim_end()))
+    format!("{}\n", stderr::message(render(error, false).trim_end()))
 }
 
 /// Points out commands that have an option which this one lacks. Clap's own suggestion, to pass it
@@ -169,7 +169,7 @@ fn point_to_other_commands(error: &mut clap::Error) {
     }
 }
 
-fn rendered(error: &clap::Error, is_styled: bool) -> String {
+fn render(error: &clap::Error, is_styled: bool) -> String {
     let text = error.render();
     if is_styled { text.ansi().to_string() } else { text.to_string() }
 }
@@ -222,12 +222,12 @@ mod tests {
         let secret = "hun\tter\u{1b}2\nof ann";
         let secrets = Secrets::new([base::Secret::new(secret)]);
         let sentence = format!("the server got '{secret}'");
-        let complaint = Complaint::new(&sentence).help(&sentence).without(&secrets);
+        let complaint = Complaint::new(&sentence).help(&sentence).without_secrets(&secrets);
         let hidden = "the server got '(secret)'";
         assert_eq!(complaint.text, format!("error: {hidden}\n  = help: {hidden}"));
         let source = SourceText { name: "w.ini".to_owned(), text: "query = x\n".to_owned() };
         let diagnostic = Diagnostic::error(base::Span::new(0, 5), &sentence).label(&sentence);
-        let complaint = Complaint::about(&source, &[diagnostic]).without(&secrets);
+        let complaint = Complaint::about(&source, &[diagnostic]).without_secrets(&secrets);
         assert_eq!(complaint.text.matches(hidden).count(), 2, "{}", complaint.text);
         assert!(!complaint.text.contains("hun"), "{}", complaint.text);
     }

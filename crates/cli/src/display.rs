@@ -4,13 +4,13 @@
 //! influence the run or the recorder.
 
 mod experiment;
+mod formats;
 mod job_series;
-mod picture;
 mod plain;
+mod snapshot;
 mod state;
 mod terminal;
 mod watcher;
-mod words;
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -21,14 +21,14 @@ use lab::Order;
 
 use crate::complain::Complaint;
 use crate::stderr;
-pub(crate) use state::{Interruption, Reports};
+pub(crate) use state::{Interruption, ReportInterval};
 use state::{Phase, Shared, State};
 pub(crate) use watcher::Watcher;
 
 /// The display of a run. Dropping it without [`Display::finish`] leaves the terminal unchanged.
 pub(crate) struct Display {
     shared: Arc<Shared>,
-    painter: Mutex<Option<JoinHandle<()>>>,
+    display_thread: Mutex<Option<JoinHandle<()>>>,
     /// State of the run of an experiment that is to begin.
     next: Mutex<Option<State>>,
 }
@@ -36,11 +36,11 @@ pub(crate) struct Display {
 /// The form in which progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgressStyle {
-    Nothing,
+    Silent,
     /// A table on a terminal, lines elsewhere.
-    WhatFits,
+    Automatic,
     /// Lines, even on a terminal.
-    Lines(Reports),
+    Lines(ReportInterval),
 }
 
 impl Display {
@@ -57,7 +57,7 @@ impl Display {
     /// Creates the display of an experiment, which appears only on its live pages and not on the
     /// terminal.
     pub(crate) fn of_experiment(ask: &str) -> Display {
-        Display::of(ProgressStyle::Nothing, State::of_experiment(ask))
+        Display::of(ProgressStyle::Silent, State::of_experiment(ask))
     }
 
     /// Records the run of an experiment that is to begin.
@@ -83,19 +83,19 @@ impl Display {
 
     fn of(shown: ProgressStyle, state: State) -> Display {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let painter = match shown {
-            ProgressStyle::Nothing => None,
-            ProgressStyle::WhatFits if stderr::is_terminal() => {
-                shared.lock().is_painted = true;
+        let display_thread = match shown {
+            ProgressStyle::Silent => None,
+            ProgressStyle::Automatic if stderr::is_terminal() => {
+                shared.lock().has_live_view = true;
                 terminal::start(Arc::clone(&shared))
             }
-            ProgressStyle::WhatFits => plain::start(Arc::clone(&shared)),
+            ProgressStyle::Automatic => plain::start(Arc::clone(&shared)),
             ProgressStyle::Lines(reports) => {
                 shared.lock().reports = reports;
                 plain::start(Arc::clone(&shared))
             }
         };
-        Display { shared, painter: Mutex::new(painter), next: Mutex::default() }
+        Display { shared, display_thread: Mutex::new(display_thread), next: Mutex::default() }
     }
 
     /// Returns a view of the run for its pages.
@@ -109,8 +109,8 @@ impl Display {
     }
 
     /// Announces the end of the run: within the live table, if there is one.
-    pub(crate) fn say(&self, ending: Interruption) {
-        if let Some(line) = self.shared.lock().say(ending) {
+    pub(crate) fn announce_end(&self, ending: Interruption) {
+        if let Some(line) = self.shared.lock().announce_end(ending) {
             stderr::write(&format!("\n{line}\n"));
         }
         self.shared.changed.notify_all();
@@ -120,10 +120,10 @@ impl Display {
     pub(crate) fn finish(&self) {
         self.shared.lock().finished = true;
         self.shared.changed.notify_all();
-        let painter = self.painter.lock().expect("nothing panics here").take();
-        if let Some(painter) = painter {
+        let display_thread = self.display_thread.lock().expect("nothing panics here").take();
+        if let Some(display_thread) = display_thread {
             // A panic of the display's thread was already printed, and must not fail the run.
-            let _ = painter.join();
+            let _ = display_thread.join();
         }
         for complaint in std::mem::take(&mut self.shared.lock().complaints) {
             Complaint::warning(complaint).print();
@@ -174,7 +174,7 @@ impl Listener for Display {
                 return;
             }
             RunEvent::TeardownSkipped { from, of } => {
-                state.complaints.push(left_undone(*from, *of));
+                state.complaints.push(skipped_statements(*from, *of));
                 return;
             }
         };
@@ -184,7 +184,7 @@ impl Listener for Display {
 }
 
 /// Returns the complaint of a teardown that ends early, after `from` of its statements.
-fn left_undone(from: usize, of: usize) -> String {
+fn skipped_statements(from: usize, of: usize) -> String {
     let which = match of - from {
         1 => format!("statement {of} of [teardown] was"),
         _ => format!("statements {} to {of} of [teardown] were", from + 1),
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn skipped_statements_are_listed_by_number() {
         let why = "not run: the database does not answer";
-        assert_eq!(left_undone(2, 3), format!("statement 3 of [teardown] was {why}"));
-        assert_eq!(left_undone(0, 3), format!("statements 1 to 3 of [teardown] were {why}"));
+        assert_eq!(skipped_statements(2, 3), format!("statement 3 of [teardown] was {why}"));
+        assert_eq!(skipped_statements(0, 3), format!("statements 1 to 3 of [teardown] were {why}"));
     }
 }

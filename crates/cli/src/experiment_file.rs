@@ -49,13 +49,13 @@ pub(crate) fn read(
 ) -> Result<ExperimentFile, Complaint> {
     let reach = if args.allow_files { Reach::Anywhere } else { Reach::Folder };
     let files = Files { inputs: folder_of(&path), outputs: PathBuf::from("."), reach };
-    let beside = WorkloadFolder::new(files);
-    let (experiment, found) = experiment_in(&source.text, overrides, &beside);
+    let folder = WorkloadFolder::new(files);
+    let (experiment, found) = experiment_in(&source.text, overrides, &folder);
     let Some(experiment) = experiment else { return Err(Complaint::about(&source, &found)) };
     if !found.is_empty() {
         Complaint::about(&source, &found).print();
     }
-    let WorkloadFolder { files, read } = beside;
+    let WorkloadFolder { files, read } = folder;
     let (parts, unpacked) = (read.into_inner(), args.unpacked.clone());
     let file = ExperimentFile { source, path, files, parts, experiment, unpacked };
     if let Some(arm) = file.experiment.arms.first() {
@@ -65,7 +65,7 @@ pub(crate) fn read(
         check_arm(&file, arm, args, is_virtual)?;
     }
     check_saturation(&file, is_virtual)?;
-    warn_of_idle_url(args, &file.experiment);
+    warn_of_unused_url(args, &file.experiment);
     warn_of_unobserved_metrics(&file, is_virtual);
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
         let possible = forecast(&order, order.first);
@@ -108,11 +108,11 @@ impl ExperimentFile {
     }
 
     /// Returns the error about the target of an arm, with the line that is at fault.
-    fn about_target(&self, arm: &Arm, problem: &TargetProblem) -> Complaint {
+    fn target_complaint(&self, arm: &Arm, problem: &TargetProblem) -> Complaint {
         let message = format!("{}: {problem}", arm.heading());
         let cause = match (problem, &arm.point) {
             (TargetProblem::NoTimePasses { .. }, Some(_)) => arm.differences.last(),
-            _ => cause(arm, &message),
+            _ => difference_at_fault(arm, &message),
         };
         let Some(cause) = cause else { return Complaint::new(message) };
         let is_of_point = arm.point.is_some() && arm.differences.last() == Some(cause);
@@ -128,7 +128,7 @@ impl ExperimentFile {
 
 /// Returns the difference of an arm that a message about the arm's target names, or that sets the
 /// target; `None` if the workload alone sets it.
-fn cause<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
+fn difference_at_fault<'a>(arm: &'a Arm, message: &str) -> Option<&'a Difference> {
     // In a URL, an option lacks the prefix that its key has in the file.
     let name_in_url = |set: Vary| match set {
         Vary::Option(name) => name,
@@ -155,7 +155,7 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
         return Ok(());
     };
     let Saturated::Cpu { owner, .. } = question.until else { return Ok(()) };
-    match unobserved_in(file, arm, owner, is_virtual) {
+    match reason_unobserved(file, arm, owner, is_virtual) {
         None => Ok(()),
         Some(reason) => {
             let name = owner.name();
@@ -177,7 +177,7 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
 
 /// Returns the reason why the processor time of a component cannot be observed in the runs of an
 /// arm; `None` if it can.
-fn unobserved_in(
+fn reason_unobserved(
     file: &ExperimentFile,
     arm: &Arm,
     owner: CpuOwner,
@@ -193,7 +193,7 @@ fn warn_of_unobserved_metrics(file: &ExperimentFile, is_virtual: bool) {
     let reason = |metric: &RunMetric| {
         let Quantity::Cpu(owner, _) = metric.quantity else { return None };
         let mut arms = file.experiment.arms.iter();
-        arms.find_map(|arm| unobserved_in(file, arm, owner, is_virtual))
+        arms.find_map(|arm| reason_unobserved(file, arm, owner, is_virtual))
     };
     for bet in &file.experiment.bets {
         if let Some(reason) = reason(&bet.metric) {
@@ -211,7 +211,7 @@ fn warn_of_unobserved_metrics(file: &ExperimentFile, is_virtual: bool) {
 }
 
 /// Warns of a URL on the command line that no arm uses.
-fn warn_of_idle_url(args: &FileArgs, experiment: &Experiment) {
+fn warn_of_unused_url(args: &FileArgs, experiment: &Experiment) {
     let uses_it = |arm: &Arm| is_url_typed(arm, args) && arm.uses_main();
     if args.has_typed_url() && !experiment.arm_points().iter().any(uses_it) {
         let sentence = "no arm uses the target of the command line: each has a `url` of its own, \
@@ -296,8 +296,8 @@ fn check_arm(
         return Err(of_arm(sentence).help("leave out --virtual"));
     }
     let admitted = lab::admit_all(&workload.plan, &workload.target(), is_virtual);
-    admitted.map_err(|problem| file.about_target(arm, &problem))?;
-    let examined = inputs::examine(&workload.plan, &workload.files, is_virtual);
+    admitted.map_err(|problem| file.target_complaint(arm, &problem))?;
+    let examined = inputs::check(&workload.plan, &workload.files, is_virtual);
     examined.map_err(|wrong| Complaint::about(&workload.source, &wrong))?;
     match workload.plan.jobs.iter().find(|job| job.requests.results.is_some()) {
         Some(job) => {

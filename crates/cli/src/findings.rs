@@ -11,11 +11,11 @@ const SCHEMA: &str = "assay.selftest/1";
 pub(crate) struct SelftestResult {
     /// The length of the measurements; `None` in real time, where it is fixed.
     pub(crate) depth: Option<Depth>,
-    pub(crate) found: Found,
+    pub(crate) found: SelftestFindings,
 }
 
 /// The results of a self-test.
-pub(crate) enum Found {
+pub(crate) enum SelftestFindings {
     /// Comparisons with known values.
     Oracles(Vec<Finding>),
     /// Planted faults.
@@ -31,10 +31,10 @@ struct Count {
 impl SelftestResult {
     fn count(&self) -> Count {
         let (passed, total) = match &self.found {
-            Found::Oracles(findings) => {
+            SelftestFindings::Oracles(findings) => {
                 (findings.iter().filter(|finding| finding.passed()).count(), findings.len())
             }
-            Found::Mutations(mutations) => {
+            SelftestFindings::Mutations(mutations) => {
                 (mutations.iter().filter(|fault| fault.is_noticed()).count(), mutations.len())
             }
         };
@@ -51,13 +51,13 @@ impl SelftestResult {
     pub(crate) fn text(&self, style: &Style) -> String {
         let Count { passed, total } = self.count();
         match &self.found {
-            Found::Oracles(findings) => {
+            SelftestFindings::Oracles(findings) => {
                 let mut rows = vec![HEAD.map(str::to_owned)];
                 rows.extend(findings.iter().map(row));
                 let table = table_within(style, &rows, &[0, 1, 7], &OMITTED);
                 format!("{table}\n{passed} of {total} numbers passed\n")
             }
-            Found::Mutations(mutations) => {
+            SelftestFindings::Mutations(mutations) => {
                 let mut rows = vec![["fault", "result", "noticed by"].map(str::to_owned)];
                 rows.extend(mutations.iter().map(mutation_row));
                 let table = table(&rows, &[0, 1, 2]);
@@ -70,8 +70,10 @@ impl SelftestResult {
     pub(crate) fn json(&self) -> Value {
         let Count { passed, total } = self.count();
         let (findings, mutations): (Vec<Value>, Vec<Value>) = match &self.found {
-            Found::Oracles(findings) => (findings.iter().map(document).collect(), Vec::new()),
-            Found::Mutations(mutations) => {
+            SelftestFindings::Oracles(findings) => {
+                (findings.iter().map(document).collect(), Vec::new())
+            }
+            SelftestFindings::Mutations(mutations) => {
                 (Vec::new(), mutations.iter().map(mutation_document).collect())
             }
         };
@@ -105,14 +107,14 @@ fn row(finding: &Finding) -> [String; 8] {
         finding.quantity.name(),
         number(finding, finding.expected),
         number(finding, finding.measured),
-        finding.deviation_percent().map_or_else(nothing, |percent| format!("{percent:+.2} %")),
-        errors.map_or_else(nothing, |errors| format!("{errors:+.1}")),
-        allowed(finding),
+        finding.deviation_percent().map_or_else(dash, |percent| format!("{percent:+.2} %")),
+        errors.map_or_else(dash, |errors| format!("{errors:+.1}")),
+        allowed_text(finding),
         verdict.to_owned(),
     ]
 }
 
-fn nothing() -> String {
+fn dash() -> String {
     "-".to_owned()
 }
 
@@ -127,7 +129,7 @@ fn number(finding: &Finding, value: f64) -> String {
     }
 }
 
-fn allowed(finding: &Finding) -> String {
+fn allowed_text(finding: &Finding) -> String {
     match finding.allowed_percent() {
         [Some(below), Some(above)] if (below + above).abs() < 1e-9 => format!("±{above:.2} %"),
         [Some(below), Some(above)] => format!("{below:.1} … {above:+.1} %"),
@@ -143,7 +145,7 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
         format!("{}, {}: {is} instead of {was}", finding.oracle, finding.quantity.name())
     };
     let mut red = mutation.red();
-    let first = red.next().map_or_else(nothing, found);
+    let first = red.next().map_or_else(dash, found);
     let more = match red.count() {
         0 => String::new(),
         count => format!(" (and {count} more)"),
@@ -151,14 +153,18 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
     [mutation.fault.to_owned(), result.to_owned(), first + &more]
 }
 
-/// Formats rows as aligned columns; the columns in `words` are left-aligned, the others
+/// Formats rows as aligned columns; the columns in `left_aligned` are left-aligned, the others
 /// right-aligned.
-pub(crate) fn table<const N: usize>(rows: &[[String; N]], words: &[usize]) -> String {
-    laid_out(rows, &Vec::from_iter(0..N), words)
+pub(crate) fn table<const N: usize>(rows: &[[String; N]], left_aligned: &[usize]) -> String {
+    format_columns(rows, &Vec::from_iter(0..N), left_aligned)
 }
 
 /// Formats these columns of rows.
-fn laid_out<const N: usize>(rows: &[[String; N]], columns: &[usize], words: &[usize]) -> String {
+fn format_columns<const N: usize>(
+    rows: &[[String; N]],
+    columns: &[usize],
+    left_aligned: &[usize],
+) -> String {
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
     };
@@ -168,7 +174,7 @@ fn laid_out<const N: usize>(rows: &[[String; N]], columns: &[usize], words: &[us
     for row in rows {
         let cells = widths.iter().map(|(column, width)| {
             let (cell, width) = (&row[*column], *width);
-            match words.contains(column) {
+            match left_aligned.contains(column) {
                 true => format!("{cell:<width$}"),
                 false => format!("{cell:>width$}"),
             }
@@ -184,12 +190,12 @@ fn laid_out<const N: usize>(rows: &[[String; N]], columns: &[usize], words: &[us
 pub(crate) fn table_within<const N: usize>(
     style: &Style,
     rows: &[[String; N]],
-    words: &[usize],
+    left_aligned: &[usize],
     omitted: &[usize],
 ) -> String {
     let without = |columns: &[usize]| {
         let kept: Vec<usize> = (0..N).filter(|column| !columns.contains(column)).collect();
-        laid_out(rows, &kept, words)
+        format_columns(rows, &kept, left_aligned)
     };
     let is_narrow = |text: &String| text.lines().all(|line| line.chars().count() <= style.width);
     let mut all = (0..=omitted.len()).map(|number| without(&omitted[..number]));
@@ -248,13 +254,13 @@ mod tests {
         }
     }
 
-    fn tested(found: Found) -> SelftestResult {
+    fn tested(found: SelftestFindings) -> SelftestResult {
         SelftestResult { depth: Some(Depth::Quick), found }
     }
 
     #[test]
     fn selftest_table_shows_each_deviation() {
-        let tested = tested(Found::Oracles(vec![finding(0.0153), finding(0.0170)]));
+        let tested = tested(SelftestFindings::Oracles(vec![finding(0.0153), finding(0.0170)]));
         let text = tested.text(&Style::PLAIN);
         let lines: Vec<&str> = text.lines().collect();
         assert!(
@@ -267,7 +273,7 @@ mod tests {
 
     #[test]
     fn narrow_terminal_has_fewer_columns() {
-        let tested = tested(Found::Oracles(vec![finding(0.0153)]));
+        let tested = tested(SelftestFindings::Oracles(vec![finding(0.0153)]));
         let head = |width| {
             let text = tested.text(&Style { color: false, width });
             text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -287,13 +293,13 @@ mod tests {
             honest: vec![finding(0.0153)],
             faulty,
         };
-        let noticed = tested(Found::Mutations(vec![mutation(vec![finding(0.017)])]));
+        let noticed = tested(SelftestFindings::Mutations(vec![mutation(vec![finding(0.017)])]));
         assert!(noticed.has_passed());
         assert!(
             noticed.text(&Style::PLAIN).contains("response p99: 17.0000 ms instead of 15.3506 ms")
         );
-        let missed = tested(Found::Mutations(vec![mutation(vec![finding(0.0153)])]));
+        let missed = tested(SelftestFindings::Mutations(vec![mutation(vec![finding(0.0153)])]));
         assert!(!missed.has_passed() && missed.text(&Style::PLAIN).contains("MISSED"));
-        assert!(!tested(Found::Oracles(Vec::new())).has_passed());
+        assert!(!tested(SelftestFindings::Oracles(Vec::new())).has_passed());
     }
 }

@@ -8,7 +8,7 @@ use base::{Nanos, TargetKind, closest, either};
 
 /// The translation of a driver's parameters.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Translated {
+pub(crate) struct TranslatedOptions {
     /// Options of assay's URLs.
     pub(crate) options: Vec<(String, String)>,
     /// Notices about parameters without effect, with reasons.
@@ -18,29 +18,29 @@ pub(crate) struct Translated {
 /// A parameter of a Go driver.
 struct Parameter {
     name: &'static str,
-    means: Means,
+    mapping: Mapping,
 }
 
 /// The meaning of a parameter in assay.
-enum Means {
+enum Mapping {
     /// This option, with the same value.
-    Is(&'static str),
+    Same(&'static str),
     /// This option; each value of the driver with assay's value, or with the reason why assay has
     /// none.
-    Words(&'static str, &'static [(&'static str, Result<&'static str, &'static str>)]),
+    Values(&'static str, &'static [(&'static str, Result<&'static str, &'static str>)]),
     /// This option, as a duration; the driver's value is a number of seconds.
     Seconds(&'static str),
     /// No effect, for this reason.
-    Nothing(&'static str),
+    NoEffect(&'static str),
     /// Unsupported, or written elsewhere; the text is the remedy.
     Refused(&'static str),
 }
 
-use Means::{Is, Nothing, Refused, Seconds, Words};
+use Mapping::{NoEffect, Refused, Same, Seconds, Values};
 
 /// The options of assay's URLs that name servers on a network (`docs/targets.md`), including the
 /// options of a single kind.
-const OURS: [&str; 9] = [
+const NETWORK_OPTIONS: [&str; 9] = [
     "tls",
     "tls-ca",
     "tls-cert",
@@ -52,18 +52,18 @@ const OURS: [&str; 9] = [
     "results",
 ];
 
-const fn is(name: &'static str, means: Means) -> Parameter {
-    Parameter { name, means }
+const fn parameter(name: &'static str, mapping: Mapping) -> Parameter {
+    Parameter { name, mapping }
 }
 
-const PLAIN_OR_NOT: &str = "encryption must not depend on the server: write \
+const OPTIONAL_TLS: &str = "encryption must not depend on the server: write \
                             `tls=off`, `tls=require` or `tls=verify`";
 
 /// The parameters of github.com/go-sql-driver/mysql.
 const MYSQL: &[Parameter] = &[
-    is(
+    parameter(
         "tls",
-        Words(
+        Values(
             "tls",
             &[
                 ("true", Ok("verify")),
@@ -71,42 +71,51 @@ const MYSQL: &[Parameter] = &[
                 ("skip-verify", Ok("require")),
                 ("false", Ok("off")),
                 ("0", Ok("off")),
-                ("preferred", Err(PLAIN_OR_NOT)),
+                ("preferred", Err(OPTIONAL_TLS)),
             ],
         ),
     ),
-    is("timeout", Is("connect-timeout")),
-    is("interpolateParams", Nothing("`prepare` in a job says how values are sent")),
-    is("allowNativePasswords", Nothing("they are allowed")),
-    is("checkConnLiveness", Nothing("a connection that is lost is noticed when it is used")),
-    is("columnsWithAlias", Nothing("names of columns are not used")),
-    is("parseTime", Nothing("values are not converted")),
-    is("loc", Nothing("values are not converted")),
-    is("allowAllFiles", Nothing("a statement may load the file that it names")),
-    is("allowCleartextPasswords", Nothing("a server that asks for it gets it, only over TLS")),
-    is("allowOldPasswords", Refused("passwords of before MySQL 4.1 protect nothing")),
-    is("readTimeout", Refused("write `timeout = 1s` in a job")),
-    is("writeTimeout", Refused("write `timeout = 1s` in a job")),
-    is("clientFoundRows", Refused("an update counts the rows that it changes: leave it out")),
-    is("multiStatements", Refused("write each statement in a `query` of its own")),
-    is(
+    parameter("timeout", Same("connect-timeout")),
+    parameter("interpolateParams", NoEffect("`prepare` in a job says how values are sent")),
+    parameter("allowNativePasswords", NoEffect("they are allowed")),
+    parameter(
+        "checkConnLiveness",
+        NoEffect("a connection that is lost is noticed when it is used"),
+    ),
+    parameter("columnsWithAlias", NoEffect("names of columns are not used")),
+    parameter("parseTime", NoEffect("values are not converted")),
+    parameter("loc", NoEffect("values are not converted")),
+    parameter("allowAllFiles", NoEffect("a statement may load the file that it names")),
+    parameter(
+        "allowCleartextPasswords",
+        NoEffect("a server that asks for it gets it, only over TLS"),
+    ),
+    parameter("allowOldPasswords", Refused("passwords of before MySQL 4.1 protect nothing")),
+    parameter("readTimeout", Refused("write `timeout = 1s` in a job")),
+    parameter("writeTimeout", Refused("write `timeout = 1s` in a job")),
+    parameter(
+        "clientFoundRows",
+        Refused("an update counts the rows that it changes: leave it out"),
+    ),
+    parameter("multiStatements", Refused("write each statement in a `query` of its own")),
+    parameter(
         "charset",
         Refused("statements and texts are utf8mb4: leave it out, or convert in the statement"),
     ),
-    is("collation", Refused("write `collate` in the statement")),
-    is("maxAllowedPacket", Nothing("packets of any length are read")),
-    is(
+    parameter("collation", Refused("write `collate` in the statement")),
+    parameter("maxAllowedPacket", NoEffect("packets of any length are read")),
+    parameter(
         "rejectReadOnly",
         Refused("an error of a server that is read-only is counted: write `error = 1290` in a job"),
     ),
-    is("serverPubKey", Refused("write `server-public-key=FILE`, with a key in PEM")),
+    parameter("serverPubKey", Refused("write `server-public-key=FILE`, with a key in PEM")),
 ];
 
 /// The parameters of github.com/lib/pq.
 const POSTGRES: &[Parameter] = &[
-    is(
+    parameter(
         "sslmode",
-        Words(
+        Values(
             "tls",
             &[
                 ("disable", Ok("off")),
@@ -119,23 +128,23 @@ const POSTGRES: &[Parameter] = &[
                          certificate: write one of them",
                     ),
                 ),
-                ("prefer", Err(PLAIN_OR_NOT)),
-                ("allow", Err(PLAIN_OR_NOT)),
+                ("prefer", Err(OPTIONAL_TLS)),
+                ("allow", Err(OPTIONAL_TLS)),
             ],
         ),
     ),
-    is("sslrootcert", Is("tls-ca")),
-    is("sslcert", Is("tls-cert")),
-    is("sslkey", Is("tls-key")),
-    is("connect_timeout", Seconds("connect-timeout")),
-    is("application_name", Is("application-name")),
-    is("fallback_application_name", Is("application-name")),
-    is("binary_parameters", Nothing("`prepare` in a job says how values are sent")),
-    is("disable_prepared_binary_result", Nothing("values are not converted")),
-    is("host", Refused("write `--host`")),
-    is("port", Refused("write `--port`")),
-    is("user", Refused("write `--username`")),
-    is("dbname", Refused("write `--database`")),
+    parameter("sslrootcert", Same("tls-ca")),
+    parameter("sslcert", Same("tls-cert")),
+    parameter("sslkey", Same("tls-key")),
+    parameter("connect_timeout", Seconds("connect-timeout")),
+    parameter("application_name", Same("application-name")),
+    parameter("fallback_application_name", Same("application-name")),
+    parameter("binary_parameters", NoEffect("`prepare` in a job says how values are sent")),
+    parameter("disable_prepared_binary_result", NoEffect("values are not converted")),
+    parameter("host", Refused("write `--host`")),
+    parameter("port", Refused("write `--port`")),
+    parameter("user", Refused("write `--username`")),
+    parameter("dbname", Refused("write `--database`")),
 ];
 
 /// Translates the parameters for a kind of target; only servers on a network have a Go driver in
@@ -147,53 +156,56 @@ const POSTGRES: &[Parameter] = &[
 pub(crate) fn translate(
     kind: TargetKind,
     given: Vec<(String, String)>,
-) -> Result<Translated, String> {
+) -> Result<TranslatedOptions, String> {
     let parameters = match kind {
         TargetKind::Mysql => MYSQL,
         TargetKind::Postgres => POSTGRES,
         TargetKind::Sqlite | TargetKind::Sim | TargetKind::Testbed => {
-            return Ok(Translated { options: given, notices: Vec::new() });
+            return Ok(TranslatedOptions { options: given, notices: Vec::new() });
         }
     };
-    let mut translated = Translated::default();
+    let mut translated = TranslatedOptions::default();
     for (name, value) in given {
-        translated.take(parameters, name, value)?;
+        translated.translate_one(parameters, name, value)?;
     }
     Ok(translated)
 }
 
-impl Translated {
-    fn take(
+impl TranslatedOptions {
+    fn translate_one(
         &mut self,
         parameters: &[Parameter],
         name: String,
         value: String,
     ) -> Result<(), String> {
         let parameter = parameters.iter().find(|parameter| parameter.name == name);
-        let Some(Parameter { means, .. }) = parameter else {
-            return self.take_ours(parameters, name, value);
+        let Some(Parameter { mapping, .. }) = parameter else {
+            return self.take_option(parameters, name, value);
         };
-        match means {
-            Is(option) => self.set(option, value),
-            Words(option, words) => self.set(option, word(&name, option, words, value)?),
-            Seconds(option) => self.set(option, seconds(&name, &value)?),
-            Nothing(why) => self.notices.push(format!("`{name}` has no effect: {why}")),
+        match mapping {
+            Same(option) => self.set(option, value),
+            Values(option, words) => {
+                self.set(option, translate_value(&name, option, words, value)?)
+            }
+            Seconds(option) => self.set(option, translate_seconds(&name, &value)?),
+            NoEffect(why) => self.notices.push(format!("`{name}` has no effect: {why}")),
             Refused(why) => return Err(format!("`{name}` is not accepted: {why}")),
         }
         Ok(())
     }
 
-    fn take_ours(
+    fn take_option(
         &mut self,
         parameters: &[Parameter],
         name: String,
         value: String,
     ) -> Result<(), String> {
-        if OURS.contains(&name.as_str()) {
+        if NETWORK_OPTIONS.contains(&name.as_str()) {
             self.set(&name, value);
             return Ok(());
         }
-        let known = OURS.into_iter().chain(parameters.iter().map(|parameter| parameter.name));
+        let known =
+            NETWORK_OPTIONS.into_iter().chain(parameters.iter().map(|parameter| parameter.name));
         let shown = if name.len() <= 40 { &name } else { "…" };
         Err(match closest(&name, known) {
             Some(near) => format!("`{shown}` is not accepted; did you mean `{near}`?"),
@@ -211,7 +223,7 @@ impl Translated {
 }
 
 /// Translates a value; an unknown one may already be assay's if the option has the same name.
-fn word(
+fn translate_value(
     name: &str,
     option: &str,
     words: &[(&str, Result<&str, &str>)],
@@ -231,7 +243,7 @@ fn word(
 
 /// Converts a number of seconds to a duration. Zero, which means no limit to the driver, is
 /// refused.
-fn seconds(name: &str, value: &str) -> Result<String, String> {
+fn translate_seconds(name: &str, value: &str) -> Result<String, String> {
     let number: u32 =
         value.parse().map_err(|_| format!("`{name}` is a whole number of seconds"))?;
     match number {
@@ -247,7 +259,7 @@ mod tests {
     fn translated(kind: TargetKind, text: &str) -> Result<(String, String), String> {
         let pair = |part: &str| part.split_once('=').map(|(a, b)| (a.to_owned(), b.to_owned()));
         let given = text.split('&').filter_map(pair).collect();
-        let Translated { options, notices } = translate(kind, given)?;
+        let TranslatedOptions { options, notices } = translate(kind, given)?;
         let options: Vec<String> = options.iter().map(|(a, b)| format!("{a}={b}")).collect();
         Ok((options.join("&"), notices.join("; ")))
     }

@@ -13,7 +13,7 @@ use base::closest;
 pub(crate) struct Flag {
     /// Name of the flag, without dashes.
     pub(crate) name: &'static str,
-    pub(crate) takes: FlagArgument,
+    pub(crate) argument: FlagArgument,
     /// Description of the flag in the program's help.
     pub(crate) help: &'static str,
 }
@@ -60,14 +60,14 @@ pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Parsed
                 typed.wants_help = true;
                 return Ok(typed);
             }
-            return Err(no_such_flag(flags, name));
+            return Err(unknown_flag(flags, name));
         };
-        let value = match (flag.takes, value) {
+        let value = match (flag.argument, value) {
             (FlagArgument::Switch, value) => {
-                switch(name, value.as_deref().unwrap_or("true"))?.to_string()
+                parse_switch(name, value.as_deref().unwrap_or("true"))?.to_string()
             }
             (FlagArgument::Value(_), Some(value)) => value,
-            (FlagArgument::Value(what), None) => following(name, what, words.next())?,
+            (FlagArgument::Value(what), None) => parse_value(name, what, words.next())?,
         };
         typed.flags.push((flag.name, value));
     }
@@ -89,7 +89,7 @@ fn flag_text(word: &OsStr) -> Result<Option<&str>, String> {
     Ok(Some(flag))
 }
 
-fn following(name: &str, what: &str, word: Option<&OsString>) -> Result<String, String> {
+fn parse_value(name: &str, what: &str, word: Option<&OsString>) -> Result<String, String> {
     let word = word.ok_or_else(|| format!("--{name} has no value: write `--{name} {what}`"))?;
     word.to_str()
         .map(str::to_owned)
@@ -97,7 +97,7 @@ fn following(name: &str, what: &str, word: Option<&OsString>) -> Result<String, 
 }
 
 /// Parses a boolean as Go writes it.
-fn switch(name: &str, text: &str) -> Result<bool, String> {
+fn parse_switch(name: &str, text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
@@ -105,7 +105,7 @@ fn switch(name: &str, text: &str) -> Result<bool, String> {
     }
 }
 
-fn no_such_flag(flags: &[Flag], name: &str) -> String {
+fn unknown_flag(flags: &[Flag], name: &str) -> String {
     // The text after a misspelled flag without a space could be a value.
     let shown = if name.len() <= 40 { name } else { "…" };
     match closest(name, flags.iter().map(|flag| flag.name)) {
@@ -119,8 +119,8 @@ mod tests {
     use super::*;
 
     const FLAGS: &[Flag] = &[
-        Flag { name: "host", takes: FlagArgument::Value("HOST"), help: "" },
-        Flag { name: "stats", takes: FlagArgument::Switch, help: "" },
+        Flag { name: "host", argument: FlagArgument::Value("HOST"), help: "" },
+        Flag { name: "stats", argument: FlagArgument::Switch, help: "" },
     ];
 
     /// Flags with their values, and the words after them.

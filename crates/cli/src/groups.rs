@@ -142,7 +142,7 @@ impl Groups {
     /// A file that is not a readable record, an unknown arm, or a run that is named twice.
     pub(crate) fn read(arguments: &[String]) -> Result<Groups, Complaint> {
         let named = arguments.iter().map(|text| Ok((text.clone(), RecordName::parse(text)?)));
-        Groups::named(named.collect::<Result<Vec<(String, RecordName)>, Complaint>>()?)
+        Groups::read_named(named.collect::<Result<Vec<(String, RecordName)>, Complaint>>()?)
     }
 
     /// Reads the groups of names, each with its text for display: the path of a name is not always
@@ -150,37 +150,37 @@ impl Groups {
     ///
     /// # Errors
     /// As [`Groups::read`].
-    pub(crate) fn named(names: Vec<(String, RecordName)>) -> Result<Groups, Complaint> {
+    pub(crate) fn read_named(names: Vec<(String, RecordName)>) -> Result<Groups, Complaint> {
         let mut groups = Groups::default();
         for (text, name) in names {
-            groups.add(&text, name)?;
+            groups.add_argument(&text, name)?;
         }
         groups.refuse_repetitions()?;
         Ok(groups)
     }
 
-    fn add(&mut self, text: &str, name: RecordName) -> Result<(), Complaint> {
+    fn add_argument(&mut self, text: &str, name: RecordName) -> Result<(), Complaint> {
         let first = self.all.len();
         let mut whole = None;
         match name {
             RecordName::File(path) if archive::is_experiment(&path) => {
-                let experiment = self.experiment(&path)?;
+                let experiment = self.experiment_index(&path)?;
                 let arms = self.experiments[experiment].names.len();
                 for arm in (0..arms).map(ArmId) {
                     self.add_arm(text, &path, ExperimentArm { experiment, arm })?;
                 }
                 whole = Some(experiment);
             }
-            RecordName::File(path) => self.all.push(single_runs(text, &[path])?),
-            RecordName::Glob(paths) => self.all.push(single_runs(text, &paths)?),
+            RecordName::File(path) => self.all.push(group_of_single_runs(text, &[path])?),
+            RecordName::Glob(paths) => self.all.push(group_of_single_runs(text, &paths)?),
             RecordName::Arm(path, name) if Archive::open(&path).is_ok() => {
                 let path = path.display();
                 let sentence = format!("`{path}` is the record of a single run, without arms");
                 return Err(Complaint::new(sentence).help(format!("leave out `#{name}`")));
             }
             RecordName::Arm(path, name) => {
-                let experiment = self.experiment(&path)?;
-                let arm = arm(&self.experiments[experiment].names, &name, &path)?;
+                let experiment = self.experiment_index(&path)?;
+                let arm = find_arm(&self.experiments[experiment].names, &name, &path)?;
                 let file = path.display().to_string();
                 self.add_arm(&file, &path, ExperimentArm { experiment, arm })?;
             }
@@ -191,7 +191,7 @@ impl Groups {
     }
 
     /// Reads an experiment, unless it was read before, and returns its index.
-    fn experiment(&mut self, path: &Path) -> Result<usize, Complaint> {
+    fn experiment_index(&mut self, path: &Path) -> Result<usize, Complaint> {
         let real = canonical(path);
         if let Some(known) = self.paths.iter().position(|known| *known == real) {
             return Ok(known);
@@ -250,8 +250,8 @@ impl Groups {
     pub(crate) fn group_of_arm(&mut self, text: &str) -> Result<ArmId, Complaint> {
         let (file, name) = split_arm(text).unwrap_or((text, ""));
         let path = Path::new(file);
-        let experiment = self.experiment(path)?;
-        let arm = arm(&self.experiments[experiment].names, name, path)?;
+        let experiment = self.experiment_index(path)?;
+        let arm = find_arm(&self.experiments[experiment].names, name, path)?;
         let wanted = Some(ExperimentArm { experiment, arm });
         let group = self.all.iter().position(|one| one.arm == wanted);
         group.map(ArmId).ok_or_else(|| {
@@ -286,7 +286,7 @@ fn canonical(path: &Path) -> PathBuf {
 }
 
 /// Returns the arm with a name.
-fn arm(names: &[String], name: &str, path: &Path) -> Result<ArmId, Complaint> {
+fn find_arm(names: &[String], name: &str, path: &Path) -> Result<ArmId, Complaint> {
     if let Some(arm) = names.iter().position(|known| known == name) {
         return Ok(ArmId(arm));
     }
@@ -300,7 +300,7 @@ fn arm(names: &[String], name: &str, path: &Path) -> Result<ArmId, Complaint> {
 }
 
 /// Reads a group of records of single runs.
-fn single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
+fn group_of_single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
     let read = |(round, path): (u32, &PathBuf)| {
         if archive::is_experiment(path) {
             let sentence =

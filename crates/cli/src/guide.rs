@@ -41,7 +41,7 @@ const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
 
 impl Topic {
     /// Returns the words for this topic, with an article.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Topic::Check => "a check of a run",
             Topic::DoctorCheck => "a check of `assay doctor`",
@@ -108,11 +108,11 @@ impl Explanation {
 /// Returns all explanations.
 pub(crate) fn explanations() -> Vec<Explanation> {
     let mut all = sections(CHECKS);
-    all.extend(rows(Topic::DoctorCheck, part(DOCTOR, "## The doctor")));
-    all.extend(rows(Topic::Limiter, part(LIMITERS, "## The components")));
-    all.extend(rows(Topic::Metric, part(METRICS, "## Metrics")));
-    all.extend(rows(Topic::Objection, part(METRICS, "### What is not compared")));
-    all.extend(rows(Topic::ExitCode, part(COMMANDS, "## Exit codes")));
+    all.extend(rows_of_table(Topic::DoctorCheck, text_below(DOCTOR, "## The doctor")));
+    all.extend(rows_of_table(Topic::Limiter, text_below(LIMITERS, "## The components")));
+    all.extend(rows_of_table(Topic::Metric, text_below(METRICS, "## Metrics")));
+    all.extend(rows_of_table(Topic::Objection, text_below(METRICS, "### What is not compared")));
+    all.extend(rows_of_table(Topic::ExitCode, text_below(COMMANDS, "## Exit codes")));
     all.extend(terms(GLOSSARY));
     all
 }
@@ -125,7 +125,7 @@ fn terms(page: &str) -> Vec<Explanation> {
         let names = head.split("**").skip(1).step_by(2).map(str::to_owned).collect();
         // The lines of an item are indented.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(Explanation { topic: Topic::Term, names, text: plain(&text) })
+        Some(Explanation { topic: Topic::Term, names, text: without_links(&text) })
     };
     page.split("\n* ").skip(1).filter_map(term).collect()
 }
@@ -139,21 +139,21 @@ fn sections(page: &str) -> Vec<Explanation> {
         Some(Explanation {
             topic: Topic::Check,
             names: vec![name.trim().to_owned()],
-            text: plain(body),
+            text: without_links(body),
         })
     };
     page.split("\n### ").skip(1).filter_map(section).collect()
 }
 
 /// Returns the part of a page from a heading, such as `## Metrics`, to the next heading.
-fn part<'p>(page: &'p str, heading: &str) -> &'p str {
+fn text_below<'p>(page: &'p str, heading: &str) -> &'p str {
     let after = page.split_once(&format!("\n{heading}\n")).map_or("", |(_, after)| after);
     after.split("\n#").next().unwrap_or_default()
 }
 
 /// Returns the rows of the first table of a part. The first cell has the names, and the others
 /// are explained by the titles of their columns.
-fn rows(topic: Topic, part: &str) -> Vec<Explanation> {
+fn rows_of_table(topic: Topic, part: &str) -> Vec<Explanation> {
     let mut lines = part.lines().skip_while(|line| !line.starts_with("| "));
     let titles = lines.next().map(cells).unwrap_or_default();
     let rows = lines.skip(1).take_while(|line| line.starts_with("| ")).map(cells);
@@ -161,7 +161,7 @@ fn rows(topic: Topic, part: &str) -> Vec<Explanation> {
         let explained = titles.iter().zip(&row).skip(1);
         let explained = explained.filter(|(_, cell)| !cell.is_empty());
         let text: Vec<String> =
-            explained.map(|(title, cell)| plain(&format!("{title}: {cell}"))).collect();
+            explained.map(|(title, cell)| without_links(&format!("{title}: {cell}"))).collect();
         let names = row.first().map_or("", |cell| *cell);
         let names = names.split(',').map(|name| name.trim().trim_matches('`').to_owned());
         Explanation { topic, names: names.collect(), text: text.join("\n") }
@@ -174,7 +174,7 @@ fn cells(line: &str) -> Vec<&str> {
 }
 
 /// Returns a text without the addresses of its links.
-fn plain(text: &str) -> String {
+fn without_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn links_lose_their_addresses_and_brackets_stay() {
-        assert_eq!(plain("a [b](c.md#d), [read], [e\nf](g)"), "a b, [read], e\nf");
-        assert_eq!(plain("[unfinished](x"), "[unfinished](x");
+        assert_eq!(without_links("a [b](c.md#d), [read], [e\nf](g)"), "a b, [read], e\nf");
+        assert_eq!(without_links("[unfinished](x"), "[unfinished](x");
     }
 }

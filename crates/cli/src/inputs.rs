@@ -12,27 +12,27 @@ use workload::{Feed, JobOrPart, Plan};
 ///
 /// # Errors
 /// Files that cannot be read, have a malformed line, or are not regular files in virtual time.
-pub(crate) fn examine(
+pub(crate) fn check(
     plan: &Plan,
     files: &Files,
     is_virtual: bool,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    let (mut odd, mut wrong) = (Vec::new(), Vec::new());
+    let (mut warnings, mut errors) = (Vec::new(), Vec::new());
     for job in plan.jobs_and_parts() {
         let Some(feed) = &job.requests().feed else { continue };
         match summary(feed, files, plan.dialect(job.job().target)) {
-            Ok(Some(summary)) => match judge(plan, job, feed, &summary) {
-                Ok(more) => odd.extend(more),
-                Err(fault) => wrong.push(fault),
+            Ok(Some(summary)) => match check_feed(plan, job, feed, &summary) {
+                Ok(more) => warnings.extend(more),
+                Err(fault) => errors.push(fault),
             },
-            Ok(None) if is_virtual => wrong.push(no_pipe_in_virtual_time(feed)),
+            Ok(None) if is_virtual => errors.push(no_pipe_in_virtual_time(feed)),
             Ok(None) => {}
-            Err(fault) => wrong.push(fault),
+            Err(fault) => errors.push(fault),
         }
     }
-    match wrong.is_empty() {
-        true => Ok(odd),
-        false => Err(wrong),
+    match errors.is_empty() {
+        true => Ok(warnings),
+        false => Err(errors),
     }
 }
 
@@ -56,21 +56,21 @@ fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summar
 }
 
 /// Returns the error or the warnings about a file whose lines are all well-formed.
-fn judge(
+fn check_feed(
     plan: &Plan,
     planned: JobOrPart<'_>,
     feed: &Feed,
     summary: &Summary,
 ) -> Result<Vec<Diagnostic>, Diagnostic> {
-    let mut odd = Vec::new();
+    let mut warnings = Vec::new();
     let mut warn = |message: String, help: &str| {
-        odd.push(Diagnostic::warning(feed.span, message).help(help));
+        warnings.push(Diagnostic::warning(feed.span, message).help(help));
     };
     let name = &feed.file;
     if summary.groups == 0 {
         let what = if feed.format == Format::Log { "line" } else { "record" };
         warn(format!("`{name}` has no {what}: the job does nothing"), "name another file");
-        return Ok(odd);
+        return Ok(warnings);
     }
     let wanted = planned.requests().most_fields();
     if wanted > summary.width && feed.format != Format::Log {
@@ -105,7 +105,7 @@ fn judge(
             warn(message, "make the run longer: requests due after its end are not sent");
         }
     }
-    Ok(odd)
+    Ok(warnings)
 }
 
 fn complaint(feed: &Feed, fault: Fault) -> Diagnostic {

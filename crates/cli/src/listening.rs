@@ -9,11 +9,11 @@ use crate::complain::Complaint;
 
 /// The pages that are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Served {
+pub(crate) enum ServedPages {
     /// The records of a folder, to which notes may be added.
     Records,
     /// The records of a folder, to which no notes may be added.
-    RecordsToRead,
+    ReadOnlyRecords,
     /// A run in progress.
     Run,
     /// The metrics of a run in progress. Their address has no token, because monitoring systems
@@ -21,24 +21,24 @@ pub(crate) enum Served {
     Metrics,
 }
 
-impl Served {
+impl ServedPages {
     /// Returns the option that names the address.
     fn option(self) -> &'static str {
         match self {
-            Served::Records | Served::RecordsToRead => "--listen",
-            Served::Run => "--serve",
-            Served::Metrics => "--metrics",
+            ServedPages::Records | ServedPages::ReadOnlyRecords => "--listen",
+            ServedPages::Run => "--serve",
+            ServedPages::Metrics => "--metrics",
         }
     }
 
     /// Returns the script that the served pages may contain.
     fn script(self) -> Option<Script> {
         match self {
-            Served::Records | Served::RecordsToRead => {
+            ServedPages::Records | ServedPages::ReadOnlyRecords => {
                 Some(Script { source: FIGURES_SCRIPT_SOURCE, may_connect: false })
             }
-            Served::Run => Some(Script { source: LIVE_SCRIPT_SOURCE, may_connect: true }),
-            Served::Metrics => None,
+            ServedPages::Run => Some(Script { source: LIVE_SCRIPT_SOURCE, may_connect: true }),
+            ServedPages::Metrics => None,
         }
     }
 
@@ -46,23 +46,23 @@ impl Served {
     /// processors.
     fn connections(self) -> usize {
         match self {
-            Served::Records | Served::RecordsToRead => Limits::default().connections,
-            Served::Run => 16,
-            Served::Metrics => 4,
+            ServedPages::Records | ServedPages::ReadOnlyRecords => Limits::default().connections,
+            ServedPages::Run => 16,
+            ServedPages::Metrics => 4,
         }
     }
 
     /// Returns the sentence about other machines that can reach the address.
     fn warning(self) -> &'static str {
         match self {
-            Served::Records => {
+            ServedPages::Records => {
                 "everyone who has the address with its token can read all records and add notes"
             }
-            Served::RecordsToRead => {
+            ServedPages::ReadOnlyRecords => {
                 "everyone who has the address with its token can read all records"
             }
-            Served::Run => "everyone who has the address with its token can watch the run",
-            Served::Metrics => "everyone there can read the metrics, without a token",
+            ServedPages::Run => "everyone who has the address with its token can watch the run",
+            ServedPages::Metrics => "everyone there can read the metrics, without a token",
         }
     }
 }
@@ -71,15 +71,15 @@ impl Served {
 ///
 /// # Errors
 /// The address is in use, not of this machine, or not known.
-pub(crate) fn bind(listen: &ListenAddress, served: Served) -> Result<Server, Complaint> {
-    let token = (served != Served::Metrics).then(Token::random).transpose();
+pub(crate) fn bind(listen: &ListenAddress, served: ServedPages) -> Result<Server, Complaint> {
+    let token = (served != ServedPages::Metrics).then(Token::random).transpose();
     let token = token.map_err(|error| {
         Complaint::new(format!("cannot draw a token from the kernel: {error}"))
             .help("allow the system call `getrandom`, which a sandbox may forbid")
     })?;
     let policy = Policy { style: Some(STYLE_SOURCE), script: served.script() };
     let limits = Limits { connections: served.connections(), ..Limits::default() };
-    let takes_forms = served == Served::Records;
+    let takes_forms = served == ServedPages::Records;
     let settings = Settings { listen: listen.clone(), limits, token, policy, takes_forms };
     let option = served.option();
     let server = Server::bind(settings).map_err(|error| cannot_listen(listen, option, &error))?;

@@ -13,7 +13,7 @@ use serve::{
 use crate::args::RunArgs;
 use crate::complain::Complaint;
 use crate::display::{Display, Watcher};
-use crate::listening::{self, Served};
+use crate::listening::{self, ServedPages};
 use crate::stderr;
 
 /// Number of refreshes without a change after which a message is sent to find out whether the
@@ -21,7 +21,7 @@ use crate::stderr;
 const QUIET_REFRESHES: u32 = 40;
 
 /// Longest time until the viewers of a run know that it has ended.
-const LEAVE: Duration = Duration::from_secs(1);
+const VIEWER_GRACE: Duration = Duration::from_secs(1);
 
 /// The path of a run's record, known from the creation of the record on: of several runs that begin
 /// at once, each gets a different name.
@@ -72,7 +72,7 @@ impl EventSource for LiveEvents {
             };
             let Some(view) = view else {
                 self.is_over = true;
-                return Some(Event::End(end(self.record.get())));
+                return Some(Event::End(end_sentence(self.record.get())));
             };
             if let Some(event) = self.message_if_changed(&view) {
                 return Some(event);
@@ -95,7 +95,7 @@ impl LiveEvents {
 }
 
 /// Returns the sentence for the end of a run: the command that prints its answer.
-fn end(record: Option<&PathBuf>) -> String {
+fn end_sentence(record: Option<&PathBuf>) -> String {
     match record {
         Some(record) => {
             let record = shell_word(&record.display().to_string());
@@ -138,8 +138,8 @@ impl LiveServers {
         let bound = |listen: &Option<ListenAddress>, served| {
             listen.as_ref().map(|listen| listening::bind(listen, served)).transpose()
         };
-        let run = bound(&args.serve, Served::Run)?;
-        let metrics = bound(&args.metrics, Served::Metrics)?;
+        let run = bound(&args.serve, ServedPages::Run)?;
+        let metrics = bound(&args.metrics, ServedPages::Metrics)?;
         if let Some(run) = &run {
             stderr::line(&format!("the run is shown at {}", run.url()));
         }
@@ -190,9 +190,9 @@ impl LiveViewers {
     }
 
     /// Waits briefly until the viewers know that the run has ended.
-    pub(crate) fn take_leave(&self) {
+    pub(crate) fn wait_for_viewers(&self) {
         if let Some(viewers) = &self.viewers {
-            viewers.drain(LEAVE);
+            viewers.drain(VIEWER_GRACE);
         }
     }
 }

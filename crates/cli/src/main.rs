@@ -18,13 +18,12 @@ mod go_drivers;
 mod go_flags;
 mod groups;
 mod guide;
+mod input_files;
 mod inputs;
-mod kept_files;
 mod listening;
 mod live_pages;
 mod memory;
 mod outputs;
-mod read_files;
 mod reading;
 mod record_file;
 mod record_folder;
@@ -38,6 +37,7 @@ mod signals;
 mod stderr;
 mod timed_mutex;
 mod trust;
+mod unpacked_files;
 mod user;
 mod workload_file;
 mod workload_folder;
@@ -51,7 +51,7 @@ use crate::args::{Args, Command};
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return complain::usage(error),
+        Err(error) => return complain::print_usage(error),
     };
     if let Err(error) = signals::survive_file_size_limit() {
         complain::Complaint::of(&error).print();

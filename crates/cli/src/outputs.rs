@@ -33,7 +33,7 @@ pub(crate) struct Outputs<'a> {
 
 /// Returns the complaint about a new file that cannot be written; `option` is the option that names
 /// another file.
-pub(crate) fn unwritten(path: &Path, error: &io::Error, option: &str) -> Complaint {
+pub(crate) fn cannot_write(path: &Path, error: &io::Error, option: &str) -> Complaint {
     let shown = path.display();
     match error.kind() {
         ErrorKind::AlreadyExists => {
@@ -73,8 +73,8 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// Two keys or options name the same file; the first such pair is reported.
-pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
-    let mut protected = protected(file);
+pub(crate) fn check_distinct(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
+    let mut protected = protected_files(file);
     protected.extend(outputs.record.map(|path| ProtectedFile::new(path, "the record of the run")));
     if let Some(log) = outputs.op_log {
         if let Some(other) = protected.iter().find(|other| is_same(&log.path, &other.path)) {
@@ -89,8 +89,8 @@ pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Co
             return Err(file.complain(collision(job, results, &other.what)));
         }
         if outputs.record.is_some() {
-            let allowed = file.files.may_create(results);
-            allowed.map_err(|error| file.complain(refused(job, results, &error)))?;
+            let allowed = file.files.check_creatable(results);
+            allowed.map_err(|error| file.complain(cannot_create_results(job, results, &error)))?;
         }
         protected.push(ProtectedFile::new(path, format!("the results file of [{}]", job.section)));
     }
@@ -104,7 +104,7 @@ impl ProtectedFile {
 }
 
 /// Returns the files that a workload reads, and the files of its databases.
-fn protected(file: &WorkloadFile) -> Vec<ProtectedFile> {
+fn protected_files(file: &WorkloadFile) -> Vec<ProtectedFile> {
     let feeds = file.plan.jobs_and_parts().map(JobOrPart::requests).filter_map(|job| {
         let path = file.files.input(&job.feed.as_ref()?.file);
         Some(ProtectedFile::new(path, format!("the file that [{}] reads", job.section)))
@@ -138,7 +138,7 @@ fn collision(job: &Requests, results: &str, what: &str) -> Diagnostic {
 }
 
 /// Returns the error for a results file that may not be created.
-fn refused(job: &Requests, results: &str, error: &std::io::Error) -> Diagnostic {
+fn cannot_create_results(job: &Requests, results: &str, error: &std::io::Error) -> Diagnostic {
     let section = &job.section;
     let message = format!("the results file `{results}` of [{section}] cannot be made: {error}");
     let help = match error.kind() {
@@ -163,7 +163,8 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
         // A pipe or device may be opened several times.
         (Ok(one), Ok(other)) => one.is_file() && is_same_file(&one, &other),
         (Err(_), Err(_)) => {
-            place(one).is_some_and(|place_of_one| Some(place_of_one) == place(other))
+            let path = path_at_creation(one);
+            path.is_some() && path == path_at_creation(other)
         }
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     }
@@ -174,7 +175,7 @@ fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
 }
 
 /// Returns the absolute path at which a file would be created.
-fn place(path: &Path) -> Option<PathBuf> {
+fn path_at_creation(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
     Some(folder.join(path.file_name()?))

@@ -24,7 +24,7 @@ pub(crate) const EXPERIMENT: &str = "experiment.ini";
 
 /// The purpose for which a workload file is read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct ReadPurpose<'a> {
     /// True if time is simulated.
     pub(crate) is_virtual: bool,
     /// The record, if the command line names it.
@@ -36,10 +36,10 @@ pub(crate) struct Reading<'a> {
 ///
 /// # Errors
 /// The file cannot be read, is not a text, or asks for something impossible.
-pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
+pub(crate) fn read(args: &FileArgs, reading: ReadPurpose<'_>) -> Result<WorkloadFile, Complaint> {
     warn_of_password(args.url.as_ref());
     let (source, path, overrides) = read_source(args)?;
-    workload(args, source, path, &overrides, reading)
+    check_workload(args, source, path, &overrides, reading)
 }
 
 /// A file that asks for one run or for an experiment.
@@ -54,30 +54,30 @@ pub(crate) enum AnyFile {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_any(args: &FileArgs, reading: Reading<'_>) -> Result<AnyFile, Complaint> {
+pub(crate) fn read_any(args: &FileArgs, reading: ReadPurpose<'_>) -> Result<AnyFile, Complaint> {
     warn_of_password(args.url.as_ref());
     let (source, path, overrides) = read_source(args)?;
     if workload::question::is_experiment(&source.text) {
         let file = experiment_file::read(args, source, path, &overrides, reading.is_virtual)?;
         return Ok(AnyFile::Experiment(Box::new(file)));
     }
-    let file = workload(args, source, path, &overrides, reading)?;
+    let file = check_workload(args, source, path, &overrides, reading)?;
     Ok(AnyFile::Workload(Box::new(file)))
 }
 
 /// Checks the text of a workload file and its target.
-fn workload(
+fn check_workload(
     args: &FileArgs,
     source: SourceText,
     path: PathBuf,
     overrides: &Overrides,
-    reading: Reading<'_>,
+    reading: ReadPurpose<'_>,
 ) -> Result<WorkloadFile, Complaint> {
     let is_virtual = reading.is_virtual;
     let file = read_plan(args, source, path, overrides, reading)?;
     trust::check_files(&file, args)?;
     trust::warn_of_secret_settings(args, &file.plan);
-    warn_of_idle_url(args, &file.plan);
+    warn_of_unused_url(args, &file.plan);
     let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
     admitted.map_err(|problem| match (&problem, &args.url) {
         (
@@ -87,7 +87,7 @@ fn workload(
             _,
         ) => Complaint::of(&problem),
         (TargetProblem::Of(..), _) => Complaint::new(format!("{}: {problem}", file.source.name)),
-        (_, Some(_)) => of_url(&problem),
+        (_, Some(_)) => url_complaint(&problem),
         (_, None) => Complaint::new(format!("`url` in {}: {problem}", file.source.name)),
     })?;
     Ok(file)
@@ -106,7 +106,7 @@ fn warn_of_password(url: Option<&Url>) {
 }
 
 /// Warns of a URL on the command line that no job uses.
-fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
+fn warn_of_unused_url(args: &FileArgs, plan: &Plan) {
     if args.url.is_some() && !plan.uses(JobTarget::Main) {
         let sentence = "no job uses the target of the command line: every job of the file has a \
                         [target NAME] or runs a program";
@@ -115,7 +115,7 @@ fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
 }
 
 /// Returns the complaint about the option `--url`.
-fn of_url(problem: &impl std::error::Error) -> Complaint {
+fn url_complaint(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn target_of(url: Option<&Url>) -> Result<Option<Target>, Complaint> 
 fn read_source(args: &FileArgs) -> Result<(SourceText, PathBuf, Overrides), Complaint> {
     // The options are checked first: an error in one is not an error of the file.
     let overrides = overrides(args)?;
-    let path = path(&args.file)?;
+    let path = resolve_path(&args.file)?;
     let text = read_text(&path)?;
     let name = args
         .unpacked
@@ -155,22 +155,22 @@ fn read_plan(
     source: SourceText,
     path: PathBuf,
     overrides: &Overrides,
-    reading: Reading<'_>,
+    reading: ReadPurpose<'_>,
 ) -> Result<WorkloadFile, Complaint> {
-    let beside = WorkloadFolder::new(files(args, &path, reading.record));
-    let (plan, diagnostics) = workload::plan_in(&source.text, overrides, &beside);
+    let folder = WorkloadFolder::new(file_access(args, &path, reading.record));
+    let (plan, diagnostics) = workload::plan_in(&source.text, overrides, &folder);
     match plan {
         Some(plan) => {
-            let mut odd = diagnostics;
-            let WorkloadFolder { files, read } = beside;
+            let mut warnings = diagnostics;
+            let WorkloadFolder { files, read } = folder;
             let file = WorkloadFile { source, path, files, parts: read.into_inner(), plan };
-            match inputs::examine(&file.plan, &file.files, reading.is_virtual) {
-                Ok(more) => odd.extend(more),
-                Err(wrong) => return Err(Complaint::about(&file.source, &wrong)),
+            match inputs::check(&file.plan, &file.files, reading.is_virtual) {
+                Ok(more) => warnings.extend(more),
+                Err(errors) => return Err(Complaint::about(&file.source, &errors)),
             }
-            outputs::apart(&file, &Outputs::default())?;
-            if !odd.is_empty() {
-                Complaint::about(&file.source, &odd).print();
+            outputs::check_distinct(&file, &Outputs::default())?;
+            if !warnings.is_empty() {
+                Complaint::about(&file.source, &warnings).print();
             }
             Ok(file)
         }
@@ -180,7 +180,7 @@ fn read_plan(
 
 /// Returns the access to files that a workload file may name. Results go next to the record;
 /// dbbench's results go next to its other files.
-fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
+fn file_access(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
     let inputs = args.folder.clone().unwrap_or_else(|| folder_of(path));
     let outputs = match (args.rates, record) {
         (Rates::AsDbbench, _) => inputs.clone(),
@@ -192,7 +192,7 @@ fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
 }
 
 /// Returns the given file, or the `experiment.ini` of a folder.
-fn path(named: &Path) -> Result<PathBuf, Complaint> {
+fn resolve_path(named: &Path) -> Result<PathBuf, Complaint> {
     if !named.is_dir() {
         return Ok(named.to_owned());
     }
@@ -220,7 +220,7 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
         return Err(complaint.help("a workload file is a text of some lines: is this one?"));
     }
     workload::decode(&bytes).map_err(|diagnostic| {
-        let source = SourceText { name: name.to_string(), text: printable(&bytes) };
+        let source = SourceText { name: name.to_string(), text: lossy_text(&bytes) };
         Complaint::about(&source, &[diagnostic])
     })
 }
@@ -250,14 +250,14 @@ fn remedy(kind: ErrorKind, path: &Path) -> String {
 
 /// Converts the content of a file that is not a text, for display. Bytes that are not UTF-8 are
 /// replaced.
-fn printable(bytes: &[u8]) -> String {
+fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Returns the settings of the command line that override settings of the file.
 pub(crate) fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
     let target = args.url.clone().transpose();
-    let target = target.map_err(|error| with_remedy(of_url(&error), &error))?;
+    let target = target.map_err(|error| with_remedy(url_complaint(&error), &error))?;
     let arrival = args.arrival.map(|arrival| match arrival {
         ArrivalArg::Poisson => Arrival::Poisson,
         ArrivalArg::Uniform => Arrival::Uniform,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use report::ExperimentView;
 
-use crate::bundle::{self, Unpacked};
+use crate::bundle::{self, ExtractedRecord};
 use crate::commands::answer::RecordedRun;
 use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
@@ -20,7 +20,7 @@ pub(crate) struct RecordFile {
     /// The record, or the bundle that holds it, as named on the command line.
     named: PathBuf,
     /// The record that was taken out of a bundle.
-    unpacked: Option<Unpacked>,
+    unpacked: Option<ExtractedRecord>,
 }
 
 impl RecordFile {
@@ -45,7 +45,7 @@ impl RecordFile {
 
     /// Turns a complaint about the record into one about the named file.
     pub(crate) fn complaint(&self, complaint: Complaint) -> Complaint {
-        complaint.naming(self.path(), &self.named)
+        complaint.replacing_path(self.path(), &self.named)
     }
 
     /// Returns true if the record belongs to an experiment.

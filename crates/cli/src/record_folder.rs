@@ -33,7 +33,7 @@ use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 const SUFFIX: &str = "assay";
 
 /// Number of levels of folders that are searched.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The records of a folder.
 #[derive(Debug, Default)]
@@ -106,7 +106,7 @@ pub(crate) struct SkippedFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkipReason {
     /// The file is not a record.
-    Foreign,
+    NotARecord,
     /// The content of the file contradicts itself, or was cut.
     Damaged,
     /// The record was written by a later version.
@@ -125,7 +125,7 @@ impl SkipReason {
     /// Returns the name of this reason in documents.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            SkipReason::Foreign => "not-a-record",
+            SkipReason::NotARecord => "not-a-record",
             SkipReason::Damaged => "damaged",
             SkipReason::Newer => "newer",
             SkipReason::Unreadable => "unreadable",
@@ -143,8 +143,8 @@ impl RecordFolder {
     /// The folder does not exist or cannot be read.
     pub(crate) fn read(folder: &Path) -> Result<RecordFolder, Complaint> {
         let mut found = RecordFolder::default();
-        let FoundFiles { records: paths, unreadable, not_followed } = files(folder)?;
-        memory::keep();
+        let FoundFiles { records: paths, unreadable, not_followed } = find_files(folder)?;
+        memory::retain_freed_memory();
         let all = lab::at_once(paths.len() as u64, |place| {
             let path = &paths[place as usize];
             let file = name_below(folder, path);
@@ -166,7 +166,7 @@ impl RecordFolder {
         found.skipped.sort_by(|one, other| one.file.cmp(&other.file));
         // Records in virtual time begin at the same instant: their names decide.
         found.records.sort_by(|one, other| {
-            one.started.cmp(&other.started).then_with(|| by_numbers(&one.file, &other.file))
+            one.started.cmp(&other.started).then_with(|| compare_by_numbers(&one.file, &other.file))
         });
         found.records.iter_mut().zip(0..).for_each(|(record, place)| record.place = place);
         Ok(found)
@@ -222,7 +222,7 @@ pub(crate) struct UnreadPath {
 ///
 /// # Errors
 /// The folder itself does not exist or cannot be read.
-pub(crate) fn files(folder: &Path) -> Result<FoundFiles, Complaint> {
+pub(crate) fn find_files(folder: &Path) -> Result<FoundFiles, Complaint> {
     let shown = folder.display();
     if !folder.exists() {
         let sentence = format!("there is no folder `{shown}`");
@@ -233,7 +233,7 @@ pub(crate) fn files(folder: &Path) -> Result<FoundFiles, Complaint> {
         return Err(Complaint::new(sentence).help("name the folder that it is in"));
     }
     let mut found = FoundFiles::default();
-    search(folder, DEEPEST, &mut found).map_err(|error| {
+    search(folder, MAX_DEPTH, &mut found).map_err(|error| {
         Complaint::new(format!("cannot read the folder `{shown}`: {error}"))
             .help("give yourself the right to read it, or move it away")
     })?;
@@ -250,7 +250,7 @@ fn search(folder: &Path, levels: usize, found: &mut FoundFiles) -> io::Result<()
         }
         let has_suffix = path.extension().is_some_and(|suffix| suffix == SUFFIX);
         if kind.is_dir() && levels == 1 {
-            let reason = format!("more than {DEEPEST} levels deep");
+            let reason = format!("more than {MAX_DEPTH} levels deep");
             found.not_followed.push(UnreadPath { path, reason });
         } else if kind.is_dir() {
             if let Err(error) = search(&path, levels - 1, found) {
@@ -286,7 +286,7 @@ pub(crate) fn name_below(folder: &Path, path: &Path) -> String {
 
 /// Compares names by the numbers in them: digits that follow each other are one number, so
 /// `2.assay` is before `10.assay`.
-fn by_numbers(one: &str, other: &str) -> Ordering {
+fn compare_by_numbers(one: &str, other: &str) -> Ordering {
     let (mut ours, mut theirs) = (one.as_bytes(), other.as_bytes());
     loop {
         let [own, their] = [ours, theirs].map(leading_part);
@@ -336,8 +336,8 @@ impl Skip {
 impl From<RecordError> for Skip {
     fn from(error: RecordError) -> Skip {
         match error.kind() {
-            RecordErrorKind::NotARecord(found) => Skip::new(SkipReason::Foreign, *found),
-            RecordErrorKind::Compressed => Skip::new(SkipReason::Foreign, "a compressed file"),
+            RecordErrorKind::NotARecord(found) => Skip::new(SkipReason::NotARecord, *found),
+            RecordErrorKind::Compressed => Skip::new(SkipReason::NotARecord, "a compressed file"),
             RecordErrorKind::Newer { version, assay } => {
                 let by = assay.as_ref().map(|assay| format!(", by Assay {assay}"));
                 let details = format!("version {version} of the format{}", by.unwrap_or_default());
@@ -361,13 +361,13 @@ struct FileRecords {
 /// Reads the file of a run or an experiment.
 fn read(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     match Archive::open(path) {
-        Ok(archive) => single(&archive, file),
-        Err(error) if *error.kind() == RecordErrorKind::Experiment => of_experiment(path, file),
+        Ok(archive) => single_run(&archive, file),
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => read_experiment(path, file),
         Err(error) => Err(error.into()),
     }
 }
 
-fn single(archive: &Archive, file: &str) -> Result<FileRecords, Skip> {
+fn single_run(archive: &Archive, file: &str) -> Result<FileRecords, Skip> {
     match archive.end().map(|end| end.kind) {
         Some(EndKind::Completed) => {}
         Some(end) => return Err(Skip::new(SkipReason::Unfinished, end.name())),
@@ -401,7 +401,7 @@ fn record_of(archive: &Archive, file: &str, first: ComparedRun) -> HistoryRecord
     }
 }
 
-fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
+fn read_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
     let recorded = RecordedExperiment::read(path)
         .map_err(|_| unread_experiment(path, "its question, its runs or its answer"))?;
     match recorded.unfinished() {
@@ -414,8 +414,8 @@ fn of_experiment(path: &Path, file: &str) -> Result<FileRecords, Skip> {
         }
     }
     let mut records: Vec<HistoryRecord> = match &recorded.search {
-        Some(search) => of_search(&recorded, search, path, file)?.into_iter().collect(),
-        None => arms(&recorded, file)?,
+        Some(search) => record_of_search(&recorded, search, path, file)?.into_iter().collect(),
+        None => records_of_arms(&recorded, file)?,
     };
     let Some(first) = recorded.results.runs.first().filter(|_| !records.is_empty()) else {
         return Err(Skip::new(SkipReason::NoWorkload, "no run counts"));
@@ -441,7 +441,10 @@ pub(crate) fn unread_experiment(path: &Path, damage: impl Into<String>) -> Skip 
 
 /// Returns a record for each arm, and in a sweep for each arm at each point: points have different
 /// loads, and no common mean.
-fn arms(recorded: &RecordedExperiment, file: &str) -> Result<Vec<HistoryRecord>, RecordError> {
+fn records_of_arms(
+    recorded: &RecordedExperiment,
+    file: &str,
+) -> Result<Vec<HistoryRecord>, RecordError> {
     let mut records = Vec::new();
     for arm_point in recorded.outline.arm_points() {
         let is_counting = |run: &&RecordedRun| {
@@ -494,7 +497,7 @@ fn arm_of(recorded: &RecordedExperiment, arm: ArmId) -> RecordedArm {
 }
 
 /// Returns the record of a capacity search; `None` if no trial counts.
-fn of_search(
+fn record_of_search(
     recorded: &RecordedExperiment,
     search: &RecordedSearch,
     path: &Path,
@@ -530,7 +533,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    use super::{by_numbers, name_below};
+    use super::{compare_by_numbers, name_below};
 
     #[test]
     fn names_of_files_are_texts_of_their_own() {
@@ -574,7 +577,7 @@ mod tests {
         ];
         let mut sorted = ordered;
         sorted.reverse();
-        sorted.sort_by(|one, other| by_numbers(one, other));
+        sorted.sort_by(|one, other| compare_by_numbers(one, other));
         assert_eq!(sorted, ordered);
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// Longest index that is read, in bytes: enough for some 100,000 records.
-const LONGEST: u64 = 64 << 20;
+const MAX_INDEX_SIZE: u64 = 64 << 20;
 
 /// The metadata of a file by which a change of its content is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl RecordIndex {
                 "title": row.title,
                 "started": row.started.map(|started| started.0),
                 "label": row.label,
-                "state": place(row.state),
+                "state": state_number(row.state),
                 "headline": row.headline,
                 "notes": row.notes,
             })
@@ -83,7 +83,7 @@ impl RecordIndex {
             && document["folder"] == *folder.to_string_lossy();
         let files = document["files"].as_array().filter(|_| is_it)?;
         let entries = files.iter().map(|one| {
-            let (key, row) = entry(one)?;
+            let (key, row) = parse_entry(one)?;
             Some((row.file.clone(), (key, row)))
         });
         Some(RecordIndex { entries: entries.collect::<Option<_>>()? })
@@ -91,11 +91,11 @@ impl RecordIndex {
 }
 
 /// Returns the number that represents a state in the index.
-fn place(state: RowState) -> Option<usize> {
+fn state_number(state: RowState) -> Option<usize> {
     RowState::ALL.iter().position(|known| *known == state)
 }
 
-fn entry(one: &Value) -> Option<(FileKey, FolderRow)> {
+fn parse_entry(one: &Value) -> Option<(FileKey, FolderRow)> {
     let text = |name: &str| one[name].as_str().map(str::to_owned);
     let key = FileKey { size: one["size"].as_u64()?, changed: one["changed"].as_i64()? };
     let state = usize::try_from(one["state"].as_u64()?).ok()?;
@@ -133,7 +133,7 @@ impl IndexFile {
     pub(crate) fn read(&self) -> RecordIndex {
         let text = File::open(&self.path).and_then(|file| {
             let mut text = String::new();
-            file.take(LONGEST).read_to_string(&mut text).map(|_| text)
+            file.take(MAX_INDEX_SIZE).read_to_string(&mut text).map(|_| text)
         });
         let document = text.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
         let index = document.and_then(|document| RecordIndex::of_document(&document, &self.folder));

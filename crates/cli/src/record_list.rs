@@ -19,7 +19,7 @@ use crate::commands::{experiment, stored_runs};
 use crate::complain::Complaint;
 use crate::memory;
 use crate::record_folder::{
-    FoundFiles, Skip, SkipReason, UnreadPath, files, name_below, unread_experiment,
+    FoundFiles, Skip, SkipReason, UnreadPath, find_files, name_below, unread_experiment,
 };
 use crate::record_index::{FileKey, IndexFile, RecordIndex};
 
@@ -40,14 +40,14 @@ struct FoundFile {
 }
 
 /// The result of the search.
-struct Found {
+struct SearchResult {
     files: Vec<FoundFile>,
     /// The rows of folders that cannot be read.
     folders: Vec<FolderRow>,
 }
 
 /// The result of bringing the list up to date.
-pub(crate) struct Refreshed {
+pub(crate) struct RefreshedList {
     /// Rows: folders that cannot be read, and then the files, newest first.
     pub(crate) rows: Vec<FolderRow>,
     /// Number of folders that cannot be read.
@@ -91,8 +91,8 @@ impl RecordList {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(crate) fn refresh(&self) -> Result<Refreshed, Complaint> {
-        let Found { files: found, folders } = self.search()?;
+    pub(crate) fn refresh(&self) -> Result<RefreshedList, Complaint> {
+        let SearchResult { files: found, folders } = self.search()?;
         // After a panic, the index may lack entries, which does no harm.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that could not be read may be readable now: too many files were open, say.
@@ -102,11 +102,11 @@ impl RecordList {
         };
         let new: Vec<&FoundFile> = found.iter().filter(|file| !is_known(file)).collect();
         if !new.is_empty() {
-            memory::keep();
+            memory::retain_freed_memory();
         }
         let rows = lab::at_once(new.len() as u64, |place| {
             let file = new[place as usize];
-            (file.key, row(&file.path, &file.name))
+            (file.key, row_of_file(&file.path, &file.name))
         });
         let (read, unreadable_folders) = (rows.len(), folders.len());
         rows.into_iter().for_each(|(key, row)| index.put(key, row));
@@ -117,7 +117,7 @@ impl RecordList {
             false => None,
         };
         let rows = [folders, newest_first(&found, &index)].concat();
-        Ok(Refreshed { rows, unreadable_folders, read, unwritten })
+        Ok(RefreshedList { rows, unreadable_folders, read, unwritten })
     }
 
     fn write(&self, index: &RecordIndex) -> Option<Complaint> {
@@ -129,24 +129,25 @@ impl RecordList {
         Some(Complaint::warning(sentence).help(help))
     }
 
-    fn search(&self) -> Result<Found, Complaint> {
-        let FoundFiles { records, unreadable, .. } = files(&self.folder)?;
+    fn search(&self) -> Result<SearchResult, Complaint> {
+        let FoundFiles { records, unreadable, .. } = find_files(&self.folder)?;
         let found = records.into_iter().filter_map(|path| {
             let name = name_below(&self.folder, &path);
             // A file that was just removed is left out.
             let metadata = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
-            let (key, modified) = (FileKey::of(&metadata), modified(&metadata));
+            let (key, modified) = (FileKey::of(&metadata), modification_time(&metadata));
             Some(FoundFile { path, name, key, modified })
         });
         let folder = |UnreadPath { path, reason }| {
             let name = name_below(&self.folder, &path);
-            unusable(&name, Skip { reason: SkipReason::Unreadable, details: reason })
+            unusable_row(&name, Skip { reason: SkipReason::Unreadable, details: reason })
         };
-        Ok(Found { files: found.collect(), folders: unreadable.into_iter().map(folder).collect() })
+        let folders = unreadable.into_iter().map(folder).collect();
+        Ok(SearchResult { files: found.collect(), folders })
     }
 }
 
-fn modified(metadata: &fs::Metadata) -> WallTime {
+fn modification_time(metadata: &fs::Metadata) -> WallTime {
     use std::os::unix::fs::MetadataExt;
     let seconds = metadata.mtime().saturating_mul(1_000_000_000);
     WallTime(seconds.saturating_add(metadata.mtime_nsec()))
@@ -166,18 +167,18 @@ fn newest_first(found: &[FoundFile], index: &RecordIndex) -> Vec<FolderRow> {
 }
 
 /// Returns the row of a file, even of a file that cannot be read.
-fn row(path: &Path, name: &str) -> FolderRow {
+fn row_of_file(path: &Path, name: &str) -> FolderRow {
     let read = match Archive::open(path) {
-        Ok(archive) => run(&archive, name),
-        Err(error) if *error.kind() == RecordErrorKind::Experiment => of_experiment(path, name),
+        Ok(archive) => row_of_run(&archive, name),
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => row_of_experiment(path, name),
         Err(error) => Err(error.into()),
     };
-    read.unwrap_or_else(|skip| unusable(name, skip))
+    read.unwrap_or_else(|skip| unusable_row(name, skip))
 }
 
-fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
+fn unusable_row(name: &str, Skip { reason, details }: Skip) -> FolderRow {
     let state = match reason {
-        SkipReason::Foreign => RowState::Foreign,
+        SkipReason::NotARecord => RowState::Foreign,
         SkipReason::Damaged => RowState::Damaged,
         SkipReason::Newer => RowState::Newer,
         SkipReason::Unfinished => RowState::Unfinished,
@@ -194,7 +195,7 @@ fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
     }
 }
 
-fn run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
+fn row_of_run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
     let about = RunDetails::of(archive.facts()?);
     let row = FolderRow {
         file: name.to_owned(),
@@ -235,14 +236,15 @@ fn headline(page: &Page) -> String {
     ending.chain([answers]).collect::<Vec<String>>().join(" ")
 }
 
-fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
+fn row_of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
     // A file that cannot be read is distinguished from one that contradicts itself.
     ExperimentContent::read(path)?;
     let view = match experiment::view(path) {
         Ok(view) => view,
         Err(error) => {
             let stored = stored_runs::view(path, name.to_owned()).ok().flatten();
-            return stored.map(unread).ok_or_else(|| unread_experiment(path, error.text()));
+            let row = stored.map(row_of_stored_runs);
+            return row.ok_or_else(|| unread_experiment(path, error.text()));
         }
     };
     let is_over = view.state != report::ExperimentState::Interrupted;
@@ -261,7 +263,7 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
 }
 
 /// Returns the row of an experiment whose question cannot be read.
-fn unread(view: StoredRunsView) -> FolderRow {
+fn row_of_stored_runs(view: StoredRunsView) -> FolderRow {
     FolderRow {
         file: view.record,
         title: "the question cannot be read".to_owned(),
@@ -278,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_not_text_have_a_row_each() {
+    fn names_that_are_not_utf8_have_separate_rows() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;
 

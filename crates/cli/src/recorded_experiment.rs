@@ -188,7 +188,7 @@ impl RecordedExperiment {
     /// Returns the differences of an arm from a baseline, and between its own rounds, that are not
     /// declared.
     pub(crate) fn undeclared(&self, baseline: ArmId, arm: ArmId) -> Vec<UndeclaredDifference> {
-        let declared = between(&self.differences(baseline), &self.differences(arm));
+        let declared = differing_declarations(&self.differences(baseline), &self.differences(arm));
         let keys = declared_keys(&declared);
         match &self.outline.sweep {
             None => self.results.undeclared(baseline, arm, &keys),
@@ -209,7 +209,10 @@ fn show_examples(content: &mut ExperimentContent, plan: &RunPlan) -> Result<(), 
 }
 
 /// Returns the declarations of two arms that only one of them has: equal ones are not a difference.
-fn between(ours: &[(String, String)], theirs: &[(String, String)]) -> Vec<(String, String)> {
+fn differing_declarations(
+    ours: &[(String, String)],
+    theirs: &[(String, String)],
+) -> Vec<(String, String)> {
     let only_ours = ours.iter().filter(|it| !theirs.contains(it));
     only_ours.chain(theirs.iter().filter(|it| !ours.contains(it))).cloned().collect()
 }
@@ -220,16 +223,19 @@ fn writes(content: &ExperimentContent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::between;
+    use super::differing_declarations;
 
     #[test]
     fn declaration_of_both_arms_is_not_a_difference() {
         let [before, url] = [("before", "vacuum"), ("url", "sqlite:b.db")];
         let [before, url] = [before, url].map(|(key, value)| (key.to_owned(), value.to_owned()));
         let other = (before.0.clone(), "analyze".to_owned());
-        assert_eq!(between(std::slice::from_ref(&before), &[before.clone(), url.clone()]), [url]);
         assert_eq!(
-            between(std::slice::from_ref(&before), std::slice::from_ref(&other)),
+            differing_declarations(std::slice::from_ref(&before), &[before.clone(), url.clone()]),
+            [url]
+        );
+        assert_eq!(
+            differing_declarations(std::slice::from_ref(&before), std::slice::from_ref(&other)),
             [before, other]
         );
     }

@@ -42,10 +42,10 @@ const LONGEST_WAIT: Nanos = Nanos::from_secs(10);
 
 impl RecordedPages {
     pub(crate) fn new(list: RecordList, takes_notes: bool) -> RecordedPages {
-        RecordedPages::waiting(list, takes_notes, LONGEST_WAIT)
+        RecordedPages::with_wait_limit(list, takes_notes, LONGEST_WAIT)
     }
 
-    fn waiting(list: RecordList, takes_notes: bool, longest: Nanos) -> RecordedPages {
+    fn with_wait_limit(list: RecordList, takes_notes: bool, longest: Nanos) -> RecordedPages {
         let [records, lists, notes] = std::array::from_fn(|_| TimedMutex::new(longest));
         RecordedPages { list, takes_notes, records, lists, notes }
     }
@@ -59,24 +59,24 @@ impl RecordedPages {
         }
     }
 
-    fn list(&self, search: &str, page: usize) -> Result<Response, Refusal> {
-        let refreshed = self.list.refresh().map_err(|error| failed(&error))?;
+    fn list(&self, search: &str, page: usize) -> Result<Response, PageRefusal> {
+        let refreshed = self.list.refresh().map_err(|error| folder_refusal(&error))?;
         let folder = self.list.folder().display().to_string();
         let view = view(folder, refreshed.rows, search, page);
-        let view = view.ok_or_else(|| missing("the list has no page of this number"))?;
+        let view = view.ok_or_else(|| not_found("the list has no page of this number"))?;
         let view = FolderView { takes_notes: self.takes_notes, ..view };
         Ok(Response::page(Status::Ok, report::folder_html(&view)))
     }
 
     /// Returns the path of a record of the list.
-    fn path(&self, name: &str) -> Result<PathBuf, Refusal> {
-        let path = self.list.path(name).map_err(|error| failed(&error))?;
-        path.ok_or_else(|| missing(&format!("the folder has no record `{name}`")))
+    fn path(&self, name: &str) -> Result<PathBuf, PageRefusal> {
+        let path = self.list.path(name).map_err(|error| folder_refusal(&error))?;
+        path.ok_or_else(|| not_found(&format!("the folder has no record `{name}`")))
     }
 
-    fn notes(&self, name: &str) -> Result<Response, Refusal> {
+    fn notes(&self, name: &str) -> Result<Response, PageRefusal> {
         let path = self.path(name)?;
-        let notes = notes_of(&path).map_err(|error| unreadable(name, &error))?;
+        let notes = notes_of(&path).map_err(|error| unreadable_record(name, &error))?;
         let form = match self.takes_notes {
             true => match archive::check_note(&path) {
                 Ok(()) => NoteForm::Offered { author: user::name() },
@@ -88,60 +88,64 @@ impl RecordedPages {
         Ok(Response::page_with_form(report::notes_html(&view)))
     }
 
-    fn add_note(&self, name: &str, form: &Fields) -> Result<Response, Refusal> {
+    fn add_note(&self, name: &str, form: &Fields) -> Result<Response, PageRefusal> {
         let field = |name: &str| form.value(name).unwrap_or_default();
         let note = Note::by(field("author"), field("text"), WallTime::now())
-            .map_err(|error| Refusal::new(Status::BadRequest, error.to_string()))?;
-        archive::add_note(&self.path(name)?, &note).map_err(|error| unreadable(name, &error))?;
+            .map_err(|error| PageRefusal::new(Status::BadRequest, error.to_string()))?;
+        archive::add_note(&self.path(name)?, &note)
+            .map_err(|error| unreadable_record(name, &error))?;
         Ok(Response::see("added"))
     }
 
-    fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Refusal> {
+    fn report(&self, name: &str, run: Option<u32>) -> Result<Response, PageRefusal> {
         let path = self.path(name)?;
         let html = if run.is_none() && archive::is_experiment(&path) {
             match experiment::view(&path) {
                 Ok(view) => report::experiment_html(&view),
                 Err(error) => match stored_runs::view(&path, name.to_owned()) {
                     Ok(Some(view)) => report::stored_runs_html(&view),
-                    Ok(None) | Err(_) => return Err(refused(&error)),
+                    Ok(None) | Err(_) => return Err(conflict_refusal(&error)),
                 },
             }
         } else {
-            let run = answer::read(&path, run).map_err(|error| unreadable(name, &error))?;
-            figures::page_of_run(&run).map_err(|error| unreadable(name, &error))?
+            let run = answer::read(&path, run).map_err(|error| unreadable_record(name, &error))?;
+            figures::page_of_run(&run).map_err(|error| unreadable_record(name, &error))?
         };
         Ok(Response::page(Status::Ok, html))
     }
 
-    fn overlay(&self, records: &[String; 2]) -> Result<Response, Refusal> {
+    fn overlay(&self, records: &[String; 2]) -> Result<Response, PageRefusal> {
         let [first, second] = records.each_ref().map(|name| self.argument(name));
-        let view = compare::of_two([first?, second?]);
-        let view = view.map_err(|error| refused(&error).remedy(MARK_OTHERS))?;
+        let view = compare::compare_two([first?, second?]);
+        let view = view.map_err(|error| conflict_refusal(&error).with_remedy(COMPARISON_REMEDY))?;
         let status = if view.is_refused() { Status::Conflict } else { Status::Ok };
         Ok(Response::page(status, report::served_comparison_html(&view)))
     }
 
     /// Returns a record of the list, or with `#ARM` an arm of an experiment, and its shown name.
-    fn argument(&self, name: &str) -> Result<(String, RecordName), Refusal> {
+    fn argument(&self, name: &str) -> Result<(String, RecordName), PageRefusal> {
         // Unlike its path, the name in the list shows each byte that is not UTF-8.
         let shown = self.list.folder().join(name).display().to_string();
-        if let Some(path) = self.list.path(name).map_err(|error| failed(&error))? {
+        if let Some(path) = self.list.path(name).map_err(|error| folder_refusal(&error))? {
             return Ok((shown, RecordName::File(path)));
         }
-        match self.list.arm(name).map_err(|error| failed(&error))? {
+        match self.list.arm(name).map_err(|error| folder_refusal(&error))? {
             Some((path, arm)) => Ok((shown, RecordName::Arm(path, arm.to_owned()))),
-            None => Err(missing(&format!("the folder has no record `{name}`"))),
+            None => Err(not_found(&format!("the folder has no record `{name}`"))),
         }
     }
 }
 
 /// Remedy for two records that cannot be compared.
-const MARK_OTHERS: &str = "mark two other records in the list, or name arms of experiments in the \
-                           address: `overlay?a=NAME%23ARM&b=NAME%23ARM`";
+const COMPARISON_REMEDY: &str =
+    "mark two other records in the list, or name arms of experiments in the address: \
+     `overlay?a=NAME%23ARM&b=NAME%23ARM`";
 
 impl Pages for RecordedPages {
     fn answer(&self, route: &Route) -> Answer {
-        let Some(_lock) = self.mutex(route).lock() else { return busy().page(route).into() };
+        let Some(_lock) = self.mutex(route).lock() else {
+            return busy_refusal().page(route).into();
+        };
         let made = match route {
             Route::Home { search, page } => self.list(search, *page),
             Route::Report { record, run } => self.report(record, *run),
@@ -153,7 +157,9 @@ impl Pages for RecordedPages {
     }
 
     fn take(&self, route: &Route, form: &Fields) -> Answer {
-        let Some(_lock) = self.mutex(route).lock() else { return busy().page(route).into() };
+        let Some(_lock) = self.mutex(route).lock() else {
+            return busy_refusal().page(route).into();
+        };
         let taken = match route {
             Route::Notes { record } => self.add_note(record, form),
             Route::Home { .. }
@@ -195,32 +201,32 @@ fn view(folder: String, rows: Vec<FolderRow>, search: &str, page: usize) -> Opti
 }
 
 /// The reason why a page cannot be created.
-struct Refusal {
+struct PageRefusal {
     status: Status,
     reason: String,
     remedy: Option<String>,
     instead: Option<ShownPage>,
 }
 
-impl Refusal {
-    fn new(status: Status, reason: impl Into<String>) -> Refusal {
-        Refusal { status, reason: reason.into(), remedy: None, instead: None }
+impl PageRefusal {
+    fn new(status: Status, reason: impl Into<String>) -> PageRefusal {
+        PageRefusal { status, reason: reason.into(), remedy: None, instead: None }
     }
 
-    fn remedy(self, remedy: impl Into<String>) -> Refusal {
-        Refusal { remedy: Some(remedy.into()), ..self }
+    fn with_remedy(self, remedy: impl Into<String>) -> PageRefusal {
+        PageRefusal { remedy: Some(remedy.into()), ..self }
     }
 
     /// Adds a link to the answer of a record.
-    fn answer(self, name: &str) -> Refusal {
+    fn with_answer_link(self, name: &str) -> PageRefusal {
         let words = "Answer of this one".to_owned();
         let instead = Some(ShownPage { route: "report", file: name.to_owned(), words });
-        Refusal { instead, ..self }
+        PageRefusal { instead, ..self }
     }
 
     /// Returns the page about the refusal, in place of the page at a route.
     fn page(self, route: &Route) -> Response {
-        let Refusal { status, reason, remedy, instead } = self;
+        let PageRefusal { status, reason, remedy, instead } = self;
         let list = match route {
             // A name with folders is deeper below the list.
             Route::Report { record, .. } | Route::Notes { record } => {
@@ -236,36 +242,38 @@ impl Refusal {
     }
 }
 
-fn busy() -> Refusal {
+fn busy_refusal() -> PageRefusal {
     let reason = "other pages are being made, one after the other";
-    Refusal::new(Status::Unavailable, reason).remedy("reload this one later")
+    PageRefusal::new(Status::Unavailable, reason).with_remedy("reload this one later")
 }
 
-fn missing(reason: &str) -> Refusal {
-    Refusal::new(Status::NotFound, reason)
+fn not_found(reason: &str) -> PageRefusal {
+    PageRefusal::new(Status::NotFound, reason)
 }
 
 /// Returns the refusal of a page that cannot be created from these records. The remedy of the
 /// complaint is left out, because it is for a command line.
-fn refused(complaint: &Complaint) -> Refusal {
-    Refusal::new(Status::Conflict, complaint.sentence())
+fn conflict_refusal(complaint: &Complaint) -> PageRefusal {
+    PageRefusal::new(Status::Conflict, complaint.sentence())
 }
 
 /// Returns the refusal for a folder that cannot be read.
-fn failed(complaint: &Complaint) -> Refusal {
-    Refusal::new(Status::InternalError, complaint.sentence())
+fn folder_refusal(complaint: &Complaint) -> PageRefusal {
+    PageRefusal::new(Status::InternalError, complaint.sentence())
 }
 
 /// Returns the refusal for a record that cannot be read, or cannot be read for the requested page.
-fn unreadable(name: &str, error: &RecordError) -> Refusal {
-    let conflict = |reason: String| Refusal::new(Status::Conflict, reason);
+fn unreadable_record(name: &str, error: &RecordError) -> PageRefusal {
+    let conflict = |reason: String| PageRefusal::new(Status::Conflict, reason);
     match error.kind() {
-        RecordErrorKind::NotFound => missing(&format!("the folder has no record `{name}`")),
-        RecordErrorKind::NoRun { .. } => missing(Complaint::of(error).sentence()).answer(name),
+        RecordErrorKind::NotFound => not_found(&format!("the folder has no record `{name}`")),
+        RecordErrorKind::NoRun { .. } => {
+            not_found(Complaint::of(error).sentence()).with_answer_link(name)
+        }
         RecordErrorKind::SingleRun => {
             conflict(format!("`{name}` is the record of a single run, which has no number"))
-                .remedy("leave out `?run=`")
-                .answer(name)
+                .with_remedy("leave out `?run=`")
+                .with_answer_link(name)
         }
         RecordErrorKind::NotARecord(found) => {
             conflict(format!("`{name}` is not a record of Assay: it is {found}"))
@@ -284,7 +292,7 @@ fn unreadable(name: &str, error: &RecordError) -> Refusal {
         | RecordErrorKind::Experiment
         | RecordErrorKind::OtherSearch
         | RecordErrorKind::Damaged(_)
-        | RecordErrorKind::Output => refused(&Complaint::of(error)),
+        | RecordErrorKind::Output => conflict_refusal(&Complaint::of(error)),
     }
 }
 
@@ -308,10 +316,10 @@ mod tests {
     }
 
     #[test]
-    fn page_waits_for_others_for_a_limited_time_and_the_list_for_no_record() {
+    fn page_waits_a_limited_time_and_the_list_waits_for_no_record() {
         let folder = tempfile::tempdir().unwrap();
         let list = RecordList::open(folder.path(), None);
-        let pages = RecordedPages::waiting(list, true, Nanos::from_millis(10));
+        let pages = RecordedPages::with_wait_limit(list, true, Nanos::from_millis(10));
         let status = |route: &Route| match pages.answer(route) {
             Answer::Page(response) => response.status,
             Answer::Events(_) => panic!("a stream of events"),

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 
 /// Longest time to end at once after the second signal: long enough to close the record and print
 /// the answer, unless something hangs.
-const AT_ONCE: Duration = Duration::from_secs(2);
+const END_GRACE: Duration = Duration::from_secs(2);
 
 /// The effect of the first Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,15 +27,15 @@ enum FirstInterrupt {
 }
 
 /// Handles SIGINT, SIGTERM and the loss of the terminal (SIGHUP) for the rest of the program's
-/// life, and announces each one's effect through `say`.
+/// life, and announces each one's effect through `announce`.
 ///
 /// # Errors
 /// The operating system refuses a handler or a thread.
 pub(crate) fn listen(
     stop: Stop,
-    say: impl Fn(Interruption) + Send + 'static,
+    announce: impl Fn(Interruption) + Send + 'static,
 ) -> Result<(), Complaint> {
-    listen_after(FirstInterrupt::EndsRun, stop, say)
+    listen_with(FirstInterrupt::EndsRun, stop, announce)
 }
 
 /// Handles the same signals as [`listen`] beside an observed program, and ignores the first Ctrl-C:
@@ -45,17 +45,17 @@ pub(crate) fn listen(
 /// As [`listen`].
 pub(crate) fn listen_beside_program(
     stop: Stop,
-    say: impl Fn(Interruption) + Send + 'static,
+    announce: impl Fn(Interruption) + Send + 'static,
 ) -> Result<(), Complaint> {
-    listen_after(FirstInterrupt::Ignored, stop, say)
+    listen_with(FirstInterrupt::Ignored, stop, announce)
 }
 
-fn listen_after(
+fn listen_with(
     first: FirstInterrupt,
     stop: Stop,
-    say: impl Fn(Interruption) + Send + 'static,
+    announce: impl Fn(Interruption) + Send + 'static,
 ) -> Result<(), Complaint> {
-    let mut signals = handled().map_err(|error| {
+    let mut signals = install_handlers().map_err(|error| {
         Complaint::new(format!("cannot handle signals: {error}"))
             .help("allow more open files: `ulimit -n` shows the limit")
     })?;
@@ -73,11 +73,11 @@ fn listen_after(
             match before {
                 0 => {
                     stop.interrupt();
-                    say(Interruption::Finishing);
+                    announce(Interruption::Finishing);
                 }
                 1 => {
                     stop.interrupt_at_once();
-                    say(Interruption::AtOnce);
+                    announce(Interruption::AtOnce);
                     std::thread::spawn(end_after_grace);
                 }
                 _ => end_now(),
@@ -89,7 +89,7 @@ fn listen_after(
 }
 
 /// Installs the handlers.
-fn handled() -> io::Result<Signals> {
+fn install_handlers() -> io::Result<Signals> {
     let signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
         signals.add_signal(SIGHUP)?;
@@ -114,10 +114,10 @@ fn ignores_hangup() -> bool {
     mask.is_some_and(|mask| mask & 1 << (SIGHUP - 1) != 0)
 }
 
-/// Ends the program after [`AT_ONCE`].
+/// Ends the program after [`END_GRACE`].
 fn end_after_grace() {
     let (_nobody_sends, receiver) = sync_channel::<()>(0);
-    let _ = receiver.recv_timeout(AT_ONCE);
+    let _ = receiver.recv_timeout(END_GRACE);
     end_now()
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn is_terminal() -> bool {
 }
 
 /// Returns stderr as the output of a child process.
-pub(crate) fn for_a_program() -> Stdio {
+pub(crate) fn as_child_output() -> Stdio {
     std::io::stderr().into()
 }
 

@@ -9,7 +9,7 @@ use base::Nanos;
 #[derive(Debug)]
 pub(crate) struct TimedMutex {
     /// Longest wait for the lock.
-    longest: Nanos,
+    max_wait: Nanos,
     is_locked: Mutex<bool>,
     unlocked: Condvar,
 }
@@ -20,13 +20,13 @@ pub(crate) struct TimedMutexGuard<'t>(&'t TimedMutex);
 
 impl TimedMutex {
     /// Creates a mutex for which threads wait at most this long.
-    pub(crate) fn new(longest: Nanos) -> TimedMutex {
-        TimedMutex { longest, is_locked: Mutex::new(false), unlocked: Condvar::new() }
+    pub(crate) fn new(max_wait: Nanos) -> TimedMutex {
+        TimedMutex { max_wait, is_locked: Mutex::new(false), unlocked: Condvar::new() }
     }
 
     /// Locks the mutex; `None` if it is not unlocked in time.
     pub(crate) fn lock(&self) -> Option<TimedMutexGuard<'_>> {
-        let wait = Duration::from_nanos(self.longest.0);
+        let wait = Duration::from_nanos(self.max_wait.0);
         let waited =
             self.unlocked.wait_timeout_while(self.is_locked(), wait, |is_locked| *is_locked);
         let (mut is_locked, _) = waited.unwrap_or_else(PoisonError::into_inner);

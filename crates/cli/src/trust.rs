@@ -17,14 +17,14 @@ use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
 
 /// Options of a URL whose values are paths of local files.
-const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
+const PATH_OPTIONS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
 
 /// Option of a URL whose value is the path of a Unix socket. Over a socket, a server may admit the
 /// operating-system user by name alone, with all rights of that user.
-const SOCKET: &str = "socket";
+const SOCKET_OPTION: &str = "socket";
 
 /// The environment variable with a password that is used for every server.
-const PASSWORD: &str = "ASSAY_PASSWORD";
+const PASSWORD_VARIABLE: &str = "ASSAY_PASSWORD";
 
 /// Refuses a workload file that runs programs: for jobs, ssh or private servers.
 ///
@@ -33,7 +33,7 @@ const PASSWORD: &str = "ASSAY_PASSWORD";
 pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
     // The displayable plan, without secret parameters.
     let plan = file.plan.shown();
-    refuse(&programs(&plan, is_url_typed))
+    refuse_if_any(&programs(&plan, is_url_typed))
 }
 
 /// Refuses an arm of an experiment that runs programs, or that changes settings of a private
@@ -61,10 +61,10 @@ pub(crate) fn refuse_programs_of_arm(
     let own = arm.differences.iter().filter(asks);
     let line = |one: &Difference| format!("  [arm {}]  {} = {}", arm.name, one.key(), one.value());
     wanted.extend(own.map(|one| printable(&line(one)).into_owned()));
-    refuse(&wanted)
+    refuse_if_any(&wanted)
 }
 
-fn refuse(wanted: &[String]) -> Result<(), Complaint> {
+fn refuse_if_any(wanted: &[String]) -> Result<(), Complaint> {
     if wanted.is_empty() {
         return Ok(());
     }
@@ -99,15 +99,15 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     }
     for (key, target) in targets(&file.plan, args.has_typed_url()) {
         if let Endpoint::File(path) = &target.endpoint {
-            let allowed = confine::is_database_below_here(path);
-            allowed.map_err(|error| refused(file, &key, path, &error))?;
+            let allowed = confine::check_database_below_here(path);
+            allowed.map_err(|error| path_complaint(file, &key, path, &error))?;
         }
         for path in paths(target) {
-            let allowed = confine::is_below_here(path);
-            allowed.map_err(|error| refused(file, &key, path, &error))?;
+            let allowed = confine::check_below_here(path);
+            allowed.map_err(|error| path_complaint(file, &key, path, &error))?;
         }
-        if let Some(socket) = target.option(SOCKET) {
-            return Err(refused_socket(file, &key, socket));
+        if let Some(socket) = target.option(SOCKET_OPTION) {
+            return Err(socket_complaint(file, &key, socket));
         }
         refuse_password(file, &key, target)?;
     }
@@ -142,13 +142,13 @@ pub(crate) fn check_options(
     for one in &arm.differences {
         let Difference::Option { name, value } = one else { continue };
         let key = format!("`{}` of {}", one.key(), arm.heading());
-        if name == SOCKET {
-            return Err(refused_socket(file, &key, value));
+        if name == SOCKET_OPTION {
+            return Err(socket_complaint(file, &key, value));
         }
         if is_path(name, value) {
             let path = Path::new(value);
-            let allowed = confine::is_below_here(path);
-            allowed.map_err(|error| refused(file, &key, path, &error))?;
+            let allowed = confine::check_below_here(path);
+            allowed.map_err(|error| path_complaint(file, &key, path, &error))?;
         }
     }
     Ok(())
@@ -157,19 +157,20 @@ pub(crate) fn check_options(
 /// Refuses a remote server that would receive a password not bound to one server: from the
 /// environment, or from a line of the password file for any host.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
-    let (owner, remedy) = if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
-        (PASSWORD.to_owned(), "unset the variable")
+    let is_set = std::env::var_os(PASSWORD_VARIABLE).is_some();
+    let (password, remedy) = if is_given_a_password(target) && is_set {
+        (format!("the password in {PASSWORD_VARIABLE}"), "unset the variable")
     } else if let Some(path) = lab::password_file_for_any_host(target) {
         let remedy = match target.kind == TargetKind::Postgres {
             true => "give its host a line of its own in that file",
             false => "write its password into the URL",
         };
-        (format!("`{}`, which names no host", path.display()), remedy)
+        (format!("the password for any host from `{}`", path.display()), remedy)
     } else {
         return Ok(());
     };
     let sentence = format!(
-        "{}: {key} leads to {}, which would be given the password of {owner}",
+        "{}: {key} leads to {}, which would receive {password}",
         file.source.name,
         target.display_url()
     );
@@ -207,17 +208,17 @@ fn paths(target: &Target) -> impl Iterator<Item = &Path> {
 
 /// Returns true if an option of a URL names a local file.
 fn is_path(name: &str, value: &str) -> bool {
-    PATHS.contains(&name) && value != "ask"
+    PATH_OPTIONS.contains(&name) && value != "ask"
 }
 
-fn refused(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Complaint {
+fn path_complaint(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Complaint {
     let sentence = format!("{}: {key} leads to `{}`: {error}", file.source.name, path.display());
     let help = "without that flag, a file may name only paths below the current folder; --url may \
                 name any path";
     Complaint::new(sentence).help(help)
 }
 
-fn refused_socket(file: &WorkloadFile, key: &str, socket: &str) -> Complaint {
+fn socket_complaint(file: &WorkloadFile, key: &str, socket: &str) -> Complaint {
     let name = &file.source.name;
     let sentence = format!(
         "{name}: {key} leads to the Unix socket `{socket}`, where a server may admit you by your \

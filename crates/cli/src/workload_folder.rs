@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_a_bare_name_is_the_present_one() {
+    fn folder_of_a_bare_name_is_the_current_one() {
         assert_eq!(folder_of(Path::new("a.ini")), Path::new("."));
         assert_eq!(folder_of(Path::new("b/a.ini")), Path::new("b"));
         assert_eq!(folder_of(Path::new("/a.ini")), Path::new("/"));

@@ -15,14 +15,14 @@ use rustix::fs::OFlags;
 use crate::refusal::Refusal;
 
 /// The suffix of the name of a rollback journal.
-const JOURNAL: &str = "-journal";
+const JOURNAL_SUFFIX: &str = "-journal";
 
 /// The suffixes of the names of all files that SQLite keeps next to a database.
-const SUFFIXES: [&str; 3] = [JOURNAL, "-wal", "-shm"];
+const SUFFIXES: [&str; 3] = [JOURNAL_SUFFIX, "-wal", "-shm"];
 
 /// The first bytes of a journal, and the last bytes of one that names a super-journal (SQLite's
 /// `pager.c`, `writeSuperJournal`).
-const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// Checks that opening a database from an untrusted source changes no file but the database and the
 /// files next to it. The database need not exist.
@@ -42,7 +42,7 @@ pub fn check_companions(database: &Path) -> Result<(), Refusal> {
         if !metadata.is_file() {
             return Err(Refusal::Special);
         }
-        if suffix == JOURNAL && names_super_journal(&path).unwrap_or(false) {
+        if suffix == JOURNAL_SUFFIX && names_super_journal(&path).unwrap_or(false) {
             return Err(Refusal::Journal);
         }
     }
@@ -53,10 +53,10 @@ pub fn check_companions(database: &Path) -> Result<(), Refusal> {
 fn names_super_journal(path: &Path) -> io::Result<bool> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let mut last = [0; MAGIC.len()];
-    file.seek(SeekFrom::End(-(MAGIC.len() as i64)))?;
+    let mut last = [0; JOURNAL_MAGIC.len()];
+    file.seek(SeekFrom::End(-(JOURNAL_MAGIC.len() as i64)))?;
     file.read_exact(&mut last)?;
-    Ok(last == MAGIC)
+    Ok(last == JOURNAL_MAGIC)
 }
 
 #[cfg(test)]
@@ -69,12 +69,12 @@ mod tests {
     fn file_next_to_a_database_leads_to_no_other_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let header = [&MAGIC[..], &[0; 504]].concat();
+        let header = [&JOURNAL_MAGIC[..], &[0; 504]].concat();
         fs::write(at("victim"), "kept").unwrap();
         fs::write(at("plain.db-journal"), &header).unwrap();
         fs::write(at("empty.db-journal"), "").unwrap();
         fs::write(at("plain.db-wal"), "").unwrap();
-        fs::write(at("super.db-journal"), [&header[..], b"/x", &MAGIC].concat()).unwrap();
+        fs::write(at("super.db-journal"), [&header[..], b"/x", &JOURNAL_MAGIC].concat()).unwrap();
         symlink("super.db", at("name.db")).unwrap();
         fs::write(at("super.db"), "").unwrap();
         for suffix in ["journal", "wal", "shm"] {

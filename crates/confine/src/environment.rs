@@ -7,18 +7,18 @@ use base::holds_password;
 
 /// A part of the names of variables that hold secrets, such as `BASIC_AUTH`, in addition to the
 /// [words for secrets](base::names_secret).
-const PART: &str = "AUTH";
+const SECRET_PART: &str = "AUTH";
 
 /// Suffixes of the names of variables that hold a key, or a data source name (DSN) with a password
 /// or a key.
-const ENDS: [&str; 2] = ["_KEY", "_DSN"];
+const SECRET_SUFFIXES: [&str; 2] = ["_KEY", "_DSN"];
 
-/// Names of variables that hold secrets and match neither [`PART`] nor [`ENDS`].
-const NAMES: [&str; 2] = ["DATABASE_URL", "DSN"];
+/// Names of variables that hold secrets and match neither [`SECRET_PART`] nor [`SECRET_SUFFIXES`].
+const SECRET_NAMES: [&str; 2] = ["DATABASE_URL", "DSN"];
 
 /// Names that match but hold no secret, such as those of folders, sockets, files, programs and
 /// people.
-const HARMLESS: [&str; 11] = [
+const HARMLESS_NAMES: [&str; 11] = [
     "PWD",
     "OLDPWD",
     "SSH_AUTH_SOCK",
@@ -51,10 +51,10 @@ fn is_secret(name: &OsStr, value: &OsStr) -> bool {
 /// Returns true if the name of a variable suggests that it holds a secret.
 fn names_secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    let has_part = base::names_secret(&name) || name.contains(PART);
-    let has_end = ENDS.iter().any(|end| name.ends_with(end));
-    let is_harmless = HARMLESS.contains(&name.as_str());
-    NAMES.contains(&name.as_str()) || (has_part || has_end) && !is_harmless
+    let has_part = base::names_secret(&name) || name.contains(SECRET_PART);
+    let has_end = SECRET_SUFFIXES.iter().any(|end| name.ends_with(end));
+    let is_harmless = HARMLESS_NAMES.contains(&name.as_str());
+    SECRET_NAMES.contains(&name.as_str()) || (has_part || has_end) && !is_harmless
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@
 //! resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), which leaves
 //! no time between check and use to exchange a file.
 //!
-//! Paths in URLs are only checked here ([`is_below_here`], [`is_database_below_here`]): SQLite
-//! opens its files by name, and a certificate or key is read anew for each driver. The check holds
-//! while no other user can write to the folder; `docs/trust.md` says so.
+//! Paths in URLs are only checked here ([`check_below_here`], [`check_database_below_here`]):
+//! SQLite opens its files by name, and a certificate or key is read anew for each driver. The check
+//! holds while no other user can write to the folder; `docs/trust.md` says so.
 
 mod companions;
 mod environment;
@@ -29,7 +29,7 @@ use rustix::io::Errno;
 
 pub use companions::check_companions;
 pub use environment::without_secrets;
-pub use refusal::{OPTION, Refusal};
+pub use refusal::{ALLOW_FILES_OPTION, Refusal};
 
 /// The range of files that the names in a workload file may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,10 +53,10 @@ pub struct Files {
 }
 
 /// File name extensions that a workload file may use for an SQLite database.
-pub const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+pub const DATABASE_EXTENSIONS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
 /// The first bytes of each SQLite database that is not empty ("Database File Format", section 1.3).
-const HEADER: [u8; 16] = *b"SQLite format 3\0";
+const SQLITE_HEADER: [u8; 16] = *b"SQLite format 3\0";
 
 /// Creates files whose inputs and outputs are in one folder, without restrictions.
 impl From<PathBuf> for Files {
@@ -110,7 +110,7 @@ impl Files {
             Reach::Anywhere => File::open(self.input(name)),
             Reach::Folder => {
                 let place = NamedFile::find(&self.inputs, name)?;
-                place.is_input()?;
+                place.input_kind()?;
                 place.open(OFlags::RDONLY, Mode::empty())
             }
         }
@@ -124,7 +124,7 @@ impl Files {
     pub fn is_regular(&self, name: &str) -> io::Result<bool> {
         let kind = match self.reach {
             Reach::Anywhere => FileType::from_raw_mode(rustix::fs::stat(self.input(name))?.st_mode),
-            Reach::Folder => NamedFile::find(&self.inputs, name)?.is_input()?,
+            Reach::Folder => NamedFile::find(&self.inputs, name)?.input_kind()?,
         };
         match kind {
             FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
@@ -136,10 +136,10 @@ impl Files {
     ///
     /// # Errors
     /// A [`Refusal`], or the system's error.
-    pub fn may_create(&self, name: &str) -> io::Result<()> {
+    pub fn check_creatable(&self, name: &str) -> io::Result<()> {
         match self.reach {
             Reach::Anywhere => Ok(()),
-            Reach::Folder => NamedFile::of_output(&self.outputs, name)?.is_free(),
+            Reach::Folder => NamedFile::of_output(&self.outputs, name)?.check_free(),
         }
     }
 
@@ -153,7 +153,7 @@ impl Files {
             return Ok(None);
         }
         let place = NamedFile::of_output(&self.outputs, name)?;
-        place.is_free()?;
+        place.check_free()?;
         place.open(OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::from(0o666)).map(Some)
     }
 }
@@ -164,11 +164,11 @@ impl Files {
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
-pub fn is_below_here(path: &Path) -> io::Result<()> {
-    match existing(path)? {
+pub fn check_below_here(path: &Path) -> io::Result<()> {
+    match find_below_here(path)? {
         // If the path is a folder, opening it fails with a message.
         None | Some((_, FileType::RegularFile | FileType::Directory)) => Ok(()),
-        Some((_, kind)) => Err(special(kind).into()),
+        Some((_, kind)) => Err(special_refusal(kind).into()),
     }
 }
 
@@ -178,9 +178,10 @@ pub fn is_below_here(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// A [`Refusal`], or the system's error.
-pub fn is_database_below_here(path: &Path) -> io::Result<()> {
-    let found = existing(path)?;
-    let is_known = |end: &OsStr| DATABASES.iter().any(|known| end.eq_ignore_ascii_case(known));
+pub fn check_database_below_here(path: &Path) -> io::Result<()> {
+    let found = find_below_here(path)?;
+    let is_known =
+        |end: &OsStr| DATABASE_EXTENSIONS.iter().any(|known| end.eq_ignore_ascii_case(known));
     if !path.extension().is_some_and(is_known) {
         return Err(Refusal::NotDatabaseName.into());
     }
@@ -189,10 +190,10 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
         // SQLite itself refuses a folder.
         None | Some((_, FileType::Directory)) => Ok(()),
         Some((place, FileType::RegularFile)) => {
-            let mut beginning = Vec::with_capacity(HEADER.len());
+            let mut beginning = Vec::with_capacity(SQLITE_HEADER.len());
             let file = place.open_regular()?;
-            file.take(HEADER.len() as u64).read_to_end(&mut beginning)?;
-            match beginning.is_empty() || beginning == HEADER {
+            file.take(SQLITE_HEADER.len() as u64).read_to_end(&mut beginning)?;
+            match beginning.is_empty() || beginning == SQLITE_HEADER {
                 true => Ok(()),
                 false => Err(Refusal::NotDatabase.into()),
             }
@@ -203,7 +204,7 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
 
 /// Returns the open folder and the name of a file below the current folder, and its kind; `None` if
 /// it does not exist.
-fn existing(path: &Path) -> io::Result<Option<(NamedFile<'_>, FileType)>> {
+fn find_below_here(path: &Path) -> io::Result<Option<(NamedFile<'_>, FileType)>> {
     let shown = path.to_str().ok_or(Refusal::Outside)?;
     let found = NamedFile::find(Path::new("."), shown).and_then(|place| {
         let kind = place.kind()?;
@@ -260,21 +261,21 @@ impl<'n> NamedFile<'n> {
     }
 
     /// Returns the kind of the file if it can be an input: opening a device may have side effects.
-    fn is_input(&self) -> io::Result<FileType> {
+    fn input_kind(&self) -> io::Result<FileType> {
         match self.kind()? {
             FileType::Symlink => Err(Refusal::Link.into()),
             kind @ (FileType::RegularFile | FileType::Fifo | FileType::Directory) => Ok(kind),
-            kind => Err(special(kind).into()),
+            kind => Err(special_refusal(kind).into()),
         }
     }
 
     /// Opens a regular file for reading. Does not wait, even if the file was exchanged for a pipe
     /// after the check of its kind.
     fn open_regular(&self) -> io::Result<File> {
-        match self.is_input()? {
+        match self.input_kind()? {
             FileType::RegularFile => {}
             FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
-            kind => return Err(special(kind).into()),
+            kind => return Err(special_refusal(kind).into()),
         }
         // The flag has no effect on a regular file.
         let file = self.open(OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?;
@@ -285,7 +286,7 @@ impl<'n> NamedFile<'n> {
     }
 
     /// Checks that no file exists at the path.
-    fn is_free(&self) -> io::Result<()> {
+    fn check_free(&self) -> io::Result<()> {
         match self.kind() {
             Ok(FileType::Symlink) => Err(Refusal::Link.into()),
             Ok(_) => Err(Refusal::Exists.into()),
@@ -321,7 +322,7 @@ fn components(name: &str) -> Result<Vec<&OsStr>, Refusal> {
 }
 
 /// Returns the refusal of a file that is neither a regular file nor a folder nor a link.
-fn special(kind: FileType) -> Refusal {
+fn special_refusal(kind: FileType) -> Refusal {
     if kind == FileType::Fifo { Refusal::Pipe } else { Refusal::Special }
 }
 
@@ -426,11 +427,11 @@ mod tests {
             ("run.sh", Refusal::NotCsv),
         ] {
             assert_eq!(refusal(files.create(name)), Some(why), "{name}");
-            assert_eq!(refusal(files.may_create(name)), Some(why), "{name}");
+            assert_eq!(refusal(files.check_creatable(name)), Some(why), "{name}");
         }
         assert_eq!(fs::read_to_string(root.path().join("victim.csv")).unwrap(), "kept");
         assert!(!Path::new("/no/such/file").exists());
-        files.may_create("sub/new.csv").unwrap();
+        files.check_creatable("sub/new.csv").unwrap();
         assert!(files.create("sub/new.csv").unwrap().is_some());
         assert_eq!(refusal(files.create("sub/new.csv")), Some(Refusal::Exists));
     }
@@ -441,7 +442,7 @@ mod tests {
         let files = Files { reach: Reach::Anywhere, ..files };
         assert!(files.open("../victim.csv").is_ok() && files.open("near.csv").is_ok());
         assert!(files.open(".ssh/id_ed25519").is_ok());
-        assert!(files.may_create("../victim.csv").is_ok());
+        assert!(files.check_creatable("../victim.csv").is_ok());
         assert!(files.create("../victim.csv").unwrap().is_none());
     }
 
@@ -459,10 +460,10 @@ mod tests {
             // The current folder is the folder of this crate.
             ("Cargo.toml", Some(Refusal::NotDatabaseName)),
         ] {
-            let allowed = is_database_below_here(Path::new(path));
+            let allowed = check_database_below_here(Path::new(path));
             assert_eq!(allowed.is_err().then(|| refusal(allowed)).flatten(), why, "{path}");
             let is_elsewhere = matches!(why, Some(Refusal::Outside | Refusal::Hidden));
-            assert_eq!(is_below_here(Path::new(path)).is_err(), is_elsewhere, "{path}");
+            assert_eq!(check_below_here(Path::new(path)).is_err(), is_elsewhere, "{path}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 /// The option that allows a workload file to use more files.
-pub const OPTION: &str = "--allow-files";
+pub const ALLOW_FILES_OPTION: &str = "--allow-files";
 
 /// The reason why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub enum Refusal {
     Special,
     /// The file is a pipe, whose opening may wait for ever.
     Pipe,
-    /// The name of a database does not end in one of [`DATABASES`](crate::DATABASES).
+    /// The name of a database does not end in one of
+    /// [`DATABASE_EXTENSIONS`](crate::DATABASE_EXTENSIONS).
     NotDatabaseName,
     /// The existing file with the name of a database is not an SQLite database.
     NotDatabase,
@@ -40,7 +41,10 @@ impl fmt::Display for Refusal {
             Refusal::Hidden => "a name with a part that begins with a dot",
             Refusal::NotCsv => "an output whose name does not end in `.csv`",
             Refusal::Exists => {
-                return write!(f, "the file exists: move it, or overwrite it with {OPTION}");
+                return write!(
+                    f,
+                    "the file exists: move it, or overwrite it with {ALLOW_FILES_OPTION}"
+                );
             }
             Refusal::Special => "a device or a socket",
             Refusal::Pipe => "a pipe in place of a file",
@@ -50,7 +54,7 @@ impl fmt::Display for Refusal {
             Refusal::NotDatabase => "a file that is not an SQLite database",
             Refusal::Journal => "a database with a journal that names another file",
         };
-        write!(f, "{why} needs {OPTION}")
+        write!(f, "{why} needs {ALLOW_FILES_OPTION}")
     }
 }
 

@@ -10,10 +10,10 @@ use crate::Guardian;
 
 /// Maximum number of names that are tried: killed processes with the same process id may have left
 /// their folders.
-const NAMES: u32 = 1_000;
+const MAX_NAMES: u32 = 1_000;
 
 /// Maximum number of attempts to remove a folder: other processes may write into it meanwhile.
-const REMOVALS: u32 = 10;
+const MAX_REMOVALS: u32 = 10;
 
 /// A temporary folder that only its user can enter, removed with its content when it is dropped or
 /// this process ends.
@@ -42,7 +42,7 @@ impl TemporaryFolder {
                 guardian.guard_folder(number);
             }
         };
-        for _ in 0..NAMES {
+        for _ in 0..MAX_NAMES {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = numbered(&stem, number);
             // A folder that exists is another process's, and must not be removed.
@@ -68,7 +68,7 @@ impl TemporaryFolder {
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // A folder that cannot be removed is left to the guardian, which tries for longer.
-        let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&self.path).is_ok());
+        let _ = (0..MAX_REMOVALS).find(|_| fs::remove_dir_all(&self.path).is_ok());
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
 
     /// Returns a value as soon as there is one, for at most a minute.
     #[expect(clippy::disallowed_methods, reason = "another process is watched")]
-    fn awaited<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+    fn wait_for<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
         let began = Instant::now();
         loop {
             match find() {
@@ -142,15 +142,15 @@ mod tests {
             maker.arg("--exact").env(PARENT, parent.path()).stdout(Stdio::null());
             let mut maker = maker.spawn().expect("a process");
             let entry = || fs::read_dir(parent.path()).expect("a folder").next();
-            let folder = awaited("no folder", entry).expect("an entry").path();
+            let folder = wait_for("no folder", entry).expect("an entry").path();
             maker.kill().expect("a living process");
             maker.wait().expect("a status");
-            awaited("the folder stays", || (!folder.exists()).then_some(()));
+            wait_for("the folder stays", || (!folder.exists()).then_some(()));
         }
     }
 
     #[test]
-    fn folder_that_could_not_be_made_leaves_the_one_of_another_process() {
+    fn withdrawn_folder_of_another_process_is_kept() {
         let parent = scratch();
         let stem = parent.path().join("a-");
         let other = numbered(&stem, 7);

@@ -44,7 +44,7 @@ impl TextForm {
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is not an error in its workload file.
 /// `record_error` is the error of writing the record, which may be readable up to that error.
-pub(crate) fn of_run(
+pub(crate) fn print_run(
     path: &Path,
     end: EndKind,
     record_error: Option<&RecordError>,
@@ -62,18 +62,18 @@ pub(crate) fn of_run(
     }
     match view {
         Ok(view) => {
-            give(&view, args, form)?;
+            print_answer(&view, args, form)?;
             Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
         }
         Err(error) => {
-            lost(path, &error).print();
+            lost_record(path, &error).print();
             Ok(Exit::Invalid)
         }
     }
 }
 
 /// Returns the complaint about the record of a run that no longer exists, or cannot be read.
-fn lost(path: &Path, error: &RecordError) -> Complaint {
+fn lost_record(path: &Path, error: &RecordError) -> Complaint {
     let (state, cause) = match error.kind() {
         RecordErrorKind::NotFound => ("is gone".to_owned(), "deleted or moved"),
         _ => (format!("cannot be read: {}", cause_of(error)), "cut or overwritten"),
@@ -87,13 +87,21 @@ fn lost(path: &Path, error: &RecordError) -> Complaint {
 
 /// Prints the answer of a recorded run. The exit code reflects the verdict only: that the run was
 /// interrupted or lost its target is not a failure of the report.
-pub(crate) fn of_record(view: &View, args: &AnswerArgs, form: TextForm) -> Result<Exit, Complaint> {
-    give(view, args, form)?;
+pub(crate) fn print_record(
+    view: &View,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<Exit, Complaint> {
+    print_answer(view, args, form)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
 /// Prints the environment in which a record was made, without judging it.
-pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
+pub(crate) fn print_environment(
+    path: &Path,
+    run: Option<u32>,
+    json: bool,
+) -> Result<Exit, Complaint> {
     let about = open(path, run).and_then(|archive| archive.facts()).map(RunDetails::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
     let environment = Environment::of(&about);
@@ -105,7 +113,11 @@ pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<E
 }
 
 /// Prints the answer of a run, and writes its test cases.
-pub(crate) fn give(view: &View, args: &AnswerArgs, form: TextForm) -> Result<(), Complaint> {
+pub(crate) fn print_answer(
+    view: &View,
+    args: &AnswerArgs,
+    form: TextForm,
+) -> Result<(), Complaint> {
     let page = Page::of(view);
     match (args.json, args.markdown) {
         (true, _) => print_document(&report::json(&page))?,
@@ -135,7 +147,7 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
             .help("create it, or name another file with --junit"));
     }
     let created = outputs::write_new(path, b"").and_then(|()| fs::remove_file(path));
-    created.map_err(|error| outputs::unwritten(path, &error, "--junit"))
+    created.map_err(|error| outputs::cannot_write(path, &error, "--junit"))
 }
 
 /// Writes test cases to the new file of `--junit`, if it is given. The answer is printed before: it
@@ -146,7 +158,7 @@ pub(crate) fn write_cases(
 ) -> Result<(), Complaint> {
     let Some(path) = &args.junit else { return Ok(()) };
     let written = outputs::write_new(path, report::junit(&suite()).as_bytes());
-    written.map_err(|error| outputs::unwritten(path, &error, "--junit"))
+    written.map_err(|error| outputs::cannot_write(path, &error, "--junit"))
 }
 
 /// Returns the reason why a record is unreadable, without the remedy.
@@ -159,24 +171,24 @@ fn cause_of(error: &RecordError) -> String {
 
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`].
 pub(crate) fn style() -> Style {
-    style_or(WIDTH)
+    style_with_default_width(WIDTH)
 }
 
 /// Returns the layout of a short answer on stdout: the width of the terminal, up to [`WIDTH`], or
 /// the width of a screen.
 pub(crate) fn short_style() -> Style {
-    style_or(SHORT_WIDTH)
+    style_with_default_width(SHORT_WIDTH)
 }
 
 /// Returns the layout of an answer whose sentences are broken at the width of the terminal, and not
 /// at all elsewhere: programs search such answers for sentences.
-pub(crate) fn unbroken() -> Style {
-    style_or(usize::MAX)
+pub(crate) fn unwrapped_style() -> Style {
+    style_with_default_width(usize::MAX)
 }
 
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`], or
 /// `other` if stdout is no terminal or its width is unknown.
-fn style_or(other: usize) -> Style {
+fn style_with_default_width(other: usize) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let width = match is_terminal {
         true => {
@@ -223,7 +235,7 @@ pub(crate) struct RecordedRun {
 
 impl RecordedRun {
     /// Reads the times of the run's jobs over the whole run.
-    pub(crate) fn courses(&self) -> Result<Vec<TimeCourse>, RecordError> {
+    pub(crate) fn time_courses(&self) -> Result<Vec<TimeCourse>, RecordError> {
         lab::time_courses(&self.archive, &self.view.evidence)
     }
 
@@ -243,7 +255,7 @@ fn read_as(
     run: Option<u32>,
     end: Option<EndKind>,
 ) -> Result<RecordedRun, RecordError> {
-    memory::keep();
+    memory::retain_freed_memory();
     let (archive, view) = archive::open_and_read(path, run, |archive| {
         let evidence = match run {
             Some(run) => lab::experiment::evidence_of_run(archive, run)?,

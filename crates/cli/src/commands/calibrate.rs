@@ -10,7 +10,7 @@ use lab::calibrate::{
 
 use crate::args::{CalibrateArgs, WireServerArgs};
 use crate::calibration;
-use crate::commands::answer::{print, print_document, style, unbroken};
+use crate::commands::answer::{print, print_document, style, unwrapped_style};
 use crate::complain::Complaint;
 use crate::disk_calibration;
 use crate::exit::Exit;
@@ -18,17 +18,18 @@ use crate::reading::target_of;
 use crate::{signals, stderr};
 
 /// The remedy for an unusable calibration.
-const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
+const CALIBRATE_AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
 
 /// The remedy for a folder in which no calibration can be stored.
-const ELSEWHERE: &str = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
+const USE_ANOTHER_FOLDER: &str =
+    "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     if let Some(folder) = &args.disk {
-        return disk(args, folder);
+        return calibrate_disk(args, folder);
     }
     let target = target_of(args.url.as_ref())?;
-    let store = if args.no_store { None } else { Some(prepared()?) };
+    let store = if args.no_store { None } else { Some(prepare_store()?) };
     let stop = Stop::default();
     signals::listen(stop.clone(), |_| {})?;
     let wanted = CalibrationOptions {
@@ -40,13 +41,13 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     };
     let calibrated = match calibrate::calibrate(&wanted, &mut |what| show_step(args, what)) {
         Ok(calibrated) => calibrated,
-        Err(problem) => return ended(&problem),
+        Err(problem) => return report_failure(&problem),
     };
     let kept = store.map(|store| store.keep(&calibrated.calibration)).transpose();
     let file = kept.as_ref().ok().and_then(|file| file.as_deref());
-    answer(args, &wanted, &calibrated, file)?;
+    print_answer(args, &wanted, &calibrated, file)?;
     kept.map_err(|error| {
-        Complaint::new(format!("the calibration was not kept: {error}")).help(ELSEWHERE)
+        Complaint::new(format!("the calibration was not kept: {error}")).help(USE_ANOTHER_FOLDER)
     })?;
     Ok(Exit::Success)
 }
@@ -59,7 +60,7 @@ fn show_step(args: &CalibrateArgs, what: &str) {
 }
 
 /// Measures the durable flushes of the disk of a folder.
-fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
+fn calibrate_disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
     let stop = Stop::default();
     signals::listen(stop.clone(), |_| {})?;
     let options = DiskOptions { folder: folder.to_owned(), is_quick: args.quick, stop };
@@ -90,35 +91,36 @@ fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
 
 /// Returns the store, after checking that its folder is writable: a calibration must not be lost
 /// after the wait.
-fn prepared() -> Result<Store, Complaint> {
+fn prepare_store() -> Result<Store, Complaint> {
     let missing = "there is no folder for calibrations: neither XDG_STATE_HOME nor HOME is set";
-    let store = usual().ok_or_else(|| Complaint::new(missing).help(ELSEWHERE))?;
+    let store = default_store().ok_or_else(|| Complaint::new(missing).help(USE_ANOTHER_FOLDER))?;
     store.prepare().map_err(|error| {
         let file = store.file(&Machine::here());
         let folder = file.parent().unwrap_or(&file).display();
-        Complaint::new(format!("nothing can be written into `{folder}`: {error}")).help(ELSEWHERE)
+        Complaint::new(format!("nothing can be written into `{folder}`: {error}"))
+            .help(USE_ANOTHER_FOLDER)
     })?;
     Ok(store)
 }
 
 /// Returns the store in the user's state folder; `None` if there is no such folder.
-pub(crate) fn usual() -> Option<Store> {
+pub(crate) fn default_store() -> Option<Store> {
     Store::usual(|name| std::env::var_os(name))
 }
 
 /// Returns the stored calibration of this machine, which a run refers to; warns about an unusable
 /// one and ignores it.
-pub(crate) fn kept() -> Option<Calibration> {
-    match usual()?.read(&Machine::here()) {
+pub(crate) fn stored_calibration() -> Option<Calibration> {
+    match default_store()?.read(&Machine::here()) {
         Ok(calibration) => calibration,
         Err(unusable) => {
-            Complaint::warning(unusable.to_string()).help(AGAIN).print();
+            Complaint::warning(unusable.to_string()).help(CALIBRATE_AGAIN).print();
             None
         }
     }
 }
 
-fn answer(
+fn print_answer(
     args: &CalibrateArgs,
     wanted: &CalibrationOptions,
     calibrated: &CalibrationResult,
@@ -127,12 +129,12 @@ fn answer(
     let target = wanted.target.as_ref().map(ToString::to_string);
     match args.json {
         true => print_document(&calibrated.document(target.as_deref(), file)),
-        false => print(&calibration::text(calibrated, target.as_deref(), file, &unbroken())),
+        false => print(&calibration::text(calibrated, target.as_deref(), file, &unwrapped_style())),
     }
 }
 
 /// Prints why a calibration failed and returns the exit code.
-fn ended(problem: &Problem) -> Result<Exit, Complaint> {
+fn report_failure(problem: &Problem) -> Result<Exit, Complaint> {
     let exit = match problem {
         Problem::Unreachable(_) => Exit::Unreachable,
         Problem::Interrupted => Exit::Interrupted,

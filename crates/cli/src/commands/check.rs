@@ -8,10 +8,10 @@ use crate::args::CheckArgs;
 use crate::commands::answer::print;
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::reading::{self, AnyFile, Reading};
+use crate::reading::{self, AnyFile, ReadPurpose};
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
-    let reading = Reading { is_virtual: args.is_virtual, record: None };
+    let reading = ReadPurpose { is_virtual: args.is_virtual, record: None };
     let text = match reading::read_any(&args.file, reading)? {
         AnyFile::Workload(file) => file.plan.to_text(),
         AnyFile::Experiment(file) => file.experiment.to_whole_text(),

@@ -30,34 +30,37 @@ use crate::recorded_experiment::RecordedExperiment;
 /// Compares groups of runs and prints the answer.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     let limits = limits(args.fail_on.as_deref())?;
-    let (groups, baseline) = gather(args)?;
-    let design = Design::of(&groups, baseline)?;
-    check_limits(&limits, &groups, &design)?;
+    let (groups, baseline) = read_groups(args)?;
+    let pairing = GroupPairing::of(&groups, baseline)?;
+    check_limits(&limits, &groups, &pairing)?;
     let accepted = &args.despite;
-    let mut view = view(&groups, &design, &limits, accepted);
-    if args.figures.is_wanted() {
+    let mut view = view(&groups, &pairing, &limits, accepted);
+    if args.figures.are_requested() {
         view.overlay = overlay(&groups, &view)?;
     }
-    if let Some(exit) = figures::given(&args.figures, || Ok(report::comparison_figures(&view)))? {
+    let figures = || Ok(report::comparison_figures(&view));
+    if let Some(exit) = figures::print_requested(&args.figures, figures)? {
         return Ok(exit);
     }
     if let Some(path) = &args.figures.html {
-        figures::page(path, &report::comparison_html(&view))?;
+        figures::write_page(path, &report::comparison_html(&view))?;
     }
     match (args.answer.json, args.answer.markdown) {
         (true, _) => answer::print_document(&report::comparison_json(&view))?,
         (false, true) => answer::print(&report::comparison_markdown(&view))?,
-        (false, false) => answer::print(&report::comparison_text(&view, &answer::unbroken()))?,
+        (false, false) => {
+            answer::print(&report::comparison_text(&view, &answer::unwrapped_style()))?
+        }
     }
     answer::write_cases(&args.answer, || TestSuite::of_comparison(&view, args.answer.strict))?;
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
 /// Compares two records, each with all of its arms if it belongs to an experiment.
-pub(crate) fn of_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
-    let groups = Groups::named(records.into())?;
-    let design = Design::of(&groups, None)?;
-    let mut view = view(&groups, &design, &[], &[]);
+pub(crate) fn compare_two(records: [(String, RecordName); 2]) -> Result<ComparisonView, Complaint> {
+    let groups = Groups::read_named(records.into())?;
+    let pairing = GroupPairing::of(&groups, None)?;
+    let mut view = view(&groups, &pairing, &[], &[]);
     view.overlay = overlay(&groups, &view)?;
     Ok(view)
 }
@@ -75,7 +78,7 @@ fn overlay(groups: &Groups, view: &ComparisonView) -> Result<Vec<Figure>, Compla
     let read = |run: &GroupRun| {
         let (path, number) = run.location();
         let run = answer::read(path, number)?;
-        let courses = run.courses()?;
+        let courses = run.time_courses()?;
         Ok((run, courses))
     };
     let both = read(one).and_then(|one| Ok([one, read(other)?]));
@@ -99,7 +102,7 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
 }
 
 /// Reads the groups. Returns the baseline, if one was named, unless it is the first argument.
-fn gather(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
+fn read_groups(args: &CompareArgs) -> Result<(Groups, Option<ArmId>), Complaint> {
     let mut arguments = args.records.clone();
     let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
     if let Some((file, _)) = split_arm(baseline)
@@ -121,22 +124,22 @@ fn is_same_file(one: &str, other: &str) -> bool {
 }
 
 /// The comparisons between groups of runs.
-struct Design {
+struct GroupPairing {
     /// Pairs of a baseline and of the group that is compared with it.
     pairs: Vec<[ArmId; 2]>,
     /// Pairs of an experiment and its repetition, by the indexes of their arguments.
     executions: Vec<[usize; 2]>,
 }
 
-impl Design {
+impl GroupPairing {
     /// Returns the comparisons of groups. Several records of experiments are compared arm by arm,
     /// if there are no other arguments and no arm was named as the baseline. Otherwise every group
     /// is compared with the baseline.
-    fn of(groups: &Groups, baseline: Option<ArmId>) -> Result<Design, Complaint> {
+    fn of(groups: &Groups, baseline: Option<ArmId>) -> Result<GroupPairing, Complaint> {
         let arguments = &groups.arguments;
         let are_experiments = arguments.iter().all(|one| one.experiment.is_some());
         if are_experiments && arguments.len() > 1 && baseline.is_none() {
-            return Design::of_executions(groups);
+            return GroupPairing::of_executions(groups);
         }
         let baseline = baseline.unwrap_or(ArmId::BASELINE);
         let others = groups.arms().filter(|group| *group != baseline);
@@ -148,10 +151,10 @@ impl Design {
                  `assay compare 'main-*.assay' 'pr-*.assay'`",
             ));
         }
-        Ok(Design { pairs, executions: Vec::new() })
+        Ok(GroupPairing { pairs, executions: Vec::new() })
     }
 
-    fn of_executions(groups: &Groups) -> Result<Design, Complaint> {
+    fn of_executions(groups: &Groups) -> Result<GroupPairing, Complaint> {
         let arguments = &groups.arguments;
         let (mut pairs, mut executions) = (Vec::new(), Vec::new());
         for other in 1..arguments.len() {
@@ -172,7 +175,7 @@ impl Design {
             pairs.extend(both.map(|(baseline, group)| [*baseline, *group]));
             executions.push([0, other]);
         }
-        Ok(Design { pairs, executions })
+        Ok(GroupPairing { pairs, executions })
     }
 
     /// Returns the pairs of a baseline and a group that are arms of one experiment. The baseline of
@@ -218,11 +221,11 @@ fn arms(groups: &Groups, argument: &Argument) -> Vec<String> {
 fn check_limits(
     limits: &[RegressionLimit],
     groups: &Groups,
-    design: &Design,
+    pairing: &GroupPairing,
 ) -> Result<(), Complaint> {
-    let baseline = design.pairs.first().map_or(ArmId::BASELINE, |[baseline, _]| *baseline);
+    let baseline = pairing.pairs.first().map_or(ArmId::BASELINE, |[baseline, _]| *baseline);
     let figures = &groups.group(baseline).runs[0].run.figures;
-    let saturated = outline_of(groups, design).and_then(Outline::saturated_job);
+    let saturated = outline_of(groups, pairing).and_then(Outline::saturated_job);
     limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures, saturated))
 }
 
@@ -272,19 +275,19 @@ fn is_of_saturated_job(metric: &RunMetric, saturated: Option<&str>) -> bool {
 }
 
 /// Returns the outline of the baseline's experiment.
-fn outline_of<'g>(groups: &'g Groups, design: &Design) -> Option<&'g Outline> {
-    let [baseline, _] = design.pairs.first()?;
+fn outline_of<'g>(groups: &'g Groups, pairing: &GroupPairing) -> Option<&'g Outline> {
+    let [baseline, _] = pairing.pairs.first()?;
     let arm = groups.group(*baseline).arm?;
     Some(&groups.experiments[arm.experiment].outline)
 }
 
 fn view(
     groups: &Groups,
-    design: &Design,
+    pairing: &GroupPairing,
     limits: &[RegressionLimit],
     accepted: &[ObjectionKind],
 ) -> ComparisonView {
-    let objections: Vec<ObjectionView> = found_objections(groups, design)
+    let objections: Vec<ObjectionView> = found_objections(groups, pairing)
         .into_iter()
         .map(|objection| {
             let is_accepted = accepted.contains(&objection.kind());
@@ -293,18 +296,18 @@ fn view(
         .collect();
     let is_refused = objections.iter().any(|one| !one.is_accepted);
     let (undeclared, of_arms): (Vec<_>, Vec<_>) =
-        undeclared_between(groups, design).into_iter().partition(|(_, one)| one.is_suspect());
+        undeclared_between(groups, pairing).into_iter().partition(|(_, one)| one.is_suspect());
     let views = |all: Vec<(ArmId, UndeclaredDifference)>| {
         let view = |(baseline, one): &(ArmId, UndeclaredDifference)| {
-            experiment::difference(*baseline, one)
+            experiment::difference_view(*baseline, one)
         };
         all.iter().map(view).collect::<Vec<DifferenceView>>()
     };
-    let of_groups = design.pairs.iter().flat_map(|pair| differing(groups, *pair));
+    let of_groups = pairing.pairs.iter().flat_map(|pair| fact_differences(groups, *pair));
     let mut view = ComparisonView {
-        has_several_differences: has_several_differences(groups, design),
+        has_several_differences: has_several_differences(groups, pairing),
         groups: groups.all.iter().map(|group| arm_view(groups, group)).collect(),
-        baselines: groups.arms().map(|group| design.baseline_of(group).unwrap_or(group)).collect(),
+        baselines: groups.arms().map(|group| pairing.baseline_of(group).unwrap_or(group)).collect(),
         objections,
         comparison: None,
         repetitions: Vec::new(),
@@ -315,17 +318,17 @@ fn view(
         overlay: Vec::new(),
     };
     if !is_refused {
-        let judged = Judged::of(groups, design, limits);
+        let judged = JudgedMetrics::of(groups, pairing, limits);
         let terms = judged.terms();
         let samples: Vec<ArmSample<'_>> =
-            design.pairs.iter().map(|pair| sample(groups, *pair)).collect();
+            pairing.pairs.iter().map(|pair| sample(groups, *pair)).collect();
         let mut comparison = compare_samples(terms, &samples);
-        view.machine = machine_views(groups, design, &comparison);
+        view.machine = machine_views(groups, pairing, &comparison);
         refuse_undeclared(&mut comparison, groups, accepted);
         view.limits = judge_limits(limits, &comparison, |baseline, metric| {
             groups.group(baseline).runs[0].run.figures.resolve(metric)
         });
-        view.repetitions = repetitions(groups, design, &judged.deltas);
+        view.repetitions = repetitions(groups, pairing, &judged.deltas);
         view.comparison = Some(comparison);
     }
     view
@@ -333,7 +336,7 @@ fn view(
 
 fn arm_view(groups: &Groups, group: &Group) -> ArmView {
     let recorded = group.arm.map(|of| (&groups.experiments[of.experiment], of.arm));
-    let effect = recorded.map(|(recorded, arm)| experiment::effect(recorded.effect(arm)));
+    let effect = recorded.map(|(recorded, arm)| experiment::effect_view(recorded.effect(arm)));
     ArmView {
         name: group.name.clone(),
         differences: recorded.map(|(recorded, arm)| recorded.differences(arm)).unwrap_or_default(),
@@ -344,11 +347,11 @@ fn arm_view(groups: &Groups, group: &Group) -> ArmView {
     }
 }
 
-fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
+fn found_objections(groups: &Groups, pairing: &GroupPairing) -> Vec<Objection> {
     let conditions = |arm: ArmId| {
         let group = groups.group(arm);
         let experiment = group.arm.map(|arm| &groups.experiments[arm.experiment]);
-        let baseline = design.baseline_of(arm).unwrap_or(arm);
+        let baseline = pairing.baseline_of(arm).unwrap_or(arm);
         let is_paired = experiment_of(groups, [baseline, arm]).is_some();
         GroupConditions {
             runs: group.runs.iter().map(|run| &run.run.conditions).collect(),
@@ -370,22 +373,25 @@ fn experiment_of(groups: &Groups, pair: [ArmId; 2]) -> Option<usize> {
 
 /// Returns true if groups are compared that are arms of one experiment, and if these arms may
 /// differ in several keys.
-fn has_several_differences(groups: &Groups, design: &Design) -> bool {
+fn has_several_differences(groups: &Groups, pairing: &GroupPairing) -> bool {
     let has_several = |pair: [ArmId; 2]| {
         let experiment = experiment_of(groups, pair);
         experiment.is_some_and(|one| groups.experiments[one].outline.has_several_differences)
     };
-    design.interleaved(groups).into_iter().any(has_several)
+    pairing.interleaved(groups).into_iter().any(has_several)
 }
 
 /// Returns the undeclared differences between the rounds of each arm, and between arms of one
 /// experiment, each with its baseline.
-fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(ArmId, UndeclaredDifference)> {
+fn undeclared_between(
+    groups: &Groups,
+    pairing: &GroupPairing,
+) -> Vec<(ArmId, UndeclaredDifference)> {
     let between_rounds = groups.arms().flat_map(|group| {
-        undeclared(groups, [group, group]).into_iter().map(move |one| (group, one))
+        undeclared_differences(groups, [group, group]).into_iter().map(move |one| (group, one))
     });
-    let between_arms = design.interleaved(groups).into_iter().flat_map(|pair| {
-        let found = undeclared(groups, pair).into_iter();
+    let between_arms = pairing.interleaved(groups).into_iter().flat_map(|pair| {
+        let found = undeclared_differences(groups, pair).into_iter();
         let of_arms = found.filter(|one| !matches!(one.between, Between::Rounds(_)));
         of_arms.map(move |one| (pair[0], one))
     });
@@ -394,7 +400,7 @@ fn undeclared_between(groups: &Groups, design: &Design) -> Vec<(ArmId, Undeclare
 
 /// Returns the undeclared differences of a group: from a baseline that is an arm of the same
 /// experiment, and between its own rounds.
-fn undeclared(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDifference> {
+fn undeclared_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<UndeclaredDifference> {
     let Some(experiment) = experiment_of(groups, pair) else { return Vec::new() };
     let [baseline, own] = arms_of(groups, pair);
     let mut found = groups.experiments[experiment].undeclared(baseline, own);
@@ -419,14 +425,18 @@ fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[O
     };
     for pair in pairs {
         let Some(experiment) = experiment_of(groups, pair) else { continue };
-        let mut found = undeclared(groups, pair);
+        let mut found = undeclared_differences(groups, pair);
         found.retain(|one| !is_accepted(one));
         refuse(comparison, &found, groups.experiments[experiment].writes());
     }
 }
 
 /// Returns the changes of the machine between arms of one experiment.
-fn machine_views(groups: &Groups, design: &Design, comparison: &Comparison) -> Vec<MachineView> {
+fn machine_views(
+    groups: &Groups,
+    pairing: &GroupPairing,
+    comparison: &Comparison,
+) -> Vec<MachineView> {
     let view = |pair: [ArmId; 2]| {
         let recorded = &groups.experiments[experiment_of(groups, pair)?];
         let [baseline, own] = arms_of(groups, pair);
@@ -438,11 +448,11 @@ fn machine_views(groups: &Groups, design: &Design, comparison: &Comparison) -> V
         let change = recorded.results.machine_between(&recorded.design, &compared, pair[1])?;
         Some(MachineView { baseline: pair[0], change })
     };
-    design.interleaved(groups).into_iter().filter_map(view).collect()
+    pairing.interleaved(groups).into_iter().filter_map(view).collect()
 }
 
 /// Returns the facts that differ between two groups of runs that were not interleaved.
-fn differing(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
+fn fact_differences(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
     if experiment_of(groups, pair).is_some() {
         return Vec::new();
     }
@@ -451,11 +461,11 @@ fn differing(groups: &Groups, pair: [ArmId; 2]) -> Vec<DifferenceView> {
     };
     let [baseline, arm] = pair;
     let facts = differing_facts(arm, &runs(baseline), &runs(arm)).into_iter();
-    facts.map(|one| experiment::difference(baseline, &one)).collect()
+    facts.map(|one| experiment::difference_view(baseline, &one)).collect()
 }
 
 /// The metrics that are judged.
-struct Judged {
+struct JudgedMetrics {
     bets: Vec<Bet>,
     metrics: Vec<RunMetric>,
     deltas: Deltas,
@@ -463,26 +473,26 @@ struct Judged {
     saturated: Option<String>,
 }
 
-impl Judged {
+impl JudgedMetrics {
     /// Returns the metrics of the limits; otherwise the metrics of the bets of the baseline's
     /// experiment. Bets are judged only within their experiment.
-    fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
-        let first = design.pairs.first();
-        let outline = outline_of(groups, design);
+    fn of(groups: &Groups, pairing: &GroupPairing, limits: &[RegressionLimit]) -> JudgedMetrics {
+        let first = pairing.pairs.first();
+        let outline = outline_of(groups, pairing);
         let bets = outline.map(|outline| outline.bets.clone()).unwrap_or_default();
         let deltas = outline.map(|outline| outline.deltas.clone()).unwrap_or_default();
         let saturated = outline.and_then(Outline::saturated_job).map(str::to_owned);
         if !limits.is_empty() {
             let metrics = limits.iter().map(|limit| limit.metric.clone()).collect();
-            return Judged { bets: Vec::new(), metrics, deltas, saturated };
+            return JudgedMetrics { bets: Vec::new(), metrics, deltas, saturated };
         }
         let is_whole = groups.arguments.len() == 1
             && first.is_some_and(|[baseline, _]| *baseline == ArmId::BASELINE);
         match is_whole {
-            true => Judged { bets, metrics: Vec::new(), deltas, saturated },
+            true => JudgedMetrics { bets, metrics: Vec::new(), deltas, saturated },
             false => {
                 let metrics = bets.into_iter().map(|bet| bet.metric).collect();
-                Judged { bets: Vec::new(), metrics, deltas, saturated }
+                JudgedMetrics { bets: Vec::new(), metrics, deltas, saturated }
             }
         }
     }
@@ -523,13 +533,17 @@ fn sample(groups: &Groups, pair: [ArmId; 2]) -> ArmSample<'_> {
 }
 
 /// Returns the comparisons of the first experiment's answer with the answers of its repetitions.
-fn repetitions(groups: &Groups, design: &Design, deltas: &Deltas) -> Vec<(String, RepetitionView)> {
+fn repetitions(
+    groups: &Groups,
+    pairing: &GroupPairing,
+    deltas: &Deltas,
+) -> Vec<(String, RepetitionView)> {
     let view = |argument: usize| {
         let Argument { text, experiment: place, .. } = &groups.arguments[argument];
         let recorded = place.map(|place| &groups.experiments[place]);
         recorded.map(|recorded| experiment::view_of(recorded, Path::new(text)))
     };
-    let executions = design.executions.iter().filter_map(|[first, second]| {
+    let executions = pairing.executions.iter().filter_map(|[first, second]| {
         let repetition =
             RepetitionView::of(&view(*first)?, &view(*second)?, |metric| deltas.of(metric));
         Some((groups.arguments[*second].text.clone(), repetition))

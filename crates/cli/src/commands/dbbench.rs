@@ -19,18 +19,18 @@ use crate::args::{DbbenchArgs, FileArgs, RunArgs, Url};
 use crate::commands::answer::print;
 use crate::commands::run::{self, RunMode};
 use crate::complain::Complaint;
-use crate::display::{ProgressStyle, Reports};
+use crate::display::{ProgressStyle, ReportInterval};
 use crate::exit::Exit;
-use crate::go_drivers::{self, Translated};
+use crate::go_drivers::{self, TranslatedOptions};
 use crate::go_flags::{self, Flag, FlagArgument};
 use crate::workload_file::file_name;
 
 const fn value(name: &'static str, what: &'static str, help: &'static str) -> Flag {
-    Flag { name, takes: FlagArgument::Value(what), help }
+    Flag { name, argument: FlagArgument::Value(what), help }
 }
 
 const fn switch(name: &'static str, help: &'static str) -> Flag {
-    Flag { name, takes: FlagArgument::Switch, help }
+    Flag { name, argument: FlagArgument::Switch, help }
 }
 
 /// The default and shortest interval between two reports.
@@ -87,9 +87,9 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
             Complaint::warning(format!("--{name} has no effect: {why}")).print();
         }
     }
-    flag_options.find_folder()?;
+    flag_options.check_folder()?;
     flag_options.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
-    let (shown, stats) = (flag_options.shown(), flag_options.stats.clone());
+    let (shown, stats) = (flag_options.progress_style(), flag_options.stats.clone());
     let run = flag_options.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
     let command = command(&run);
@@ -123,7 +123,7 @@ fn help() -> String {
                     Usage: assay dbbench [FLAG]… FILE\n\nFlags:\n"
         .to_owned();
     for flag in FLAGS {
-        let name = match flag.takes {
+        let name = match flag.argument {
             FlagArgument::Switch => format!("--{}", flag.name),
             FlagArgument::Value(what) => format!("--{} {what}", flag.name),
         };
@@ -154,9 +154,9 @@ struct FlagOptions {
     /// Notices about options without effect.
     ignored_options: Vec<String>,
     /// The error of an invalid URL, reported later as by any other command.
-    broken: Option<TargetError>,
+    url_error: Option<TargetError>,
     /// The given flags that need a target with a network.
-    network: Vec<&'static str>,
+    network_flags: Vec<&'static str>,
     folder: Option<PathBuf>,
     /// The file with one row per request.
     stats: Option<PathBuf>,
@@ -178,8 +178,8 @@ impl FlagOptions {
             options: Vec::new(),
             options_flag: "params",
             ignored_options: Vec::new(),
-            broken: None,
-            network: Vec::new(),
+            url_error: None,
+            network_flags: Vec::new(),
             folder: None,
             stats: None,
             reports: true,
@@ -193,7 +193,7 @@ impl FlagOptions {
                 .apply_flag(name, value)
                 .map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
         }
-        flag_options.is_possible()?;
+        flag_options.check_target()?;
         flag_options.translate_options()?;
         Ok(flag_options)
     }
@@ -201,14 +201,14 @@ impl FlagOptions {
     /// Translates the options into assay's, once the kind of target is known.
     fn translate_options(&mut self) -> Result<(), Complaint> {
         let given = std::mem::take(&mut self.options);
-        let Translated { options, notices } = go_drivers::translate(self.kind, given)
+        let TranslatedOptions { options, notices } = go_drivers::translate(self.kind, given)
             .map_err(|why| Complaint::new(format!("--{}: {why}", self.options_flag)))?;
         (self.options, self.ignored_options) = (options, notices);
         Ok(())
     }
 
     /// Checks that the folder of `--base-dir` exists.
-    fn find_folder(&self) -> Result<(), Complaint> {
+    fn check_folder(&self) -> Result<(), Complaint> {
         match &self.folder {
             Some(folder) if !folder.is_dir() => {
                 let sentence = format!("--base-dir: there is no folder `{}`", folder.display());
@@ -225,7 +225,7 @@ impl FlagOptions {
     fn notices(&self) -> Vec<String> {
         let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
         let mut notices: Vec<String> = self.ignored_options.iter().map(of_options).collect();
-        let given = self.seconds();
+        let given = self.report_interval_s();
         if self.reports && self.interval != Nanos::from_secs(given) {
             notices.push(format!(
                 "--intermediate-stats-interval: reports count whole seconds: the jobs are reported \
@@ -238,7 +238,7 @@ impl FlagOptions {
     }
 
     /// Returns the interval between two reports, rounded up to whole seconds.
-    fn seconds(&self) -> u64 {
+    fn report_interval_s(&self) -> u64 {
         self.interval.0.div_ceil(SECOND.0)
     }
 
@@ -260,14 +260,14 @@ impl FlagOptions {
             "database" => self.database = given(),
             "params" => self.options = options(value)?,
             "url" => match Target::parse(value) {
-                Ok(target) => self.go_to(target),
-                Err(error) => self.broken = Some(error),
+                Ok(target) => self.apply_url(target),
+                Err(error) => self.url_error = Some(error),
             },
             "base-dir" => self.folder = given().map(PathBuf::from),
             "query-stats-file" => self.stats = given().map(PathBuf::from),
             "intermediate-stats" => self.reports = value == "true",
             "intermediate-stats-interval" => self.interval = interval(value)?,
-            "max-active-conns" => self.max_connections = pool(value)?,
+            "max-active-conns" => self.max_connections = parse_pool_size(value)?,
             "allow-commands" => self.allows_commands = value == "true",
             "version" => self.wants_version = value == "true",
             "confidence" => {
@@ -276,20 +276,20 @@ impl FlagOptions {
                     return Err("it is a number between 0 and 1".to_owned());
                 }
             }
-            "max-idle-conns" | "max-sample-count" => _ = whole(value)?,
+            "max-idle-conns" | "max-sample-count" => _ = parse_whole_number(value)?,
             _ => {}
         }
         if matches!(name, "params" | "url") {
             self.options_flag = name;
         }
         if matches!(name, "host" | "port" | "username" | "password") {
-            self.network.push(name);
+            self.network_flags.push(name);
         }
         Ok(())
     }
 
     /// Applies a URL; parts that it lacks keep their value, except the options.
-    fn go_to(&mut self, target: Target) {
+    fn apply_url(&mut self, target: Target) {
         self.kind = target.kind;
         self.options = target.options;
         match target.endpoint {
@@ -306,12 +306,12 @@ impl FlagOptions {
     }
 
     /// Checks that the flags together describe a target.
-    fn is_possible(&self) -> Result<(), Complaint> {
-        if self.has_network() || self.broken.is_some() {
+    fn check_target(&self) -> Result<(), Complaint> {
+        if self.has_network() || self.url_error.is_some() {
             return Ok(());
         }
         let scheme = self.kind.scheme();
-        if let Some(name) = self.network.first() {
+        if let Some(name) = self.network_flags.first() {
             let sentence = format!("--{name} has no meaning for `{scheme}:`, which has no network");
             return Err(Complaint::new(sentence).help("leave it out, or name another --driver"));
         }
@@ -330,10 +330,10 @@ impl FlagOptions {
         }
     }
 
-    fn shown(&self) -> ProgressStyle {
+    fn progress_style(&self) -> ProgressStyle {
         ProgressStyle::Lines(match self.reports {
-            false => Reports::Never,
-            true => Reports::Each(self.seconds()),
+            false => ReportInterval::Never,
+            true => ReportInterval::Seconds(self.report_interval_s()),
         })
     }
 
@@ -359,7 +359,7 @@ impl FlagOptions {
     /// Returns the target, built from its parts and not parsed, which avoids escapes in passwords
     /// and names.
     fn url(self) -> Url {
-        if let Some(error) = self.broken {
+        if let Some(error) = self.url_error {
             return Err(error);
         }
         let endpoint = match self.kind {
@@ -429,14 +429,14 @@ fn interval(text: &str) -> Result<Nanos, String> {
     }
 }
 
-fn whole(text: &str) -> Result<i64, String> {
+fn parse_whole_number(text: &str) -> Result<i64, String> {
     parse_int(text).map_err(|_| "it is not a whole number".to_owned())
 }
 
 /// Parses the size of a connection pool; zero or less means no limit.
-fn pool(text: &str) -> Result<Option<u32>, String> {
+fn parse_pool_size(text: &str) -> Result<Option<u32>, String> {
     let most = i64::from(workload::MOST_CONNECTIONS);
-    match whole(text)? {
+    match parse_whole_number(text)? {
         ..=0 => Ok(None),
         number if number <= most => Ok(u32::try_from(number).ok()),
         _ => Err(format!("it is at most {most}")),
@@ -580,21 +580,22 @@ mod tests {
     fn reports_are_printed_each_second_unless_disabled() {
         let shown = |line: &str| {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-            FlagOptions::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().shown()
+            let parsed = go_flags::parse(FLAGS, &words).unwrap();
+            FlagOptions::of(&parsed.flags).unwrap().progress_style()
         };
-        assert_eq!(shown(""), ProgressStyle::Lines(Reports::Each(1)));
-        assert_eq!(shown("--intermediate-stats=f"), ProgressStyle::Lines(Reports::Never));
+        assert_eq!(shown(""), ProgressStyle::Lines(ReportInterval::Seconds(1)));
+        assert_eq!(shown("--intermediate-stats=f"), ProgressStyle::Lines(ReportInterval::Never));
         assert_eq!(
             shown("--intermediate-stats-interval 1m"),
-            ProgressStyle::Lines(Reports::Each(60))
+            ProgressStyle::Lines(ReportInterval::Seconds(60))
         );
         assert_eq!(
             shown("--intermediate-stats-interval 1ms"),
-            ProgressStyle::Lines(Reports::Each(1))
+            ProgressStyle::Lines(ReportInterval::Seconds(1))
         );
         assert_eq!(
             shown("--intermediate-stats-interval +1.5s"),
-            ProgressStyle::Lines(Reports::Each(2))
+            ProgressStyle::Lines(ReportInterval::Seconds(2))
         );
     }
 

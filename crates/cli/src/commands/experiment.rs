@@ -38,7 +38,7 @@ use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
 use crate::recorded_experiment::{EXPERIMENT, LABEL, PATH, PLANS, RecordedExperiment, VERSION};
 use crate::workload_folder::WorkloadFolder;
-use crate::{read_files, signals, stderr, trust};
+use crate::{input_files, signals, stderr, trust};
 
 /// Name of the fact with the command line.
 const COMMAND: &str = "command";
@@ -50,12 +50,12 @@ pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complai
         Err(exit) => return Ok(exit),
     };
     let view = executed.view(args, file)?;
-    give(&view, &args.answer, TextForm::of(args.full))?;
+    print_answer(&view, &args.answer, TextForm::of(args.full))?;
     Ok(executed.exit(&view, &args.answer))
 }
 
 /// An experiment that has left a record.
-pub(crate) struct Executed {
+pub(crate) struct ExecutedExperiment {
     record: PathBuf,
     end: ExperimentEnd,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Executed {
 pub(crate) fn execute(
     args: &RunArgs,
     file: &ExperimentFile,
-) -> Result<Result<Executed, Exit>, Complaint> {
+) -> Result<Result<ExecutedExperiment, Exit>, Complaint> {
     refuse_unsupported(args, file)?;
     let place = record_place(args);
     answer::check_cases(&args.answer, place.path())?;
@@ -74,7 +74,7 @@ pub(crate) fn execute(
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
     let stop = Stop::default();
     let progress = Progress::start(args, file)?;
-    let runs = Runs {
+    let runs = OrderSource {
         file,
         progress: &progress,
         overrides: &overrides,
@@ -82,7 +82,7 @@ pub(crate) fn execute(
         command: &command,
         stop: &stop,
     };
-    let search = search(args, file);
+    let search = capacity_order(args, file);
     if !args.quiet {
         stderr::line(&match &search {
             Some(order) => forecast_of_search(order),
@@ -91,15 +91,15 @@ pub(crate) fn execute(
     }
     signals::listen(stop.clone(), |ending| {
         stderr::line(match ending {
-            Interruption::Finishing | Interruption::GivingUp => {
+            Interruption::Finishing | Interruption::Cancelling => {
                 "ending the experiment; the run in progress is not recorded (Ctrl-C again: at once)"
             }
             Interruption::AtOnce => "ending at once",
         });
     })?;
     let facts = facts(file, command.clone());
-    let files = read_files::of_experiment(file)?;
-    let mut origin = origin(args, file);
+    let files = input_files::of_experiment(file)?;
+    let mut origin = origin_facts(args, file);
     origin.extend(search.iter().flat_map(search_facts));
     let (record, ended) = place.create_with(
         |record| {
@@ -116,18 +116,18 @@ pub(crate) fn execute(
             };
             (record.to_owned(), run_experiment(&order, &progress))
         },
-        |(_, ended)| is_taken(ended),
+        |(_, ended)| is_record_taken(ended),
     );
-    let is_own = !is_taken(&ended) && record.exists();
+    let is_own = !is_record_taken(&ended) && record.exists();
     progress.finish(is_own.then_some(record.as_path()));
     match ended {
-        Ok(end) => Ok(Ok(Executed { record, end })),
+        Ok(end) => Ok(Ok(ExecutedExperiment { record, end })),
         Err(error) => print_failure(&error, args, file, &record).map(Err),
     }
 }
 
 /// Returns true if an experiment did not begin because the file of its record exists.
-fn is_taken(ended: &Result<ExperimentEnd, ExperimentError>) -> bool {
+fn is_record_taken(ended: &Result<ExperimentEnd, ExperimentError>) -> bool {
     let exists = |error: &RecordError| *error.kind() == RecordErrorKind::Exists;
     let problem = ended.as_ref().err().map(|error| &*error.problem);
     matches!(problem, Some(Problem::Record(error)) if exists(error))
@@ -147,16 +147,17 @@ fn print_failure(
         Some(_) => LoadingCommand::Resumption,
         None => LoadingCommand::Load,
     };
-    let complaint = complaint(error, file, record, command).without(&file.experiment.secrets());
+    let complaint =
+        complaint(error, file, record, command).without_secrets(&file.experiment.secrets());
     let Some(exit) = exit_of(error, record) else { return Err(complaint) };
     complaint.print();
     if record.exists() {
-        give(&view(record)?, &args.answer, TextForm::of(args.full))?;
+        print_answer(&view(record)?, &args.answer, TextForm::of(args.full))?;
     }
     Ok(exit)
 }
 
-impl Executed {
+impl ExecutedExperiment {
     /// Reads the record.
     pub(crate) fn read(&self) -> Result<RecordedExperiment, Complaint> {
         RecordedExperiment::read(&self.record)
@@ -171,7 +172,7 @@ impl Executed {
     ) -> Result<ExperimentView, Complaint> {
         let view = view(&self.record)?;
         if !args.is_virtual {
-            false_alarms::keep(&view, file);
+            false_alarms::add_result(&view, file);
         }
         Ok(view)
     }
@@ -189,17 +190,17 @@ impl Executed {
 }
 
 /// Prints the answer of a recorded experiment.
-pub(crate) fn of_record(
+pub(crate) fn print_record(
     view: &ExperimentView,
     args: &AnswerArgs,
     form: TextForm,
 ) -> Result<Exit, Complaint> {
-    give(view, args, form)?;
+    print_answer(view, args, form)?;
     Ok(Exit::of_experiment(view, args.strict))
 }
 
 /// Prints the view of an experiment, and writes its test cases.
-pub(crate) fn give(
+pub(crate) fn print_answer(
     view: &ExperimentView,
     args: &AnswerArgs,
     form: TextForm,
@@ -209,7 +210,7 @@ pub(crate) fn give(
         (false, true) => answer::print(&report::experiment_markdown(view))?,
         (false, false) => answer::print(&match form {
             TextForm::Short => report::experiment_text(view, &answer::short_style()),
-            TextForm::Full => report::experiment_full_text(view, &answer::unbroken()),
+            TextForm::Full => report::experiment_full_text(view, &answer::unwrapped_style()),
         })?,
     }
     answer::write_cases(args, || TestSuite::of_experiment(view, args.strict))
@@ -240,11 +241,11 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
     let arm = |(name, arm): (&String, ArmId)| ArmView {
         name: name.clone(),
         differences: recorded.differences(arm),
-        effect: effect(recorded.effect(arm)),
+        effect: effect_view(recorded.effect(arm)),
         validity: results.validity[arm.index()].clone(),
         slos: results.slos[arm.index()].clone(),
         limiter: ArmLimiter::of(
-            results.runs.iter().filter_map(counted).filter(|it| it.0 == arm).map(|it| it.1),
+            results.runs.iter().filter_map(counted_run).filter(|it| it.0 == arm).map(|it| it.1),
         ),
     };
     let run = |run: &lab::experiment::RecordedRun| RunView {
@@ -252,7 +253,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         round: run.row.round,
         arm: run.arm,
         point: run.row.point.clone(),
-        phase: phase(run.row.phase),
+        phase: run_phase(run.row.phase),
         attempt: run.row.attempt,
         state: run.row.state.name(),
         seed: run.row.seed,
@@ -264,7 +265,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
     };
     let differences = |is_suspect: bool| {
         let all = recorded.undeclared.iter().filter(|one| one.is_suspect() == is_suspect);
-        all.map(|one| difference(ArmId::BASELINE, one)).collect()
+        all.map(|one| difference_view(ArmId::BASELINE, one)).collect()
     };
     ExperimentView {
         ask: outline.ask.clone(),
@@ -283,13 +284,13 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         looks: results.looks.clone(),
         rounds: rounds(recorded),
         comparison: results.comparison.clone(),
-        saturation: saturation(recorded),
+        saturation: saturation_view(recorded),
         capacity: recorded.search.as_ref().map(capacity_view),
         machine: results.machine.clone(),
         undeclared: differences(true),
         differences: differences(false),
         false_alarms,
-        remarks: JobRemarks::of(results.runs.iter().filter_map(counted)),
+        remarks: JobRemarks::of(results.runs.iter().filter_map(counted_run)),
         notes: recorded.notes().to_vec(),
         facts: facts_of_arms(recorded),
         plan: PlanTexts {
@@ -297,7 +298,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
             workload: results.plan.clone().map(|plan| (plan.run, plan.text)),
         },
         excerpts: recorded.excerpts().to_vec(),
-        sweep: sweep(recorded),
+        sweep: sweep_view(recorded),
         repetition: None,
     }
 }
@@ -318,13 +319,13 @@ fn rounds(recorded: &RecordedExperiment) -> Vec<u32> {
 }
 
 /// Returns a run that counts, with its arm.
-fn counted(run: &lab::experiment::RecordedRun) -> Option<(ArmId, &RunFigures)> {
+fn counted_run(run: &lab::experiment::RecordedRun) -> Option<(ArmId, &RunFigures)> {
     (run.row.state == RunState::Counts).then_some((run.arm, &run.figures))
 }
 
 /// Returns the facts of the runs that count by arm, with the version of the program.
 fn facts_of_arms(recorded: &RecordedExperiment) -> ArmFacts {
-    let counted = recorded.results.runs.iter().filter_map(counted);
+    let counted = recorded.results.runs.iter().filter_map(counted_run);
     let facts = counted.map(|(arm, figures)| (arm, figures.facts.as_slice()));
     let mut facts = ArmFacts::of(recorded.names.len(), facts);
     let version = recorded.fact(VERSION).into_iter();
@@ -332,7 +333,7 @@ fn facts_of_arms(recorded: &RecordedExperiment) -> ArmFacts {
     facts
 }
 
-fn phase(phase: Phase) -> RunPhase {
+fn run_phase(phase: Phase) -> RunPhase {
     match phase {
         Phase::Compare => RunPhase::Compare,
         Phase::Sweep => RunPhase::Sweep,
@@ -342,7 +343,7 @@ fn phase(phase: Phase) -> RunPhase {
 }
 
 /// Returns the view of the facts about the differences of an arm.
-pub(crate) fn effect(one: ArmEffect) -> EffectView {
+pub(crate) fn effect_view(one: ArmEffect) -> EffectView {
     let ended = one.ended_tls.map(|ended| [ended.client, ended.fact.to_owned(), ended.server]);
     EffectView {
         not_read_back: one.not_read_back,
@@ -370,7 +371,7 @@ fn capacity_view(search: &RecordedSearch) -> CapacityView {
 }
 
 /// Returns the view of a search for saturation.
-fn saturation(recorded: &RecordedExperiment) -> Option<SaturationView> {
+fn saturation_view(recorded: &RecordedExperiment) -> Option<SaturationView> {
     let (question, next) = recorded.outline.saturate.as_ref().zip(recorded.saturation)?;
     let step = |run: &lab::experiment::RecordedRun| {
         let (row, figures) = (&run.row, &run.figures);
@@ -397,7 +398,7 @@ fn saturation(recorded: &RecordedExperiment) -> Option<SaturationView> {
     Some(SaturationView { question: question.clone(), steps, next, server_starts })
 }
 
-fn sweep(recorded: &RecordedExperiment) -> Option<SweepView> {
+fn sweep_view(recorded: &RecordedExperiment) -> Option<SweepView> {
     let (outline, results) = recorded.outline.sweep.as_ref().zip(recorded.sweep.as_ref())?;
     Some(SweepView {
         vary: outline.vary.clone(),
@@ -411,7 +412,7 @@ fn sweep(recorded: &RecordedExperiment) -> Option<SweepView> {
 }
 
 /// Returns the view of a difference from a baseline.
-pub(crate) fn difference(baseline: ArmId, one: &UndeclaredDifference) -> DifferenceView {
+pub(crate) fn difference_view(baseline: ArmId, one: &UndeclaredDifference) -> DifferenceView {
     DifferenceView {
         kind: one.kind.name(),
         name: one.name.clone(),
@@ -470,14 +471,14 @@ fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> 
 
 /// Returns the facts about the origin of an experiment: the machine's rate of false alarms, the
 /// label, and the path of the file.
-fn origin(args: &RunArgs, file: &ExperimentFile) -> Vec<(&'static str, String)> {
-    let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
+fn origin_facts(args: &RunArgs, file: &ExperimentFile) -> Vec<(&'static str, String)> {
+    let rate = if args.is_virtual { None } else { false_alarms::rate_fact(file) };
     let label = args.label.clone().map(|label| (LABEL, label));
-    rate.into_iter().chain(label).chain(path(args)).collect()
+    rate.into_iter().chain(label).chain(path_fact(args)).collect()
 }
 
 /// Returns the fact about the path of the file. The file of a repetition is in a temporary folder.
-fn path(args: &RunArgs) -> Option<(&'static str, String)> {
+fn path_fact(args: &RunArgs) -> Option<(&'static str, String)> {
     let file = &args.file;
     file.unpacked.is_none().then(|| (PATH, file.file.display().to_string()))
 }
@@ -544,9 +545,9 @@ fn fewest_and_most_steps(question: &SaturateQuestion) -> [u32; 2] {
 }
 
 /// Returns the order of a capacity search; `None` for other experiments.
-fn search(args: &RunArgs, file: &ExperimentFile) -> Option<CapacityOrder> {
+fn capacity_order(args: &RunArgs, file: &ExperimentFile) -> Option<CapacityOrder> {
     file.experiment.capacity.as_ref()?;
-    let calibration = if args.is_virtual { None } else { calibrate::kept() };
+    let calibration = if args.is_virtual { None } else { calibrate::stored_calibration() };
     let ceiling = calibration.and_then(|calibration| calibration.ceiling_per_s());
     let ceiling = ceiling.map(|per_s| per_s * args.threads.max(1) as f64);
     search_order(&file.experiment, args.is_virtual, ceiling)
@@ -623,7 +624,8 @@ fn complaint(
         }
         _ => {}
     }
-    let of_line = of_run(error, file, command).or_else(|| of_statement(error, file));
+    let of_line = complaint_about_run(error, file, command)
+        .or_else(|| complaint_about_statement(error, file));
     let complaint = of_line.unwrap_or_else(|| Complaint::of(error));
     let complaint = match &*error.problem {
         Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(SETUP_TIMEOUT)),
@@ -648,7 +650,7 @@ fn complaint(
 }
 
 /// Returns the complaint about a failed part of the workload, which points to its line.
-fn of_run(
+fn complaint_about_run(
     error: &ExperimentError,
     file: &ExperimentFile,
     command: LoadingCommand,
@@ -661,7 +663,7 @@ fn of_run(
 }
 
 /// Returns the complaint about a statement around the runs of an arm, which points to its line.
-fn of_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
+fn complaint_about_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
     let Problem::Statement { key, number, error: cause } = &*error.problem else { return None };
     let name = error.arm.as_ref()?;
     let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
@@ -678,7 +680,7 @@ fn of_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Compla
 }
 
 /// The source of the orders of an experiment's runs.
-struct Runs<'a> {
+struct OrderSource<'a> {
     file: &'a ExperimentFile,
     progress: &'a Progress,
     overrides: &'a Overrides,
@@ -687,7 +689,7 @@ struct Runs<'a> {
     stop: &'a Stop,
 }
 
-impl RunMaker for Runs<'_> {
+impl RunMaker for OrderSource<'_> {
     fn order(&self, arm: &Arm, seed: Seed) -> Option<Order> {
         let folder = WorkloadFolder::new(self.file.files.clone());
         let plan = self.file.experiment.plan(arm, seed.0, self.overrides, &folder)?;

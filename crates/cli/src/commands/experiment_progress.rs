@@ -22,7 +22,7 @@ use crate::stderr;
 pub(super) struct Progress {
     is_quiet: bool,
     /// Number of the first run, and the time when it began.
-    pace: Cell<Option<(u32, Stamp)>>,
+    first_run: Cell<Option<(u32, Stamp)>>,
     display: Display,
     has_metrics: bool,
     viewers: LiveViewers,
@@ -39,7 +39,7 @@ impl Progress {
         let has_metrics = servers.have_metrics();
         let viewers = servers.start(&display)?;
         let is_quiet = args.quiet;
-        Ok(Progress { is_quiet, pace: Cell::default(), display, has_metrics, viewers })
+        Ok(Progress { is_quiet, first_run: Cell::default(), display, has_metrics, viewers })
     }
 
     /// Records the run that is to begin.
@@ -53,15 +53,15 @@ impl Progress {
             self.viewers.name_record(record);
         }
         self.display.finish();
-        self.viewers.take_leave();
+        self.viewers.wait_for_viewers();
     }
 
     /// Returns the time that is left before a run, at the pace of the runs so far; empty before the
     /// first one has ended.
-    fn left(&self, number: u32, most: u32) -> String {
+    fn time_left_text(&self, number: u32, most: u32) -> String {
         let now = Monotonic.now();
-        let Some((first, begin)) = self.pace.get() else {
-            self.pace.set(Some((number, now)));
+        let Some((first, begin)) = self.first_run.get() else {
+            self.first_run.set(Some((number, now)));
             return String::new();
         };
         let made = number.saturating_sub(first);
@@ -111,7 +111,7 @@ impl Progress {
             }
             ExperimentEvent::Preparing { arm } => format!("preparing the data for [arm {arm}]"),
             ExperimentEvent::RunStarted { number, most, round, arm } => {
-                let left = self.left(*number, *most);
+                let left = self.time_left_text(*number, *most);
                 format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
             }
             ExperimentEvent::StepStarted { number, step, most, attempt, vary, value } => {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remaining_time_is_the_coming_runs_at_the_pace_so_far() {
+    fn remaining_time_extrapolates_the_pace_so_far() {
         for (passed, made, coming, expected) in [
             (Nanos::from_secs(60), 2, 10, "5m"),
             (Nanos::from_millis(2_500), 1, 1, "3s"),

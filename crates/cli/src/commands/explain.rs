@@ -18,7 +18,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     let mut parts = Vec::new();
     for name in &args.names {
         let before = parts.len();
-        parts.extend(all.iter().filter(|one| one.is_about(name)).map(|one| part(name, one)));
+        let found = all.iter().filter(|one| one.is_about(name));
+        parts.extend(found.map(|one| explanation_text(name, one)));
         if parts.len() == before {
             return Err(unknown(name, &all));
         }
@@ -27,8 +28,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-fn part(name: &str, one: &Explanation) -> String {
-    format!("{name}: {} ({})\n\n{}\n", one.topic.words(), one.topic.page(), one.text)
+fn explanation_text(name: &str, one: &Explanation) -> String {
+    format!("{name}: {} ({})\n\n{}\n", one.topic.description(), one.topic.page(), one.text)
 }
 
 /// Returns a line of names for each topic.
@@ -61,7 +62,7 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
         return Complaint::new(format!("there is no metric `{name}`"))
             .help(format!("in `{metric}`, Q is {statistics}"));
     }
-    let near = near(name, all);
+    let near = similar_names(name, all);
     let near: Vec<String> = near.into_iter().map(|near| format!("`{near}`")).collect();
     let near: Vec<&str> = near.iter().map(String::as_str).collect();
     let meant = match near.is_empty() {
@@ -74,7 +75,7 @@ fn unknown(name: &str, all: &[Explanation]) -> Complaint {
 
 /// Returns the names that contain a word with this beginning, or else the name that may have been
 /// mistyped. The first letter is rarely mistyped: a different one usually means a different word.
-fn near<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
+fn similar_names<'e>(name: &str, all: &'e [Explanation]) -> Vec<&'e str> {
     let name = name.to_lowercase();
     let named = all.iter().filter(|one| one.topic != Topic::ExitCode);
     let names: Vec<&str> = named.flat_map(|one| &one.names).map(String::as_str).collect();

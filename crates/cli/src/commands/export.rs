@@ -28,9 +28,9 @@ fn export_from(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
     };
     let run = ExportedRun::open(record, args.run).map_err(|error| Complaint::of(&error))?;
     match &args.out {
-        None => finish(write(&run, format, std::io::stdout().lock())),
+        None => stdout_result(write(&run, format, std::io::stdout().lock())),
         Some(path) => {
-            let file = File::create_new(path).map_err(|error| uncreated(path, &error))?;
+            let file = File::create_new(path).map_err(|error| cannot_create(path, &error))?;
             let written = write(&run, format, file);
             if written.is_err() {
                 // A partial export could be mistaken for a complete one.
@@ -68,24 +68,24 @@ fn single_run(record: &Path, args: &ExportArgs) -> Result<Exit, Complaint> {
 struct ExportedRun {
     archive: Archive,
     /// Warm-up of the run, if it was detected from all runs of the round.
-    of_round: Option<Nanos>,
+    warmup_of_round: Option<Nanos>,
 }
 
 impl ExportedRun {
     fn open(record: &Path, run: Option<u32>) -> Result<ExportedRun, RecordError> {
         let archive = answer::open(record, run)?;
-        let of_round = run.map(|run| found_warm_up(record, run)).transpose()?.flatten();
-        Ok(ExportedRun { archive, of_round })
+        let warmup_of_round = run.map(|run| found_warm_up(record, run)).transpose()?.flatten();
+        Ok(ExportedRun { archive, warmup_of_round })
     }
 }
 
 fn write(run: &ExportedRun, format: Rows, out: impl Write) -> Result<(), RecordError> {
     let mut out = BufWriter::new(out);
-    let ExportedRun { archive, of_round } = run;
+    let ExportedRun { archive, warmup_of_round } = run;
     match format {
         Rows::Hlog => export::write_hlog(archive, &mut out),
         Rows::Csv => {
-            let warmup = of_round.map_or_else(|| lab::end_of_warmup(archive), Ok)?;
+            let warmup = warmup_of_round.map_or_else(|| lab::end_of_warmup(archive), Ok)?;
             export::csv(archive, warmup, &mut out)
         }
         Rows::Json => export::json(archive, &mut out),
@@ -93,7 +93,7 @@ fn write(run: &ExportedRun, format: Rows, out: impl Write) -> Result<(), RecordE
 }
 
 /// Explains why the export's file cannot be created.
-fn uncreated(path: &Path, error: &std::io::Error) -> Complaint {
+fn cannot_create(path: &Path, error: &std::io::Error) -> Complaint {
     let path = path.display();
     match error.kind() {
         ErrorKind::AlreadyExists => Complaint::new(format!("the file `{path}` exists already"))
@@ -104,7 +104,7 @@ fn uncreated(path: &Path, error: &std::io::Error) -> Complaint {
 }
 
 /// Returns the result of an export to stdout; a reader that has closed its end is not an error.
-fn finish(written: Result<(), RecordError>) -> Result<Exit, Complaint> {
+fn stdout_result(written: Result<(), RecordError>) -> Result<Exit, Complaint> {
     let closed = |error: &RecordError| {
         let cause = std::error::Error::source(error);
         let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());

@@ -21,8 +21,8 @@ const RATE: &str = "false-positives";
 
 /// Returns this machine's rate of false positives, as a fact for the record of an experiment in
 /// real time.
-pub(crate) fn fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
-    let store = calibrate::usual()?;
+pub(crate) fn rate_fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
+    let store = calibrate::default_store()?;
     let results = store.aa_results(&Machine::here()).unwrap_or_else(|unusable| {
         let help = "the next experiment with `design = aa` replaces it";
         Complaint::warning(unusable.to_string()).help(help).print();
@@ -56,14 +56,14 @@ pub(crate) fn of_record(
 }
 
 /// Adds the false alarms of a credible experiment in real time to the counts of this machine.
-pub(crate) fn keep(view: &ExperimentView, file: &ExperimentFile) {
+pub(crate) fn add_result(view: &ExperimentView, file: &ExperimentFile) {
     let is_credible = view.state == ExperimentState::Complete && view.verdict() < Status::Invalid;
     let Some(FalseAlarms::Own { metric, counted, spread }) =
         view.false_alarms.as_ref().filter(|_| is_credible)
     else {
         return;
     };
-    let Some(store) = calibrate::usual() else { return };
+    let Some(store) = calibrate::default_store() else { return };
     let result = AaResult {
         taken: WallTime::now().to_string(),
         workload: file_name(&file.workload_path()),

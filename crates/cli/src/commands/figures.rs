@@ -19,16 +19,19 @@ use crate::record_file::RecordFile;
 const MOST_NAMES: usize = 12;
 
 /// Prints or writes the figures of a record that the options request; `None` if they request none.
-pub(crate) fn of_report(args: &ReportArgs, record: &RecordFile) -> Result<Option<Exit>, Complaint> {
+pub(crate) fn print_for_report(
+    args: &ReportArgs,
+    record: &RecordFile,
+) -> Result<Option<Exit>, Complaint> {
     if let Some(path) = &args.figures.html {
         return html(args, record, path).map(Some);
     }
-    given(&args.figures, || of_record(record, args.run))
+    print_requested(&args.figures, || figures_of_record(record, args.run))
 }
 
 /// Prints the names of figures with their captions, or one of them; `None` if the options request
 /// neither.
-pub(crate) fn given(
+pub(crate) fn print_requested(
     args: &FigureArgs,
     figures: impl FnOnce() -> Result<Vec<Figure>, Complaint>,
 ) -> Result<Option<Exit>, Complaint> {
@@ -36,7 +39,7 @@ pub(crate) fn given(
         return svg(args, &figures()?, name).map(Some);
     }
     if let Some((name, path)) = args.png.as_ref().zip(args.out.as_ref()) {
-        create(path, &report::png(named(&figures()?, name)?), "--out")?;
+        write_file(path, &report::png(find_figure(&figures()?, name)?), "--out")?;
         return Ok(Some(Exit::Success));
     }
     match args.figures {
@@ -61,10 +64,10 @@ const WIDEST_NAME: usize = 40;
 
 /// Writes a figure to stdout, or to the file of `--out`.
 fn svg(args: &FigureArgs, figures: &[Figure], name: &str) -> Result<Exit, Complaint> {
-    let text = report::svg(named(figures, name)?);
+    let text = report::svg(find_figure(figures, name)?);
     match &args.out {
         None => answer::print(&text)?,
-        Some(path) => create(path, text.as_bytes(), "--out")?,
+        Some(path) => write_file(path, text.as_bytes(), "--out")?,
     }
     Ok(Exit::Success)
 }
@@ -78,19 +81,19 @@ fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Com
             Ok(view) => view,
             Err(error) => {
                 if let Some(view) = stored_runs::of_record(record)? {
-                    page(path, &report::stored_runs_html(&view))?;
-                    stored_runs::give(&view, &answer, form)?;
+                    write_page(path, &report::stored_runs_html(&view))?;
+                    stored_runs::print_runs(&view, &answer, form)?;
                 }
                 return Err(error);
             }
         };
-        page(path, &report::experiment_html(&view))?;
-        experiment::give(&view, &answer, form)?;
+        write_page(path, &report::experiment_html(&view))?;
+        experiment::print_answer(&view, &answer, form)?;
         return Ok(Exit::of_experiment(&view, answer.strict));
     }
     let run = record.read(args.run)?;
-    page(path, &page_of_run(&run).map_err(|error| Complaint::of(&error))?)?;
-    answer::give(&run.view, &answer, TextForm::of(args.full))?;
+    write_page(path, &page_of_run(&run).map_err(|error| Complaint::of(&error))?)?;
+    answer::print_answer(&run.view, &answer, TextForm::of(args.full))?;
     Ok(Exit::of_verdict(&run.view.summary, answer.strict))
 }
 
@@ -99,26 +102,26 @@ fn html(args: &ReportArgs, record: &RecordFile, path: &Path) -> Result<Exit, Com
 /// # Errors
 /// The record is damaged.
 pub(crate) fn page_of_run(run: &RecordedRun) -> Result<String, RecordError> {
-    let figures = report::figures(&run.view, &run.courses()?);
+    let figures = report::figures(&run.view, &run.time_courses()?);
     Ok(report::html(&Page::of(&run.view), &figures))
 }
 
 /// Writes a page to a new file.
-pub(crate) fn page(path: &Path, text: &str) -> Result<(), Complaint> {
-    create(path, text.as_bytes(), "--html")
+pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), Complaint> {
+    write_file(path, text.as_bytes(), "--html")
 }
 
-fn of_record(record: &RecordFile, run: Option<u32>) -> Result<Vec<Figure>, Complaint> {
+fn figures_of_record(record: &RecordFile, run: Option<u32>) -> Result<Vec<Figure>, Complaint> {
     if run.is_none() && record.is_experiment() {
         return Ok(report::experiment_figures(&record.experiment()?));
     }
     let run = record.read(run)?;
-    let courses = run.courses().map_err(|error| Complaint::of(&error))?;
+    let courses = run.time_courses().map_err(|error| Complaint::of(&error))?;
     Ok(report::figures(&run.view, &courses))
 }
 
 /// Returns the figure with this name.
-fn named<'f>(figures: &'f [Figure], name: &str) -> Result<&'f Figure, Complaint> {
+fn find_figure<'f>(figures: &'f [Figure], name: &str) -> Result<&'f Figure, Complaint> {
     let found = figures.iter().find(|figure| figure.name == name);
     found.ok_or_else(|| unknown(name, figures))
 }
@@ -135,6 +138,6 @@ fn unknown(name: &str, figures: &[Figure]) -> Complaint {
 }
 
 /// Writes a new file; nothing is overwritten.
-fn create(path: &Path, bytes: &[u8], option: &str) -> Result<(), Complaint> {
-    outputs::write_new(path, bytes).map_err(|error| outputs::unwritten(path, &error, option))
+fn write_file(path: &Path, bytes: &[u8], option: &str) -> Result<(), Complaint> {
+    outputs::write_new(path, bytes).map_err(|error| outputs::cannot_write(path, &error, option))
 }

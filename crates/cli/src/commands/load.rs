@@ -14,11 +14,11 @@ use crate::commands::{answer, order};
 use crate::complain::Complaint;
 use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
-use crate::reading::{self, Reading};
-use crate::{read_files, signals, trust};
+use crate::reading::{self, ReadPurpose};
+use crate::{input_files, signals, trust};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
-    let reading = Reading { record: args.out.as_deref(), ..Reading::default() };
+    let reading = ReadPurpose { record: args.out.as_deref(), ..ReadPurpose::default() };
     let file = reading::read(&args.file, reading)?;
     if !args.allow_commands {
         trust::refuse_programs(&file, args.file.url.is_some())?;
@@ -35,11 +35,11 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     answer::check_cases(&args.answer, place.path())?;
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
-    let order = Order { inputs: read_files::of_workload(&file)?, ..order };
-    let shown = if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits };
+    let order = Order { inputs: input_files::of_workload(&file)?, ..order };
+    let shown = if args.quiet { ProgressStyle::Silent } else { ProgressStyle::Automatic };
     let display = Arc::new(Display::of_load(shown, &order));
     let shown = Arc::clone(&display);
-    signals::listen(stop, move |ending| shown.say(ending))?;
+    signals::listen(stop, move |ending| shown.announce_end(ending))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Load))?;

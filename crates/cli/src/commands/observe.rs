@@ -23,14 +23,15 @@ const HIDDEN: &str = "…";
 
 pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     if args.stdio {
-        return stdio(args);
+        return serve_samples(args);
     }
     let target = target_of(args.url.as_ref())?;
     let subject = subject(args)?;
     let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
-    let (described, command) = (in_words(&args.command), command(args, target.as_ref()));
+    let (described, command) =
+        (command_without_secrets(&args.command), command(args, target.as_ref()));
     let order = AttachOrder {
         subject,
         described,
@@ -55,16 +56,16 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         false => signals::listen_beside_program(stop, say)?,
     }
     let AttachResult { record, end, status, record_error } =
-        lab::attach(order).map_err(|error| unobserved(&error))?;
+        lab::attach(order).map_err(|error| attach_complaint(&error))?;
     if let Some(status) = status.filter(|status| !status.success()) {
         Complaint::warning(format!("the observed program ended with {status}")).print();
     }
     let args = AnswerArgs { json: args.json, ..AnswerArgs::default() };
-    answer::of_run(&record, end, record_error.as_ref(), &args, TextForm::Short)
+    answer::print_run(&record, end, record_error.as_ref(), &args, TextForm::Short)
 }
 
 /// Returns the complaint about a program that cannot be observed.
-fn unobserved(error: &AttachError) -> Complaint {
+fn attach_complaint(error: &AttachError) -> Complaint {
     let complaint = Complaint::of(error);
     match error {
         AttachError::Run(_) => complaint,
@@ -78,7 +79,7 @@ fn unobserved(error: &AttachError) -> Complaint {
 }
 
 /// Sends samples of this machine to the `assay` on another machine that started this process.
-fn stdio(args: &ObserveArgs) -> Result<Exit, Complaint> {
+fn serve_samples(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let scope = lab::remote::scope(args.every, args.port, args.server.clone());
     let served = lab::remote::serve(scope, std::io::stdin(), std::io::stdout());
     served.map_err(|error| Complaint::new(format!("cannot write samples: {error}")))?;
@@ -93,7 +94,7 @@ fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
             command.args(rest);
             // Stdout is for the document, so the program's own output goes to stderr.
             if args.json {
-                command.stdout(stderr::for_a_program());
+                command.stdout(stderr::as_child_output());
             }
             Ok(Subject::Command(command))
         }
@@ -106,7 +107,7 @@ fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
 }
 
 /// Returns the program's command line without anything that may be a secret.
-fn in_words(words: &[impl AsRef<OsStr>]) -> String {
+fn command_without_secrets(words: &[impl AsRef<OsStr>]) -> String {
     let words: Vec<Cow<'_, str>> =
         words.iter().map(|word| word.as_ref().to_string_lossy()).collect();
     let line = words.join(" ");
@@ -186,7 +187,7 @@ fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     words.extend(hosts.map(|host| format!("--host {}", shell_word(&host.to_string()))));
     words.extend((args.every != Observe::EVERY).then(|| format!("--every {}", args.every)));
     if !args.command.is_empty() {
-        words.push(format!("-- {}", in_words(&args.command)));
+        words.push(format!("-- {}", command_without_secrets(&args.command)));
     }
     words.join(" ")
 }
@@ -199,7 +200,7 @@ mod tests {
     fn a_command_is_recorded_without_its_secrets() {
         let shown = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            in_words(&words)
+            command_without_secrets(&words)
         };
         for (line, expected) in [
             ("sysbench --mysql-password=geheim run", "sysbench '--mysql-password=…' run"),
@@ -236,9 +237,9 @@ mod tests {
             "Authorization: Bearer geheim",
         ] {
             let words = ["sh", "-c", script].map(str::to_owned);
-            assert_eq!(in_words(&words).replace('\'', ""), "sh -c …", "{script}");
+            assert_eq!(command_without_secrets(&words).replace('\'', ""), "sh -c …", "{script}");
         }
         let plain = ["sh", "-c", "psql -q < a.sql"].map(str::to_owned);
-        assert_eq!(in_words(&plain), "sh -c 'psql -q < a.sql'");
+        assert_eq!(command_without_secrets(&plain), "sh -c 'psql -q < a.sql'");
     }
 }

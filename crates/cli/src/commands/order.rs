@@ -8,7 +8,7 @@ use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
-use crate::commands::remedy::{self, LoadingCommand, Refused};
+use crate::commands::remedy::{self, LoadingCommand, RejectedStatement};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::workload_file::{WorkloadFile, file_name};
@@ -154,7 +154,8 @@ pub(crate) fn with_path(command: &str, path: &str) -> Option<String> {
 /// Returns the complaint about a run that failed to start, without secrets that the database
 /// repeats. `command` decides the remedy for tables that exist already.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
-    let complaint = complaint_as_told(file, error, command).without(&file.plan.secrets());
+    let complaint =
+        complaint_with_secrets(file, error, command).without_secrets(&file.plan.secrets());
     match error.is_unanswered() {
         true => complaint.with_exit(Exit::Unreachable),
         false => complaint,
@@ -162,11 +163,15 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, command: LoadingComm
 }
 
 /// Returns the complaint with the whole message of the database, secrets included.
-fn complaint_as_told(file: &WorkloadFile, error: &Error, command: LoadingCommand) -> Complaint {
+fn complaint_with_secrets(
+    file: &WorkloadFile,
+    error: &Error,
+    command: LoadingCommand,
+) -> Complaint {
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {
         Error::Failed(Failed::Statement { place, error: refusal }) => {
-            let remedy = remedy::of(Refused {
+            let remedy = remedy::of(RejectedStatement {
                 place,
                 class: refusal.class(),
                 code: refusal.code(),

@@ -20,13 +20,13 @@ use crate::bundle::{self, PackError};
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::read_files;
+use crate::input_files;
 use crate::recorded_experiment::{PATH, PLANS, RecordedExperiment};
 use crate::workload_file::file_name;
 use crate::workload_folder::folder_of;
 
 /// The file with the checksums. It is written last: a bundle without it is incomplete.
-const SUMS: &str = "SHA256SUMS";
+const CHECKSUMS: &str = "SHA256SUMS";
 
 /// The folder of the files that were read before the runs.
 const INPUTS: &str = "files";
@@ -44,16 +44,16 @@ pub(crate) fn publish(args: &PublishArgs) -> Result<Exit, Complaint> {
     let out = match (&args.out, args.folder) {
         (Some(out), _) => out.clone(),
         (None, true) => PathBuf::from(&top),
-        (None, false) => PathBuf::from(format!("{stem}{}", bundle::ENDING)),
+        (None, false) => PathBuf::from(format!("{stem}{}", bundle::ARCHIVE_ENDING)),
     };
     let top = (!args.folder).then_some(top);
-    write(&Order { record: &args.record, name: &name, top, out: &out })?;
+    write(&BundleRequest { record: &args.record, name: &name, top, out: &out })?;
     answer::print(&format!("{}\n", printable(&out.display().to_string())))?;
     Ok(Exit::Success)
 }
 
 /// A requested bundle.
-struct Order<'a> {
+struct BundleRequest<'a> {
     /// The record.
     record: &'a Path,
     /// Name of the record in the bundle.
@@ -66,7 +66,7 @@ struct Order<'a> {
 
 /// Returns the name of the record in the bundle. No other file of the bundle has the same ending.
 fn record_name(name: &str) -> Result<String, Complaint> {
-    if !is_plain(name) {
+    if !is_plain_name(name) {
         let sentence = format!("the name `{name}` has characters that lists of checksums lack");
         return Err(Complaint::new(sentence).help("rename the record"));
     }
@@ -79,39 +79,39 @@ fn record_name(name: &str) -> Result<String, Complaint> {
 /// Writes a bundle under a temporary path next to its final one, and moves it when it is complete,
 /// because an incomplete bundle could be mistaken for a complete one. If this process is killed
 /// before that, nothing is left.
-fn write(order: &Order<'_>) -> Result<(), Complaint> {
-    let Order { record, name, out, .. } = *order;
-    let uncreated = |error: io::Error| order.uncreated(&error);
+fn write(request: &BundleRequest<'_>) -> Result<(), Complaint> {
+    let BundleRequest { record, name, out, .. } = *request;
+    let cannot_create = |error: io::Error| request.cannot_create(&error);
     if out.symlink_metadata().is_ok() {
-        return Err(uncreated(ErrorKind::AlreadyExists.into()));
+        return Err(cannot_create(ErrorKind::AlreadyExists.into()));
     }
-    if order.top.as_ref().is_some_and(|top| !bundle::fits(&format!("{top}/{name}"))) {
+    if request.top.as_ref().is_some_and(|top| !bundle::fits(&format!("{top}/{name}"))) {
         let sentence = format!("the name `{name}` is too long for an archive");
         return Err(Complaint::new(sentence).help("rename the record, or add --folder"));
     }
     let is_experiment = is_ended_experiment(record)?;
     // Staged on the file system of the bundle: the final rename then needs no space.
-    let staging = TemporaryFolder::new(&folder_of(out), ".assay-publish").map_err(uncreated)?;
+    let staging = TemporaryFolder::new(&folder_of(out), ".assay-publish").map_err(cannot_create)?;
     let folder = staging.path().join(FOLDER);
-    fs::create_dir(&folder).map_err(|error| order.unwritten(&error))?;
-    let bundle = Bundle { order, folder: folder.clone(), files: Vec::new() };
-    let files = fill(bundle, is_experiment)?;
-    let Some(top) = &order.top else { return move_new(&folder, out).map_err(uncreated) };
+    fs::create_dir(&folder).map_err(|error| request.cannot_write(&error))?;
+    let bundle = Bundle { request, folder: folder.clone(), files: Vec::new() };
+    let files = fill_bundle(bundle, is_experiment)?;
+    let Some(top) = &request.top else { return move_new(&folder, out).map_err(cannot_create) };
     let archive = staging.path().join(ARCHIVE);
-    let file = File::create_new(&archive).map_err(|error| order.unwritten(&error))?;
+    let file = File::create_new(&archive).map_err(|error| request.cannot_write(&error))?;
     bundle::pack(&folder, &files, top, file).map_err(|error| match error {
-        PackError::Large => {
-            let limits = bundle::limits();
+        PackError::TooLarge => {
+            let limits = bundle::limits_text();
             let sentence = format!("`{}` would be too large: {limits} at most", out.display());
             Complaint::new(sentence).help("add --folder, which has no limit")
         }
-        PackError::Failed(error) => order.unwritten(&error),
+        PackError::Failed(error) => request.cannot_write(&error),
     })?;
-    name_new(&archive, out).map_err(uncreated)
+    link_or_move_new(&archive, out).map_err(cannot_create)
 }
 
 /// Gives a file its final name. A file that exists is never replaced.
-fn name_new(from: &Path, to: &Path) -> io::Result<()> {
+fn link_or_move_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         // Some file systems have no hard links.
         Err(error)
@@ -156,7 +156,7 @@ fn is_ended_experiment(record: &Path) -> Result<bool, Complaint> {
 
 /// A folder that is being filled.
 struct Bundle<'a> {
-    order: &'a Order<'a>,
+    request: &'a BundleRequest<'a>,
     folder: PathBuf,
     /// Paths of the bundle's files below the folder.
     files: Vec<String>,
@@ -164,7 +164,7 @@ struct Bundle<'a> {
 
 impl Bundle<'_> {
     fn add(&mut self, name: &str, text: &str) -> Result<(), Complaint> {
-        self.write(name, text).map_err(|error| self.order.unwritten(&error))
+        self.write(name, text).map_err(|error| self.request.cannot_write(&error))
     }
 
     fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
@@ -178,10 +178,10 @@ impl Bundle<'_> {
     /// Adds a file that was read before the runs, if the record has its text and the bundle can
     /// hold it.
     fn add_input(&mut self, input: InputFile) -> Result<BundledInput, Complaint> {
-        let is_below = input.is_inside() && is_plain(&input.path);
+        let is_below = input.is_inside() && is_plain_name(&input.path);
         let InputFile { path, bytes, sha256, text } = input;
         let name = format!("{INPUTS}/{path}");
-        let top = self.order.top.as_ref();
+        let top = self.request.top.as_ref();
         let fits = top.is_none_or(|top| bundle::fits(&format!("{top}/{name}")));
         let omission = match text {
             _ if !is_below => Some(InputOmission::Outside),
@@ -191,7 +191,7 @@ impl Bundle<'_> {
             Some(text) => match self.write(&name, &text) {
                 Ok(()) => None,
                 Err(error) if is_taken(&error) => Some(InputOmission::TakenName),
-                Err(error) => return Err(self.order.unwritten(&error)),
+                Err(error) => return Err(self.request.cannot_write(&error)),
             },
         };
         Ok(BundledInput { path, sha256, omission })
@@ -202,35 +202,36 @@ impl Bundle<'_> {
         self.files.sort();
         let line = |name: &String| {
             let path = self.folder.join(name);
-            let hash = read_files::sha256(&path).map_err(|error| self.order.unwritten(&error))?;
+            let hash =
+                input_files::sha256(&path).map_err(|error| self.request.cannot_write(&error))?;
             Ok(format!("{hash}  {name}\n"))
         };
         let lines = self.files.iter().map(line).collect::<Result<String, Complaint>>()?;
-        self.add(SUMS, &lines)?;
+        self.add(CHECKSUMS, &lines)?;
         Ok(self.files)
     }
 }
 
 /// Fills a bundle, and returns its files. The answer comes from the copy, which is read once.
-fn fill(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
-    let Order { record, name, out, .. } = *bundle.order;
+fn fill_bundle(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Complaint> {
+    let BundleRequest { record, name, out, .. } = *bundle.request;
     let copy = bundle.folder.join(name);
     archive::copy_record(record, &copy)
-        .map_err(|error| Complaint::of(&error).naming(&copy, out))?;
+        .map_err(|error| Complaint::of(&error).replacing_path(&copy, out))?;
     bundle.files.push(name.to_owned());
     let content = match is_experiment {
-        true => of_experiment(&copy, name),
-        false => of_run(&copy, name),
+        true => content_of_experiment(&copy, name),
+        false => content_of_run(&copy, name),
     };
-    let content = content.map_err(|complaint| complaint.naming(&copy, record))?;
-    let Content { forms, mut view, runs, inputs } = content;
+    let content = content.map_err(|complaint| complaint.replacing_path(&copy, record))?;
+    let BundleContent { forms, mut view, runs, inputs } = content;
     bundle.add("page.html", &forms.page)?;
     bundle.add("answer.txt", &forms.text)?;
     bundle.add("answer.json", &forms.json)?;
     bundle.add("settings.csv", &bundle_settings(&runs))?;
     if view.omitted_folder_of.is_some() {
         archive::remove_fact(&copy, PATH)
-            .map_err(|error| Complaint::of(&error).naming(&copy, out))?;
+            .map_err(|error| Complaint::of(&error).replacing_path(&copy, out))?;
     }
     view.inputs =
         inputs.into_iter().map(|input| bundle.add_input(input)).collect::<Result<_, _>>()?;
@@ -240,8 +241,8 @@ fn fill(mut bundle: Bundle<'_>, is_experiment: bool) -> Result<Vec<String>, Comp
 }
 
 /// The content of a bundle besides the record.
-struct Content {
-    forms: Forms,
+struct BundleContent {
+    forms: AnswerForms,
     view: BundleView,
     /// The runs, in their order.
     runs: Vec<BundledRun>,
@@ -249,20 +250,20 @@ struct Content {
 }
 
 /// An answer in all of its formats.
-struct Forms {
+struct AnswerForms {
     page: String,
     text: String,
     json: String,
 }
 
-fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
+fn content_of_run(copy: &Path, name: &str) -> Result<BundleContent, Complaint> {
     let failed = |error: archive::RecordError| Complaint::of(&error);
     let mut run = answer::read(copy, None).map_err(failed)?;
     let inputs = run.inputs().map_err(failed)?;
     // A reader has the record in the folder of the answer.
     run.view.about.record = PathBuf::from(name);
     let page = Page::of(&run.view);
-    let forms = Forms {
+    let forms = AnswerForms {
         page: figures::page_of_run(&run).map_err(failed)?,
         text: report::full_text(&page, &Style::PLAIN),
         json: answer::document_text(&report::json(&page))?,
@@ -283,15 +284,15 @@ fn of_run(copy: &Path, name: &str) -> Result<Content, Complaint> {
     };
     let facts = about.settings.clone();
     let runs = vec![BundledRun { run: None, arm: String::new(), facts }];
-    Ok(Content { forms, view, runs, inputs })
+    Ok(BundleContent { forms, view, runs, inputs })
 }
 
-fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
+fn content_of_experiment(copy: &Path, name: &str) -> Result<BundleContent, Complaint> {
     let recorded = RecordedExperiment::read(copy)?;
     let mut shown = experiment::view_of(&recorded, Path::new(name));
     // The author's folder is of no use to others.
     shown.command_with_path.clone_from(&shown.command);
-    let forms = Forms {
+    let forms = AnswerForms {
         page: report::experiment_html(&shown),
         text: report::experiment_full_text(&shown, &Style::PLAIN),
         json: answer::document_text(&report::experiment_json(&shown))?,
@@ -314,7 +315,7 @@ fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
         omitted_folder_of: recorded.fact(PATH).and_then(name_without_folder),
     };
     let (runs, inputs) = (bundled_runs(&recorded), recorded.files().to_vec());
-    Ok(Content { forms, view, runs, inputs })
+    Ok(BundleContent { forms, view, runs, inputs })
 }
 
 /// Returns the name of a file without its folder; `None` if the path has no folder.
@@ -337,7 +338,7 @@ fn bundled_runs(recorded: &RecordedExperiment) -> Vec<BundledRun> {
 }
 
 /// Returns true if a list of checksums can hold a name as it is.
-fn is_plain(name: &str) -> bool {
+fn is_plain_name(name: &str) -> bool {
     !name.contains('\\') && !name.contains(is_terminal_control)
 }
 
@@ -347,9 +348,9 @@ fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory)
 }
 
-impl Order<'_> {
+impl BundleRequest<'_> {
     /// Returns the complaint about an archive or a folder that cannot be created.
-    fn uncreated(&self, error: &io::Error) -> Complaint {
+    fn cannot_create(&self, error: &io::Error) -> Complaint {
         let kind = if self.top.is_some() { "archive" } else { "folder" };
         let shown = self.out.display();
         match error.kind() {
@@ -364,7 +365,7 @@ impl Order<'_> {
         }
     }
 
-    fn unwritten(&self, error: &io::Error) -> Complaint {
+    fn cannot_write(&self, error: &io::Error) -> Complaint {
         Complaint::new(format!("cannot write `{}`: {error}", self.out.display()))
             .help("name a file or a folder on another disk with --out")
     }
@@ -375,18 +376,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_a_list_of_checksums_can_hold_are_written() {
-        assert!(["a.ini", "data/rows.csv", "a b.sql"].into_iter().all(is_plain));
-        assert!(!["a\\b", "a\nb"].into_iter().any(is_plain));
+    fn only_names_valid_in_a_list_of_checksums_are_written() {
+        assert!(["a.ini", "data/rows.csv", "a b.sql"].into_iter().all(is_plain_name));
+        assert!(!["a\\b", "a\nb"].into_iter().any(is_plain_name));
     }
 
     #[test]
     fn file_whose_name_is_taken_is_left_out() {
         let folder = tempfile::tempdir().unwrap();
         let (record, out) = (Path::new("r.assay"), Path::new("out"));
-        let order = Order { record, name: "r.assay", top: None, out };
+        let request = BundleRequest { record, name: "r.assay", top: None, out };
         let folder = folder.path().to_owned();
-        let mut bundle = Bundle { order: &order, folder, files: Vec::new() };
+        let mut bundle = Bundle { request: &request, folder, files: Vec::new() };
         for (path, expected) in [
             ("a", None),
             ("a/b", Some(InputOmission::TakenName)),
@@ -402,10 +403,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_by_a_bundle() {
+    fn bundle_replaces_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        for place in [name_new, move_new] {
+        for place in [link_or_move_new, move_new] {
             fs::write(at("old"), "old").unwrap();
             fs::write(at("new"), "new").unwrap();
             let error = place(&at("new"), &at("old")).unwrap_err();
@@ -420,11 +421,11 @@ mod tests {
     }
 
     #[test]
-    fn record_has_the_name_of_no_other_file() {
+    fn name_of_the_record_differs_from_all_other_files() {
         for (name, expected) in [
             ("r.assay", "r.assay"),
             ("README.md", "README.md.assay"),
-            (SUMS, "SHA256SUMS.assay"),
+            (CHECKSUMS, "SHA256SUMS.assay"),
             (INPUTS, "files.assay"),
         ] {
             assert_eq!(record_name(name).ok().as_deref(), Some(expected));

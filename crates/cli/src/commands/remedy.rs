@@ -5,7 +5,7 @@ use engine::Location;
 use workload::keys::SETUP_TIMEOUT;
 
 /// A rejected statement, or the rows of a load.
-pub(crate) struct Refused<'a> {
+pub(crate) struct RejectedStatement<'a> {
     pub(crate) place: &'a Location,
     pub(crate) class: Class,
     /// The database's error code.
@@ -69,15 +69,15 @@ pub(crate) fn of_unanswered(limit: &str) -> String {
 }
 
 /// Returns a remedy, if one is known.
-pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
-    let Refused { place, class, code, words, command } = refused;
+pub(crate) fn of(refused: RejectedStatement<'_>) -> Option<String> {
+    let RejectedStatement { place, class, code, words, command } = refused;
     let is_load = place.statement.is_none();
     if class == Class::Timeout {
         return Some(of_unanswered(SETUP_TIMEOUT));
     }
     let remedy = if words.contains("already exists") && place.section == "setup" {
         command.of_table()
-    } else if let Some(missing) = Missing::of(code.as_str(), words) {
+    } else if let Some(missing) = MissingObject::of(code.as_str(), words) {
         missing.remedy(is_load)
     } else if is_load && class == Class::Constraint {
         command.of_rows()
@@ -91,7 +91,7 @@ pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
 
 /// A kind of object that a statement names and the database does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Missing {
+enum MissingObject {
     Table,
     /// A table or view that the statement would drop.
     Dropped,
@@ -107,56 +107,62 @@ enum Missing {
     NoDatabase,
 }
 
-impl Missing {
+impl MissingObject {
     /// Recognises the kind by the error code of PostgreSQL (manual, appendix "PostgreSQL Error
     /// Codes") or of MySQL and MariaDB ("Server Error Message Reference"). SQLite has a single code
     /// for these errors, and its messages are always in English.
-    fn of(code: &str, words: &str) -> Option<Missing> {
+    fn of(code: &str, words: &str) -> Option<MissingObject> {
         let says = |part: &str| words.contains(part);
         let begins = |kinds: &[&str]| kinds.iter().any(|kind| words.starts_with(kind));
         match code {
             // "missing FROM-clause entry for table".
-            "42P01" if says("FROM") => Some(Missing::Qualifier),
+            "42P01" if says("FROM") => Some(MissingObject::Qualifier),
             "42P01" | "42704" if begins(&["table \"", "view \"", "index \""]) => {
-                Some(Missing::Dropped)
+                Some(MissingObject::Dropped)
             }
-            "42P01" | "1146" => Some(Missing::Table),
-            "1051" => Some(Missing::Dropped),
-            "1109" => Some(Missing::Qualifier),
-            "42703" | "1054" | "1072" => Some(Missing::Column),
-            "42883" if says("operator") => Some(Missing::Operator),
-            "42883" | "1128" | "1630" => Some(Missing::Function),
-            "1305" if begins(&["FUNCTION", "PROCEDURE"]) => Some(Missing::Function),
-            "42704" if begins(&["type \""]) => Some(Missing::Type),
-            "3F000" | "1049" => Some(Missing::Schema),
-            "1046" => Some(Missing::NoDatabase),
-            _ if says("no such table") || says("table not found") => Some(Missing::Table),
-            _ if says("no such column") || says("has no column named") => Some(Missing::Column),
-            _ if says("no such function") => Some(Missing::Function),
+            "42P01" | "1146" => Some(MissingObject::Table),
+            "1051" => Some(MissingObject::Dropped),
+            "1109" => Some(MissingObject::Qualifier),
+            "42703" | "1054" | "1072" => Some(MissingObject::Column),
+            "42883" if says("operator") => Some(MissingObject::Operator),
+            "42883" | "1128" | "1630" => Some(MissingObject::Function),
+            "1305" if begins(&["FUNCTION", "PROCEDURE"]) => Some(MissingObject::Function),
+            "42704" if begins(&["type \""]) => Some(MissingObject::Type),
+            "3F000" | "1049" => Some(MissingObject::Schema),
+            "1046" => Some(MissingObject::NoDatabase),
+            _ if says("no such table") || says("table not found") => Some(MissingObject::Table),
+            _ if says("no such column") || says("has no column named") => {
+                Some(MissingObject::Column)
+            }
+            _ if says("no such function") => Some(MissingObject::Function),
             _ => None,
         }
     }
 
     fn remedy(self, is_load: bool) -> &'static str {
         match self {
-            Missing::Table => "create it in [setup], or name the database that has it with --url",
-            Missing::Dropped => "write `if exists` before its name",
-            Missing::Qualifier => "add the table to the statement's `from`, or correct its alias",
-            Missing::Column if is_load => {
+            MissingObject::Table => {
+                "create it in [setup], or name the database that has it with --url"
+            }
+            MissingObject::Dropped => "write `if exists` before its name",
+            MissingObject::Qualifier => {
+                "add the table to the statement's `from`, or correct its alias"
+            }
+            MissingObject::Column if is_load => {
                 "correct its name in `columns`, or add it to the table's definition in [setup]"
             }
-            Missing::Column => {
+            MissingObject::Column => {
                 "correct its name in the statement, or add it to the table's definition in [setup]"
             }
-            Missing::Function => {
+            MissingObject::Function => {
                 "correct its name and the types of its arguments, or create it in [setup]"
             }
-            Missing::Operator => {
+            MissingObject::Operator => {
                 "cast one of the two sides to the type of the other, as in `cast(x as integer)`"
             }
-            Missing::Type => "correct its name, or create it or its extension in [setup]",
-            Missing::Schema => "correct its name, or create it in [setup]",
-            Missing::NoDatabase => "name a database in the URL, as in mysql://HOST/DATABASE",
+            MissingObject::Type => "correct its name, or create it or its extension in [setup]",
+            MissingObject::Schema => "correct its name, or create it in [setup]",
+            MissingObject::NoDatabase => "name a database in the URL, as in mysql://HOST/DATABASE",
         }
     }
 }
@@ -186,7 +192,7 @@ mod tests {
             script: None,
         };
         let code = Code::new(code);
-        of(Refused { place: &place, class, code, words, command }).unwrap_or_default()
+        of(RejectedStatement { place: &place, class, code, words, command }).unwrap_or_default()
     }
 
     #[test]

@@ -18,10 +18,10 @@ use crate::commands::{answer, experiment, run};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::ExperimentFile;
-use crate::kept_files::KeptFiles;
-use crate::reading::{self, AnyFile, Reading};
+use crate::reading::{self, AnyFile, ReadPurpose};
 use crate::record_file::RecordFile;
 use crate::recorded_experiment::{EXPERIMENT, PLANS, RecordedExperiment};
+use crate::unpacked_files::UnpackedFiles;
 
 pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
     let record = RecordFile::open(&args.record)?;
@@ -45,8 +45,8 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
         return Err(Complaint::new(sentence).help("leave it out"));
     }
     let mut run = run_args(args, &first.command)?;
-    let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
-    kept.replace(&mut run.file, &args.record);
+    let unpacked = UnpackedFiles::unpack(recorded.files(), &run.file.file)?;
+    unpacked.replace_file(&mut run.file, &args.record);
     let file = read_experiment(&run, recorded.fact(EXPERIMENT).unwrap_or_default())?;
     let executed = match experiment::execute(&run, &file)? {
         Ok(executed) => executed,
@@ -56,7 +56,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     if second.sweep.as_ref().is_some_and(|sweep| sweep.best.is_none()) {
         // The answer of such a sweep is a curve, which a repetition neither confirms nor
         // contradicts.
-        experiment::give(&second, &args.answer, TextForm::of(args.full))?;
+        experiment::print_answer(&second, &args.answer, TextForm::of(args.full))?;
         return Ok(executed.exit(&second, &args.answer));
     }
     let deltas = &file.experiment.deltas;
@@ -73,7 +73,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let outcome = repetition.outcome();
     // An INVALID result neither confirms nor contradicts.
     second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
-    experiment::give(&second, &args.answer, TextForm::of(args.full))?;
+    experiment::print_answer(&second, &args.answer, TextForm::of(args.full))?;
     Ok(match (executed.exit(&second, &args.answer), outcome) {
         (Exit::Success, RepetitionOutcome::Contradicts) => Exit::Missed,
         (exit, _) => exit,
@@ -96,18 +96,18 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
 
 /// Reads the experiment file, which must have the same question as the record.
 fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
-    let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
+    let reading = ReadPurpose { is_virtual: run.is_virtual, record: run.out.as_deref() };
     let AnyFile::Experiment(file) = reading::read_any(&run.file, reading)? else {
-        return Err(damaged("the file of the record is not an experiment file"));
+        return Err(damaged_record("the file of the record is not an experiment file"));
     };
     match file.experiment.to_text() == printed {
         true => Ok(*file),
-        false => Err(damaged("the files of the record do not make its experiment")),
+        false => Err(damaged_record("the files of the record do not make its experiment")),
     }
 }
 
 /// Returns the complaint about a record whose own files contradict it.
-fn damaged(sentence: &str) -> Complaint {
+fn damaged_record(sentence: &str) -> Complaint {
     let help = "the record is damaged, or was made by another version of Assay: use a copy of it, \
                 or that version";
     Complaint::new(sentence).help(help)
@@ -120,8 +120,8 @@ fn repeat_run(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Complaint> 
     // An unpacked record takes no room while the machine is measured.
     drop(record);
     let mut run = run_args(args, &first.command)?;
-    let kept = KeptFiles::unpack(&first.files, &run.file.file)?;
-    kept.replace(&mut run.file, &args.record);
+    let unpacked = UnpackedFiles::unpack(&first.files, &run.file.file)?;
+    unpacked.replace_file(&mut run.file, &args.record);
     let AnsweredRun { exit, record } = run::run_workload(&run, RunMode::of_run(&run))?;
     if record.exists() && !args.answer.json && !args.answer.markdown {
         print_side_by_side(&first.figures, &record)?;
@@ -153,7 +153,7 @@ fn print_side_by_side(first: &RunFigures, record: &Path) -> Result<(), Complaint
     answer::print(&format!("\n{text}"))
 }
 
-fn lacks_secret(name: &str) -> Complaint {
+fn missing_secret(name: &str) -> Complaint {
     Complaint::new(format!("the record does not hold the value of `{name}`, which is secret"))
         .help(format!("give it with --set {name}=VALUE"))
 }
@@ -165,7 +165,7 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
         Complaint::new(format!("the command of the record cannot be repeated: `{command}`"))
             .help("only runs and experiments of `assay run` can be repeated")
     };
-    let words = words(command).ok_or_else(unreadable)?;
+    let words = split_words(command).ok_or_else(unreadable)?;
     let Ok(Args { command: Command::Run(mut run) }) = Args::try_parse_from(words) else {
         return Err(unreadable());
     };
@@ -174,7 +174,7 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
         run.file.set.push((name.clone(), value.clone()));
     }
     if let Some((name, _)) = run.file.set.iter().find(|(_, value)| value == HIDDEN) {
-        return Err(lacks_secret(name));
+        return Err(missing_secret(name));
     }
     run.file.is_url_recorded = args.url.is_none();
     run.file.url = args.url.clone().or(run.file.url);
@@ -190,7 +190,7 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
 }
 
 /// Splits a command line of a record into words; `None` if a quote is not closed.
-fn words(command: &str) -> Option<Vec<String>> {
+fn split_words(command: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
     let mut is_quoted = false;
@@ -220,9 +220,12 @@ mod tests {
     fn command_of_a_record_is_split_as_a_shell_does() {
         for text in ["shop.ini", "it's", "", "a b", "sim:mm1?service=1ms&x='"] {
             let line = format!("assay run {}", shell_word(text));
-            assert_eq!(words(&line), Some(vec!["assay".into(), "run".into(), text.to_owned()]));
+            assert_eq!(
+                split_words(&line),
+                Some(vec!["assay".into(), "run".into(), text.to_owned()])
+            );
         }
-        assert_eq!(words("assay 'run"), None);
-        assert_eq!(words("  a   b "), Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(split_words("assay 'run"), None);
+        assert_eq!(split_words("  a   b "), Some(vec!["a".to_owned(), "b".to_owned()]));
     }
 }

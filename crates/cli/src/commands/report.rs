@@ -10,22 +10,22 @@ use crate::record_file::RecordFile;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
     let record = RecordFile::open(&args.record)?;
-    give(args, &record).map_err(|complaint| record.complaint(complaint))
+    print_report(args, &record).map_err(|complaint| record.complaint(complaint))
 }
 
-fn give(args: &ReportArgs, record: &RecordFile) -> Result<Exit, Complaint> {
-    if let Some(exit) = figures::of_report(args, record)? {
+fn print_report(args: &ReportArgs, record: &RecordFile) -> Result<Exit, Complaint> {
+    if let Some(exit) = figures::print_for_report(args, record)? {
         return Ok(exit);
     }
     match (args.environment, args.run) {
-        (true, run) => answer::environment(record.path(), run, args.answer.json),
+        (true, run) => answer::print_environment(record.path(), run, args.answer.json),
         (false, None) if record.is_experiment() => {
             let form = TextForm::of(args.full);
             match record.experiment() {
-                Ok(view) => experiment::of_record(&view, &args.answer, form),
+                Ok(view) => experiment::print_record(&view, &args.answer, form),
                 Err(error) => {
                     if let Some(view) = stored_runs::of_record(record)? {
-                        stored_runs::give(&view, &args.answer, form)?;
+                        stored_runs::print_runs(&view, &args.answer, form)?;
                     }
                     Err(error)
                 }
@@ -33,7 +33,7 @@ fn give(args: &ReportArgs, record: &RecordFile) -> Result<Exit, Complaint> {
         }
         (false, run) => {
             let form = TextForm::of(args.full);
-            answer::of_record(&record.read(run)?.view, &args.answer, form)
+            answer::print_record(&record.read(run)?.view, &args.answer, form)
         }
     }
 }

@@ -19,9 +19,9 @@ use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
 use crate::live_pages::LiveServers;
 use crate::outputs::{self, Outputs};
-use crate::reading::{self, AnyFile, Reading};
+use crate::reading::{self, AnyFile, ReadPurpose};
 use crate::workload_file::WorkloadFile;
-use crate::{read_files, signals, trust};
+use crate::{input_files, signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     match reading::read_any(&args.file, reading(args))? {
@@ -52,7 +52,7 @@ impl<'a> RunMode<'a> {
     /// Returns the mode of `assay run`.
     pub(crate) fn of_run(args: &'a RunArgs) -> RunMode<'a> {
         RunMode {
-            shown: if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits },
+            shown: if args.quiet { ProgressStyle::Silent } else { ProgressStyle::Automatic },
             op_log: args.op_log.as_deref().map(op_log),
             command: Box::new(|plan| command(args, plan)),
             needs_jobs: true,
@@ -77,8 +77,8 @@ pub(crate) fn run_workload(
     run_file(args, reading::read(&args.file, reading(args))?, run_mode)
 }
 
-fn reading(args: &RunArgs) -> Reading<'_> {
-    Reading { is_virtual: args.is_virtual, record: args.out.as_deref() }
+fn reading(args: &RunArgs) -> ReadPurpose<'_> {
+    ReadPurpose { is_virtual: args.is_virtual, record: args.out.as_deref() }
 }
 
 fn run_file(
@@ -99,19 +99,19 @@ fn run_file(
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
     let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
-    outputs::apart(&file, &outputs)?;
+    outputs::check_distinct(&file, &outputs)?;
     answer::check_cases(&args.answer, place.path())?;
     let servers = LiveServers::bind(args)?;
     let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
-    let calibration = if args.is_virtual { None } else { calibrate::kept() };
-    let inputs = read_files::of_workload(&file)?;
+    let calibration = if args.is_virtual { None } else { calibrate::stored_calibration() };
+    let inputs = input_files::of_workload(&file)?;
     let order = Order { op_log, calibration, inputs, label: args.label.clone(), ..order };
     let display = Arc::new(Display::new(shown, &order));
     let has_metrics = servers.have_metrics();
     let viewers = servers.start(&display)?;
     let shown = Arc::clone(&display);
-    signals::listen(stop, move |ending| shown.say(ending))?;
+    signals::listen(stop, move |ending| shown.announce_end(ending))?;
     let watching = Arc::clone(&display);
     let done = lab::run(order, Arc::clone(&display) as _, |live| {
         if has_metrics {
@@ -123,7 +123,7 @@ fn run_file(
         viewers.name_record(&done.record);
     }
     display.finish();
-    viewers.take_leave();
+    viewers.wait_for_viewers();
     let done = done.map_err(|error| order::complaint(&file, &error, LoadingCommand::Run))?;
     let record = done.record.clone();
     let exit = conclude(done, &args.answer, TextForm::of(args.full))?;
@@ -154,7 +154,7 @@ pub(crate) fn conclude(
     if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();
     }
-    answer::of_run(&done.record, done.end, done.record_error.as_ref(), args, form)
+    answer::print_run(&done.record, done.end, done.record_error.as_ref(), args, form)
 }
 
 fn op_log(path: &Path) -> OpLogPlan {

@@ -6,7 +6,7 @@ use crate::args::SelftestArgs;
 use crate::commands::answer::{print, print_document, style};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::findings::{Found, SelftestResult};
+use crate::findings::{SelftestFindings, SelftestResult};
 use crate::stderr;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
@@ -19,13 +19,13 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
     let tested = if args.real {
         let found = selftest::over_the_wire(depth, &mut show_step);
         let found = found.map_err(|error| Complaint::of(&error))?;
-        SelftestResult { depth: None, found: Found::Oracles(found) }
+        SelftestResult { depth: None, found: SelftestFindings::Oracles(found) }
     } else if args.mutations {
         let found = selftest::mutations(depth, &mut show_step);
-        SelftestResult { depth: Some(depth), found: Found::Mutations(found) }
+        SelftestResult { depth: Some(depth), found: SelftestFindings::Mutations(found) }
     } else {
         let found = selftest::oracles(depth, &mut show_step);
-        SelftestResult { depth: Some(depth), found: Found::Oracles(found) }
+        SelftestResult { depth: Some(depth), found: SelftestFindings::Oracles(found) }
     };
     if args.json {
         print_document(&tested.json())?;

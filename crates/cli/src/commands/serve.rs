@@ -11,8 +11,8 @@ use crate::args::ServeArgs;
 use crate::commands::answer;
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::listening::{Served, bind};
-use crate::record_list::{RecordList, Refreshed};
+use crate::listening::{ServedPages, bind};
+use crate::record_list::{RecordList, RefreshedList};
 use crate::recorded_pages::RecordedPages;
 use crate::{signals, stderr};
 
@@ -20,7 +20,7 @@ use crate::{signals, stderr};
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     let cache = UserFolder::Cache.path(|name| std::env::var_os(name));
     let list = RecordList::open(&args.folder, cache.as_deref());
-    let served = if args.read_only { Served::RecordsToRead } else { Served::Records };
+    let served = if args.read_only { ServedPages::ReadOnlyRecords } else { ServedPages::Records };
     let server = bind(&args.listen, served)?;
     read(args, &list)?;
     let (sender, ends) = sync_channel(2);
@@ -58,7 +58,7 @@ fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
 }
 
 /// Returns the warning about folders that cannot be read, which names the first one.
-fn unread_folders(found: &Refreshed) -> Option<Complaint> {
+fn unread_folders(found: &RefreshedList) -> Option<Complaint> {
     let folders = &found.rows[..found.unreadable_folders];
     let (first, others) = folders.split_first()?;
     let more = match others.len() as u64 {

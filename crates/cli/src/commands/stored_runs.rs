@@ -13,7 +13,7 @@ use crate::record_file::RecordFile;
 use crate::recorded_experiment::{EXPERIMENT, LABEL, QUESTION_REMEDY, VERSION};
 
 /// Prints the stored runs of an experiment.
-pub(crate) fn give(
+pub(crate) fn print_runs(
     view: &StoredRunsView,
     args: &AnswerArgs,
     form: TextForm,
@@ -23,7 +23,7 @@ pub(crate) fn give(
         (false, true) => answer::print(&report::stored_runs_markdown(view)),
         (false, false) => answer::print(&match form {
             TextForm::Short => report::stored_runs_text(view, false, &answer::short_style()),
-            TextForm::Full => report::stored_runs_text(view, true, &answer::unbroken()),
+            TextForm::Full => report::stored_runs_text(view, true, &answer::unwrapped_style()),
         }),
     }
 }

@@ -18,8 +18,8 @@ pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit, Complaint> {
 fn list() -> String {
     let width = builtin::ALL.iter().map(|builtin| builtin.name().len()).max().unwrap_or(0);
     let line = |builtin: &Builtin| {
-        let idea = builtin.idea().unwrap_or("(a file that the workload above reads)");
-        format!("{:width$}  {idea}\n", builtin.name())
+        let summary = builtin.summary().unwrap_or("(a file that the workload above reads)");
+        format!("{:width$}  {summary}\n", builtin.name())
     };
     builtin::ALL.iter().map(line).collect()
 }

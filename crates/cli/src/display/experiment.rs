@@ -18,9 +18,9 @@ pub(super) struct ExperimentProgress {
 
 /// The texts about an experiment in a snapshot of the display.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ExperimentWords {
+pub(super) struct ExperimentText {
     /// Current activity.
-    pub(super) doing: String,
+    pub(super) activity: String,
     /// Progress from 0 to 1, if it is known.
     pub(super) progress: Option<f64>,
     /// Earlier lines, the latest first.
@@ -38,9 +38,9 @@ impl ExperimentProgress {
     }
 
     /// Returns the texts about the experiment, with the phase and the progress of its run.
-    pub(super) fn words(&self, phase: &str, progress: Option<f64>) -> ExperimentWords {
+    pub(super) fn text(&self, phase: &str, progress: Option<f64>) -> ExperimentText {
         let latest = self.lines.back().cloned().unwrap_or_else(|| "starting".to_owned());
-        let doing = match self.is_running {
+        let activity = match self.is_running {
             true => format!("{latest}; {phase}"),
             false => latest,
         };
@@ -50,7 +50,7 @@ impl ExperimentProgress {
             (made / f64::from(most.max(1))).min(1.0)
         });
         let earlier = self.lines.iter().rev().skip(1).cloned().collect();
-        ExperimentWords { doing, progress, earlier }
+        ExperimentText { activity, progress, earlier }
     }
 }
 
@@ -59,20 +59,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_have_the_run_its_phase_and_the_lines_before() {
-        let words = |progress: &ExperimentProgress| progress.words("measuring", Some(0.5));
+    fn text_names_the_run_its_phase_and_earlier_lines() {
+        let words = |progress: &ExperimentProgress| progress.text("measuring", Some(0.5));
         let mut progress = ExperimentProgress::default();
-        assert_eq!(words(&progress).doing, "starting");
+        assert_eq!(words(&progress).activity, "starting");
         assert_eq!(words(&progress).progress, None);
         progress.add_line("run 2 of at most 4".to_owned(), Some((2, 4)));
         assert_eq!(words(&progress).progress, Some(0.25));
         progress.is_running = true;
         let now = words(&progress);
-        assert_eq!(now.doing, "run 2 of at most 4; measuring");
+        assert_eq!(now.activity, "run 2 of at most 4; measuring");
         assert_eq!(now.progress, Some(0.375));
         progress.add_line("run 2: VALID".to_owned(), None);
         let now = words(&progress);
-        assert_eq!((now.doing.as_str(), now.progress), ("run 2: VALID", Some(0.25)));
+        assert_eq!((now.activity.as_str(), now.progress), ("run 2: VALID", Some(0.25)));
         assert_eq!(now.earlier, ["run 2 of at most 4"]);
         (0..100).for_each(|n| progress.add_line(n.to_string(), None));
         assert_eq!(words(&progress).earlier.len(), MOST_LINES - 1);

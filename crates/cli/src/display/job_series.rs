@@ -8,7 +8,7 @@ use record::{Interval, LiveState};
 #[derive(Debug)]
 pub(super) struct SeriesOfJobs {
     /// Maximum number of values of a series over time.
-    most: usize,
+    max_values: usize,
     latest: Option<Interval>,
     jobs: Vec<JobSeries>,
 }
@@ -24,8 +24,8 @@ pub(super) struct JobSeries {
 
 impl SeriesOfJobs {
     /// Creates series over time that keep at most this number of values.
-    pub(super) fn keeping(most: usize) -> SeriesOfJobs {
-        SeriesOfJobs { most, latest: None, jobs: Vec::new() }
+    pub(super) fn with_capacity(max_values: usize) -> SeriesOfJobs {
+        SeriesOfJobs { max_values, latest: None, jobs: Vec::new() }
     }
 
     /// Adds the figures of an interval, unless they were added before. An earlier interval belongs
@@ -40,8 +40,8 @@ impl SeriesOfJobs {
         self.latest = Some(live.interval);
         self.jobs.resize(live.jobs.len(), JobSeries::default());
         for (series, job) in self.jobs.iter_mut().zip(&live.jobs) {
-            push(&mut series.achieved_per_s, job.achieved_per_s, self.most);
-            push(&mut series.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64), self.most);
+            push(&mut series.achieved_per_s, job.achieved_per_s, self.max_values);
+            push(&mut series.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64), self.max_values);
         }
     }
 
@@ -86,7 +86,7 @@ mod tests {
             at: Nanos::from_secs(u64::from(interval)),
             jobs: vec![job(f64::from(interval))],
         };
-        let mut series = SeriesOfJobs::keeping(30);
+        let mut series = SeriesOfJobs::with_capacity(30);
         assert!(series.jobs().is_empty());
         for interval in [0, 0, 1, 1, 1, 2] {
             series.add(&live(interval));

@@ -7,14 +7,15 @@ use archive::LiveView;
 use base::Nanos;
 use workload::Warmup;
 
-use super::picture::{COLUMNS, Picture, Row, awaiting, percent};
-use super::state::{Phase, Reports, Shared, State};
-use super::words::clock;
+use super::formats::clock;
+use super::snapshot::{COLUMNS, DisplaySnapshot, Row, percent, waiting_line};
+use super::state::{Phase, ReportInterval, Shared, State};
 use crate::stderr;
 
-/// Longest run that is reported every second; longer ones are reported every [`SELDOM`] seconds.
-const SHORT: Nanos = Nanos::from_secs(60);
-const SELDOM: u64 = 10;
+/// Longest run that is reported every second; longer ones are reported every
+/// [`LONG_RUN_INTERVAL_S`] seconds.
+const SHORT_RUN: Nanos = Nanos::from_secs(60);
+const LONG_RUN_INTERVAL_S: u64 = 10;
 
 /// Shortest interval between two lines of a load, except for its last line.
 const LOAD_STEP: Nanos = Nanos::from_secs(1);
@@ -40,7 +41,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
 /// The lines written so far, to avoid repetitions.
 #[derive(Default)]
 struct Lines {
-    said: Option<PhaseLine>,
+    last_phase: Option<PhaseLine>,
     /// The pipes that were already reported as waiting for a writer.
     awaited: Vec<String>,
     /// The time of the latest report, in seconds after time zero.
@@ -52,15 +53,15 @@ impl Lines {
     fn next(&mut self, state: &State) -> Vec<String> {
         let mut lines = Vec::new();
         let phrase = PhaseLine::of(state);
-        let is_new = self.said.as_ref().is_none_or(|said| said.is_followed_by(&phrase));
+        let is_new = self.last_phase.as_ref().is_none_or(|last| last.needs_line_for(&phrase));
         if is_new && state.phase != Phase::Starting {
             lines.push(phrase.line.clone());
-            self.said = Some(phrase);
+            self.last_phase = Some(phrase);
         }
         for pipe in &state.awaited {
             if !self.awaited.contains(pipe) {
                 self.awaited.push(pipe.clone());
-                lines.push(awaiting(pipe));
+                lines.push(waiting_line(pipe));
             }
         }
         lines.extend(self.report(state));
@@ -70,25 +71,25 @@ impl Lines {
     fn report(&mut self, state: &State) -> Vec<String> {
         let Some(live) = state.live.as_ref().and_then(LiveView::latest) else { return Vec::new() };
         let second = live.at.0 / 1_000_000_000;
-        let Some(step) = state.step() else { return Vec::new() };
+        let Some(step) = state.report_interval_s() else { return Vec::new() };
         if self.reported.is_some_and(|reported| second < reported + step) {
             return Vec::new();
         }
         self.reported = Some(second);
-        let picture = Picture::of(state);
-        picture.rows.iter().map(|row| line(live.at, row)).collect()
+        let snapshot = DisplaySnapshot::of(state);
+        snapshot.rows.iter().map(|row| line(live.at, row)).collect()
     }
 }
 
 impl State {
     /// Returns the interval between two reports, in seconds; `None` if there are none.
-    fn step(&self) -> Option<u64> {
-        let is_short = self.duration.is_some_and(|duration| duration <= SHORT);
+    fn report_interval_s(&self) -> Option<u64> {
+        let is_short = self.duration.is_some_and(|duration| duration <= SHORT_RUN);
         match self.reports {
-            Reports::Fitting if is_short => Some(1),
-            Reports::Fitting => Some(SELDOM),
-            Reports::Each(seconds) => Some(seconds),
-            Reports::Never => None,
+            ReportInterval::ByLength if is_short => Some(1),
+            ReportInterval::ByLength => Some(LONG_RUN_INTERVAL_S),
+            ReportInterval::Seconds(seconds) => Some(seconds),
+            ReportInterval::Never => None,
         }
     }
 }
@@ -113,7 +114,7 @@ struct LoadProgress {
 impl LoadProgress {
     /// Returns true if the progress is worth a new line: another tenth of the table and at least a
     /// second, or the end.
-    fn is_followed_by(self, next: LoadProgress) -> bool {
+    fn needs_line_for(self, next: LoadProgress) -> bool {
         let tenth = next.percent / 10 > self.percent / 10;
         let is_last = next.percent == 100 && self.percent < 100;
         is_last || (tenth && next.elapsed >= self.elapsed + LOAD_STEP)
@@ -129,7 +130,7 @@ impl PhaseLine {
             | Phase::Loading { .. }
             | Phase::Counting { .. }
             | Phase::Opening
-            | Phase::Teardown { .. } => Picture::of(state).doing,
+            | Phase::Teardown { .. } => DisplaySnapshot::of(state).activity,
         };
         let (key, part) = match &state.phase {
             Phase::Loading { table, rows, of, elapsed } => {
@@ -142,9 +143,9 @@ impl PhaseLine {
     }
 
     /// Returns true if `next` is worth a new line.
-    fn is_followed_by(&self, next: &PhaseLine) -> bool {
+    fn needs_line_for(&self, next: &PhaseLine) -> bool {
         match (self.part, next.part) {
-            (Some(part), Some(next_part)) if self.key == next.key => part.is_followed_by(next_part),
+            (Some(part), Some(next_part)) if self.key == next.key => part.needs_line_for(next_part),
             (_, _) => self.key != next.key,
         }
     }
@@ -177,7 +178,7 @@ fn line(at: Nanos, row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::display::picture::tests::state;
+    use crate::display::snapshot::tests::state;
     use base::Stamp;
 
     #[test]
@@ -234,12 +235,12 @@ mod tests {
     fn reports_follow_the_requested_interval() {
         let step = |reports, duration| {
             let duration = Some(Nanos::from_secs(duration));
-            State { reports, duration, ..state() }.step()
+            State { reports, duration, ..state() }.report_interval_s()
         };
-        assert_eq!(step(Reports::Fitting, 60), Some(1));
-        assert_eq!(step(Reports::Fitting, 61), Some(SELDOM));
-        assert_eq!(step(Reports::Each(5), 61), Some(5));
-        assert_eq!(step(Reports::Never, 60), None);
+        assert_eq!(step(ReportInterval::ByLength, 60), Some(1));
+        assert_eq!(step(ReportInterval::ByLength, 61), Some(LONG_RUN_INTERVAL_S));
+        assert_eq!(step(ReportInterval::Seconds(5), 61), Some(5));
+        assert_eq!(step(ReportInterval::Never, 60), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::experiment::ExperimentProgress;
 const REFRESH: Duration = Duration::from_millis(250);
 
 /// The message when a statement that may take hours is cancelled.
-pub(super) const GIVING_UP: &str = "ending the run: the running statement is given up";
+pub(super) const CANCELLING: &str = "ending the run: the running statement is cancelled";
 
 /// The message after the second Ctrl-C.
 pub(super) const AT_ONCE: &str = "ending the run at once";
@@ -27,11 +27,11 @@ pub(super) struct Shared {
 
 /// The interval of job reports in plain lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reports {
+pub(crate) enum ReportInterval {
     /// An interval that depends on the length of the run.
-    Fitting,
+    ByLength,
     /// A fixed interval, in seconds.
-    Each(u64),
+    Seconds(u64),
     /// No job reports, only phases.
     Never,
 }
@@ -47,12 +47,12 @@ pub(super) struct State {
     /// True if every job ends by itself.
     pub(super) ends_by_itself: bool,
     pub(super) is_virtual: bool,
-    pub(super) reports: Reports,
+    pub(super) reports: ReportInterval,
     pub(super) phase: Phase,
     /// Pipes without a writer, as the jobs name them.
     pub(super) awaited: Vec<String>,
     /// True if the live view owns the last lines of the terminal and overwrites other output there.
-    pub(super) is_painted: bool,
+    pub(super) has_live_view: bool,
     pub(super) live: Option<LiveView>,
     /// The progress of the experiment that the run is part of, if there is one.
     pub(super) experiment: Option<ExperimentProgress>,
@@ -92,7 +92,7 @@ pub(crate) enum Interruption {
     /// After finishing the requests in flight.
     Finishing,
     /// After cancelling the current statement, which is not measured.
-    GivingUp,
+    Cancelling,
     AtOnce,
 }
 
@@ -130,19 +130,22 @@ impl State {
             duration: order.plan.duration,
             ends_by_itself: order.plan.jobs.iter().all(Job::ends_by_itself),
             is_virtual: order.options.is_virtual,
-            reports: Reports::Fitting,
+            reports: ReportInterval::ByLength,
             secrets: order.plan.secrets(),
-            ..State::titled(format!("{} on {}", order.workload, targets(order)))
+            ..State::with_title(format!("{} on {}", order.workload, targets(order)))
         }
     }
 
     /// Returns the state of an experiment before its first run.
     pub(super) fn of_experiment(ask: &str) -> State {
-        State { experiment: Some(ExperimentProgress::default()), ..State::titled(ask.to_owned()) }
+        State {
+            experiment: Some(ExperimentProgress::default()),
+            ..State::with_title(ask.to_owned())
+        }
     }
 
     /// Returns a state before anything began, without jobs.
-    fn titled(title: String) -> State {
+    fn with_title(title: String) -> State {
         State {
             title,
             jobs: Vec::new(),
@@ -150,10 +153,10 @@ impl State {
             duration: None,
             ends_by_itself: false,
             is_virtual: false,
-            reports: Reports::Never,
+            reports: ReportInterval::Never,
             phase: Phase::Starting,
             awaited: Vec::new(),
-            is_painted: false,
+            has_live_view: false,
             ending: None,
             live: None,
             experiment: None,
@@ -185,15 +188,15 @@ impl State {
 
     /// Records the way in which the run will end; returns the line to print if no live view shows
     /// it.
-    pub(super) fn say(&mut self, ending: Interruption) -> Option<&'static str> {
+    pub(super) fn announce_end(&mut self, ending: Interruption) -> Option<&'static str> {
         let ending = match (ending, &self.phase) {
             (
                 Interruption::Finishing,
                 Phase::Setup { .. } | Phase::Counting { .. } | Phase::Teardown { .. },
-            ) => Interruption::GivingUp,
+            ) => Interruption::Cancelling,
             (ending, _) => ending,
         };
-        if self.is_painted && !self.finished {
+        if self.has_live_view && !self.finished {
             self.ending = Some(ending);
             return None;
         }
@@ -201,7 +204,7 @@ impl State {
             Interruption::Finishing => {
                 "ending the run: open requests are finished; a second interrupt ends it at once"
             }
-            Interruption::GivingUp => GIVING_UP,
+            Interruption::Cancelling => CANCELLING,
             Interruption::AtOnce => AT_ONCE,
         })
     }
@@ -232,22 +235,22 @@ fn targets(order: &Order) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::display::picture::tests::state;
+    use crate::display::snapshot::tests::state;
 
     #[test]
     fn end_is_shown_within_the_live_view() {
         let mut plain = state();
         let line = "ending the run: open requests are finished; a second interrupt ends it at once";
-        assert_eq!(plain.say(Interruption::Finishing), Some(line));
+        assert_eq!(plain.announce_end(Interruption::Finishing), Some(line));
         assert_eq!(plain.ending, None);
         let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };
-        assert_eq!(setup.say(Interruption::Finishing), Some(GIVING_UP));
+        assert_eq!(setup.announce_end(Interruption::Finishing), Some(CANCELLING));
         let mut teardown = State { phase: Phase::Teardown { done: 0, of: 1 }, ..state() };
-        assert_eq!(teardown.say(Interruption::Finishing), Some(GIVING_UP));
-        let mut painted = State { is_painted: true, ..state() };
-        assert_eq!(painted.say(Interruption::Finishing), None);
+        assert_eq!(teardown.announce_end(Interruption::Finishing), Some(CANCELLING));
+        let mut painted = State { has_live_view: true, ..state() };
+        assert_eq!(painted.announce_end(Interruption::Finishing), None);
         assert_eq!(painted.ending, Some(Interruption::Finishing));
         let mut over = State { finished: true, ..painted };
-        assert_eq!(over.say(Interruption::AtOnce), Some("ending the run at once"));
+        assert_eq!(over.announce_end(Interruption::AtOnce), Some("ending the run at once"));
     }
 }

@@ -12,30 +12,30 @@ use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
 use report::{SparklineBottom, sparkline};
 
 use super::job_series::SeriesOfJobs;
-use super::picture::{COLUMNS, Picture, Row, SeriesRow};
+use super::snapshot::{COLUMNS, DisplaySnapshot, Row, SeriesRow};
 use super::state::Shared;
 use crate::stderr;
 
 /// Shortest interval between two repaints.
-const LEAST: Nanos = Nanos::from_millis(100);
+const MIN_REPAINT_INTERVAL: Nanos = Nanos::from_millis(100);
 
 /// The widths of the number columns, with spacing, and of the progress bar, in characters.
 const WIDTHS: [usize; COLUMNS.len() - 1] = [11, 12, 9, 9, 10, 11, 9];
-const BAR: usize = 40;
+const BAR_WIDTH: usize = 40;
 
 /// The number columns in the order in which they are dropped on a narrow terminal: in flight,
 /// queued, p50, offered, errors. Achieved rate and p99 always stay.
 const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 
 /// The maximum width of a job name, in characters, for which number columns are dropped.
-const NAME: usize = 16;
+const NAME_WIDTH: usize = 16;
 
 /// The maximum number of intervals in a sparkline, and the minimum number for one to be drawn.
-const BARS: usize = 30;
-const FEWEST_BARS: usize = 6;
+const MAX_BARS: usize = 30;
+const MIN_BARS: usize = 6;
 
 /// The maximum number of pipes without a writer that are shown.
-const PIPES: usize = 2;
+const MAX_PIPES: usize = 2;
 
 /// Maximum number of values of a series over time in a terminal.
 const MOST_VALUES: usize = 30;
@@ -54,7 +54,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
         let terminal = Term::stderr();
         let mut painted = 0;
         let mut latest: Option<Stamp> = None;
-        let mut series = SeriesOfJobs::keeping(MOST_VALUES);
+        let mut series = SeriesOfJobs::with_capacity(MOST_VALUES);
         loop {
             let state = shared.wait();
             if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {
@@ -66,7 +66,7 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
                 return;
             }
             let now = Monotonic.now();
-            if latest.is_some_and(|latest| now.since(latest) < LEAST) {
+            if latest.is_some_and(|latest| now.since(latest) < MIN_REPAINT_INTERVAL) {
                 continue;
             }
             latest = Some(now);
@@ -76,8 +76,8 @@ pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
                 height: usize::from(height).max(4) - 1,
                 width: usize::from(width).max(9) - 1,
             };
-            let picture = Picture::of(&state).with_series(&state, series.jobs());
-            let lines = lines(&picture, size);
+            let snapshot = DisplaySnapshot::of(&state).with_series(&state, series.jobs());
+            let lines = lines(&snapshot, size);
             paint(painted, &lines);
             painted = lines.len();
         }
@@ -104,16 +104,16 @@ fn frame(painted: usize, lines: &[String]) -> String {
     frame
 }
 
-/// Lays out the picture as lines of text that fit the size.
-fn lines(picture: &Picture, size: Size) -> Vec<String> {
-    let mut lines = vec![shortened(&picture.title, size.width), progress(picture, size.width)];
-    lines.extend(picture.awaited.iter().take(PIPES).map(|line| shortened(line, size.width)));
-    if picture.rows.is_empty() {
+/// Lays out the snapshot as lines of text that fit the size.
+fn lines(snapshot: &DisplaySnapshot, size: Size) -> Vec<String> {
+    let mut lines = vec![shortened(&snapshot.title, size.width), progress(snapshot, size.width)];
+    lines.extend(snapshot.awaited.iter().take(MAX_PIPES).map(|line| shortened(line, size.width)));
+    if snapshot.rows.is_empty() {
         return lines;
     }
     let room = size.height.saturating_sub(lines.len() + 1);
-    let shown = if picture.rows.len() <= room { room } else { room.saturating_sub(1) };
-    let (rows, more) = picture.rows.split_at(shown.min(picture.rows.len()));
+    let shown = if snapshot.rows.len() <= room { room } else { room.saturating_sub(1) };
+    let (rows, more) = snapshot.rows.split_at(shown.min(snapshot.rows.len()));
     let table = Table::of(rows, size.width);
     lines.push(table.line(&COLUMNS.map(str::to_owned)));
     lines.extend(rows.iter().map(|row| table.line(row)));
@@ -124,26 +124,26 @@ fn lines(picture: &Picture, size: Size) -> Vec<String> {
     }
     // On a small terminal these lines are omitted; the final answer has the busiest component, with
     // its evidence.
-    let room = size.height.saturating_sub(lines.len() + usize::from(picture.busiest.is_some()));
+    let room = size.height.saturating_sub(lines.len() + usize::from(snapshot.busiest.is_some()));
     lines.extend(
-        series_lines(&picture.series_rows, size.width).into_iter().take(room.min(rows.len())),
+        series_lines(&snapshot.series_rows, size.width).into_iter().take(room.min(rows.len())),
     );
-    let last = picture.busiest.iter().filter(|_| lines.len() < size.height);
+    let last = snapshot.busiest.iter().filter(|_| lines.len() < size.height);
     lines.extend(last.map(|line| shortened(line, size.width)).collect::<Vec<_>>());
     lines
 }
 
 /// Returns the phase line, with a progress bar if there is room.
-fn progress(picture: &Picture, width: usize) -> String {
-    let doing = printable(&picture.doing);
-    let room = width.saturating_sub(measure_text_width(&doing) + 1).min(BAR);
-    match picture.progress {
-        Some(part) if room >= BAR / 4 => {
+fn progress(snapshot: &DisplaySnapshot, width: usize) -> String {
+    let activity = printable(&snapshot.activity);
+    let room = width.saturating_sub(measure_text_width(&activity) + 1).min(BAR_WIDTH);
+    match snapshot.progress {
+        Some(part) if room >= BAR_WIDTH / 4 => {
             let full = ((part * room as f64).round() as usize).min(room);
             let bar = format!("{}{}", "━".repeat(full), "─".repeat(room - full));
-            format!("{bar} {doing}")
+            format!("{bar} {activity}")
         }
-        Some(_) | None => shortened(&doing, width),
+        Some(_) | None => shortened(&activity, width),
     }
 }
 
@@ -152,13 +152,13 @@ fn series_lines(rows: &[SeriesRow], width: usize) -> Vec<String> {
     let longest = |text: fn(&SeriesRow) -> &str| {
         rows.iter().map(|row| measure_text_width(&printable(text(row)))).max().unwrap_or(0)
     };
-    let name = longest(|row| &row.name).min(NAME);
+    let name = longest(|row| &row.name).min(NAME_WIDTH);
     let greatest = [longest(|row| &row.series[0].greatest), longest(|row| &row.series[1].greatest)];
     let Some(first) = rows.first() else { return Vec::new() };
     let labels: usize = first.series.iter().map(|series| series.name.len()).sum();
     let taken = name + labels + greatest.iter().sum::<usize>() + 2 * "    max ".len();
-    let bars = (width.saturating_sub(taken) / 2).min(BARS);
-    if bars < FEWEST_BARS {
+    let bars = (width.saturating_sub(taken) / 2).min(MAX_BARS);
+    if bars < MIN_BARS {
         return Vec::new();
     }
     let line = |row: &SeriesRow| {
@@ -196,7 +196,7 @@ impl Table {
         let mut shows = [true; WIDTHS.len()];
         let mut left = width.saturating_sub(WIDTHS.iter().sum());
         for column in LEAST_IMPORTANT {
-            if left >= longest.min(NAME) {
+            if left >= longest.min(NAME_WIDTH) {
                 break;
             }
             shows[column] = false;
@@ -222,16 +222,16 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::display::picture::Series;
+    use crate::display::snapshot::Series;
 
     fn row(name: &str) -> Row {
         [name, "3,002", "2,998", "1.40 ms", "9.20 ms", "0", "3", "0"].map(str::to_owned)
     }
 
-    fn picture(names: &[&str]) -> Picture {
-        Picture {
+    fn snapshot(names: &[&str]) -> DisplaySnapshot {
+        DisplaySnapshot {
             title: "shop.ini on sim:mm1".to_owned(),
-            doing: "measuring, 00:30 of 01:00".to_owned(),
+            activity: "measuring, 00:30 of 01:00".to_owned(),
             awaited: Vec::new(),
             busiest: None,
             progress: Some(0.25),
@@ -240,8 +240,8 @@ mod tests {
         }
     }
 
-    /// Returns a picture with the series over time of these jobs.
-    fn picture_with_series(names: &[&str]) -> Picture {
+    /// Returns a snapshot with the series over time of these jobs.
+    fn snapshot_with_series(names: &[&str]) -> DisplaySnapshot {
         let series = |name, values: &[f64], greatest: &str| Series {
             name,
             values: values.to_vec(),
@@ -254,11 +254,11 @@ mod tests {
                 series("p99", &[1e6, 7e6, f64::NAN], "7.00 ms"),
             ],
         };
-        Picture { series_rows: names.iter().map(row).collect(), ..picture(names) }
+        DisplaySnapshot { series_rows: names.iter().map(row).collect(), ..snapshot(names) }
     }
 
-    fn painted(picture: &Picture, height: usize, width: usize) -> String {
-        let lines = lines(picture, Size { height, width });
+    fn painted(snapshot: &DisplaySnapshot, height: usize, width: usize) -> String {
+        let lines = lines(snapshot, Size { height, width });
         assert!(lines.iter().all(|line| measure_text_width(line) <= width), "{lines:?}");
         lines.join("\n")
     }
@@ -270,34 +270,34 @@ shop.ini on sim:mm1
 ━━━━━━━━━━────────────────────────────── measuring, 00:30 of 01:00
 job   offered/s  achieved/s      p50      p99    errors  in flight   queued
 read      3,002       2,998  1.40 ms  9.20 ms         0          3        0";
-        assert_eq!(painted(&picture(&["read"]), 23, 79), expected);
+        assert_eq!(painted(&snapshot(&["read"]), 23, 79), expected);
     }
 
     #[test]
     fn pipes_without_writers_are_shown_above_the_table() {
         let awaited = ["a", "b", "c"].map(|pipe| format!("waiting for `{pipe}`")).to_vec();
-        let picture = Picture { awaited, ..picture(&[]) };
+        let snapshot = DisplaySnapshot { awaited, ..snapshot(&[]) };
         let expected = "\
 shop.ini on sim:mm1
 ━━━━━━━━━━────────────────────────────── measuring, 00:30 of 01:00
 waiting for `a`
 waiting for `b`";
-        assert_eq!(painted(&picture, 23, 79), expected);
+        assert_eq!(painted(&snapshot, 23, 79), expected);
     }
 
     #[test]
     fn busiest_component_is_shown_below_the_table_if_it_fits() {
         let busiest = Some("busiest: the database's processors, 97 %".to_owned());
-        let picture = Picture { busiest, ..picture(&["read"]) };
-        let last = |height| painted(&picture, height, 79).lines().last().map(str::to_owned);
+        let snapshot = DisplaySnapshot { busiest, ..snapshot(&["read"]) };
+        let last = |height| painted(&snapshot, height, 79).lines().last().map(str::to_owned);
         assert_eq!(last(23).as_deref(), Some("busiest: the database's processors, 97 %"));
         assert!(last(4).is_some_and(|line| line.starts_with("read")));
     }
 
     #[test]
-    fn courses_of_throughput_and_p99_follow_the_table() {
-        let picture = picture_with_series(&["read", "w"]);
-        let text = painted(&picture, 23, 79);
+    fn series_of_throughput_and_p99_follow_the_table() {
+        let snapshot = snapshot_with_series(&["read", "w"]);
+        let text = painted(&snapshot, 23, 79);
         let lines: Vec<&str> = text.lines().skip(5).collect();
         assert_eq!(
             lines,
@@ -307,15 +307,15 @@ waiting for `b`";
             ]
         );
         // Table and series of a low terminal; a narrow one has no room for bars.
-        let lines = |height, width| painted(&picture, height, width).lines().count();
+        let lines = |height, width| painted(&snapshot, height, width).lines().count();
         assert_eq!([lines(7, 79), lines(6, 79), lines(5, 79), lines(23, 50)], [7, 6, 5, 5]);
     }
 
     #[test]
     fn series_shows_the_latest_intervals() {
-        let mut picture = picture_with_series(&["read"]);
-        picture.series_rows[0].series[0].values = (0..30).map(f64::from).collect();
-        let text = painted(&picture, 23, 65);
+        let mut snapshot = snapshot_with_series(&["read"]);
+        snapshot.series_rows[0].series[0].values = (0..30).map(f64::from).collect();
+        let text = painted(&snapshot, 23, 65);
         let line = text.lines().last().unwrap();
         let drawn = line.split(' ').nth(3).unwrap();
         assert!(!drawn.contains('▁') && drawn.ends_with('█'), "{line}");
@@ -328,18 +328,18 @@ shop.ini on sim:mm1
 ━━━━━━━━━━────────────────────────────── measuring, 00:30 of 01:00
 job                  offered/s  achieved/s      p50      p99    errors   queued
 a-job-with-a-long-…      3,002       2,998  1.40 ms  9.20 ms         0        0";
-        assert_eq!(painted(&picture(&["a-job-with-a-long-name"]), 23, 79), expected);
+        assert_eq!(painted(&snapshot(&["a-job-with-a-long-name"]), 23, 79), expected);
         let expected = "\
 shop.ini on sim:mm1
 measuring, 00:30 of 01:…
 job  achieved/s      p99
 a-…       2,998  9.20 ms";
-        assert_eq!(painted(&picture(&["a-job"]), 23, 24), expected);
+        assert_eq!(painted(&snapshot(&["a-job"]), 23, 24), expected);
     }
 
     #[test]
     fn wide_characters_count_as_two_columns() {
-        let lines = lines(&picture(&["顧客の注文を読む"]), Size { height: 23, width: 79 });
+        let lines = lines(&snapshot(&["顧客の注文を読む"]), Size { height: 23, width: 79 });
         let widths: Vec<usize> = lines[2..].iter().map(|line| measure_text_width(line)).collect();
         assert_eq!(widths[0], widths[1]);
     }
@@ -347,14 +347,14 @@ a-…       2,998  9.20 ms";
     #[test]
     fn names_of_files_jobs_and_tables_cannot_act_on_the_terminal() {
         let odd = "a\x1b[2J\nb\u{9b}31m\u{202e}c";
-        let picture = Picture {
+        let snapshot = DisplaySnapshot {
             title: odd.to_owned(),
-            doing: format!("loading {odd}"),
+            activity: format!("loading {odd}"),
             awaited: vec![odd.to_owned()],
             busiest: Some(odd.to_owned()),
-            ..picture_with_series(&[odd])
+            ..snapshot_with_series(&[odd])
         };
-        let lines = lines(&picture, Size { height: 23, width: 79 });
+        let lines = lines(&snapshot, Size { height: 23, width: 79 });
         assert_eq!(lines.len(), 7, "{lines:?}");
         assert!(lines.iter().all(|line| !line.contains(base::is_terminal_control)), "{lines:?}");
     }
@@ -362,11 +362,11 @@ a-…       2,998  9.20 ms";
     #[test]
     fn jobs_that_do_not_fit_are_counted() {
         let names = vec!["a"; 33];
-        let text = painted(&picture(&names), 10, 79);
+        let text = painted(&snapshot(&names), 10, 79);
         assert_eq!(text.lines().count(), 10);
         assert_eq!(text.lines().last(), Some("… 27 more jobs"));
-        assert_eq!(painted(&picture(&names[..7]), 10, 79).lines().count(), 10);
-        assert_eq!(painted(&picture(&names), 36, 79).lines().count(), 36);
+        assert_eq!(painted(&snapshot(&names[..7]), 10, 79).lines().count(), 10);
+        assert_eq!(painted(&snapshot(&names), 36, 79).lines().count(), 36);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use archive::LiveView;
 use report::{LiveRunView, LiveSeries};
 
 use super::job_series::{JobSeries, SeriesOfJobs};
-use super::picture::{COLUMNS, Picture};
+use super::snapshot::{COLUMNS, DisplaySnapshot};
 use super::state::{JobTitle, Shared, State};
 
 /// Maximum number of seconds of a series over time: five minutes.
@@ -21,7 +21,7 @@ pub(crate) struct Watcher {
 
 impl Watcher {
     pub(super) fn new(shared: Arc<Shared>) -> Watcher {
-        Watcher { shared, series: Mutex::new(SeriesOfJobs::keeping(MOST_SECONDS)) }
+        Watcher { shared, series: Mutex::new(SeriesOfJobs::with_capacity(MOST_SECONDS)) }
     }
 
     /// Keeps the series over time of the jobs up to date until the run ends.
@@ -51,24 +51,24 @@ impl Watcher {
     }
 
     fn view(&self, state: &State) -> LiveRunView {
-        let picture = Picture::of(state);
-        let words = state.experiment.as_ref();
-        let words = words.map(|experiment| experiment.words(&picture.doing, picture.progress));
-        let (doing, progress, earlier) = match words {
-            Some(words) => (words.doing, words.progress, words.earlier),
-            None => (picture.doing, picture.progress, Vec::new()),
+        let snapshot = DisplaySnapshot::of(state);
+        let texts = state.experiment.as_ref();
+        let texts = texts.map(|experiment| experiment.text(&snapshot.activity, snapshot.progress));
+        let (doing, progress, earlier) = match texts {
+            Some(texts) => (texts.activity, texts.progress, texts.earlier),
+            None => (snapshot.activity, snapshot.progress, Vec::new()),
         };
         let series = self.series(state);
         let names = state.jobs.iter().zip(series.jobs());
         LiveRunView {
-            title: picture.title,
+            title: snapshot.title,
             doing,
             progress,
-            notes: picture.busiest.into_iter().chain(picture.awaited).chain(earlier).collect(),
+            notes: snapshot.busiest.into_iter().chain(snapshot.awaited).chain(earlier).collect(),
             columns: COLUMNS.to_vec(),
-            rows: picture.rows.into_iter().map(Vec::from).collect(),
+            rows: snapshot.rows.into_iter().map(Vec::from).collect(),
             interval: series.latest(),
-            series: names.map(|(title, series)| of_job(title, series)).collect(),
+            series: names.map(|(title, series)| live_series(title, series)).collect(),
         }
     }
 
@@ -82,7 +82,7 @@ impl Watcher {
     }
 }
 
-fn of_job(title: &JobTitle, series: &JobSeries) -> LiveSeries {
+fn live_series(title: &JobTitle, series: &JobSeries) -> LiveSeries {
     let values = |values: &VecDeque<f64>| {
         values.iter().map(|value| value.is_finite().then_some(*value)).collect()
     };

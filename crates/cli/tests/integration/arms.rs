@@ -8,10 +8,10 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 use testbed::{Kind, Options, Server, Tls};
 
-use crate::ended::assert_ended;
-use crate::example::assert_keeps_to;
-use crate::liar::{FaultyServer, TlsAnswer};
-use crate::support::{CommandResult, Place, Running, number, wait_until};
+use crate::example::assert_matches_schema;
+use crate::experiment_end::assert_ended;
+use crate::faulty_server::{FaultyServer, TlsAnswer};
+use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\
@@ -20,21 +20,21 @@ const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
 const SQLITE: &str = "duration = 200ms\n[read]\nquery = select 1\nconcurrency = 1\nthink = 5ms\n";
 
 /// Returns a folder with a workload and an experiment of two arms.
-fn place(workload: &str, arms: &str) -> Place {
-    let place = Place::new();
+fn place(workload: &str, arms: &str) -> TestFolder {
+    let place = TestFolder::new();
     place.write("read.ini", workload);
     let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\ndifferences = several\n";
     place.write("e.ini", format!("{question}{arms}"));
     place
 }
 
-fn run(place: &Place, more: &[&str]) -> CommandResult {
+fn run(place: &TestFolder, more: &[&str]) -> CommandResult {
     let line = ["run", "e.ini", "--out", "r.assay", "--allow-commands", "--quiet"];
     place.assay(&[&line[..], more].concat())
 }
 
 /// Returns the values that a query on the record returns.
-fn values(place: &Place, sql: &str) -> Vec<String> {
+fn values(place: &TestFolder, sql: &str) -> Vec<String> {
     let record = Connection::open(place.at("r.assay")).unwrap();
     let mut select = record.prepare(sql).unwrap();
     let rows = select.query_map([], |row| row.get(0)).unwrap();
@@ -91,7 +91,7 @@ fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
     let place = place(&READ.replace("postgres", "mariadb"), arms);
     let ran = run(&place, &["--json"]).expect(3);
     let document = ran.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(
         (&document["verdict"], &document["state"]),
         (&"INVALID".into(), &"not-in-effect".into())
@@ -104,7 +104,7 @@ fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
 const TLS: &str = "[arm plain]\noption.tls = off\n[arm tls]\noption.tls = require\n";
 
 /// Returns the TLS versions of an arm's connections, as reported by the client and by the server.
-fn tls_of(place: &Place, arm: &str) -> Vec<String> {
+fn tls_of(place: &TestFolder, arm: &str) -> Vec<String> {
     let value = format!(
         "select distinct name || ' ' || value from setting join run using (run) \
          where arm = '{arm}' and name in ('client_tls_version', 'ssl_version') order by 1"
@@ -122,7 +122,7 @@ fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
     assert_eq!(tls_of(&place, "plain"), ["client_tls_version none", "ssl_version empty"]);
     let words = " undeclared fact: the client's connection of `tls` uses TLSv1.3, and the server \
                  reports one without TLS (ssl_version is `empty`): TLS ends between them ";
-    assert!(ran.said().contains(words), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(words), "{}", ran.stdout);
     assert!(!ran.stdout.contains("is not in effect"), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
     let fact = serde_json::json!([
@@ -179,14 +179,14 @@ fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
 fn tls_that_is_refused_from_a_run_on_ends_the_experiment_and_keeps_its_runs() {
     let server = testbed::shared_with_tls(Kind::Postgres);
     let tls = Arc::new(Mutex::new(TlsAnswer::OfServer));
-    let proxy = FaultyServer::before(server.port(), &tls);
-    let place = Place::with(SQLITE);
+    let proxy = FaultyServer::proxy(server.port(), &tls);
+    let place = TestFolder::with(SQLITE);
     let sweep = "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 2\n";
     place.write("e.ini", format!("[question]\nask = ?\nworkload = w.ini\n{sweep}{TLS}"));
-    let mut run = Running::in_step(&mut through(&proxy, server, &place, &["--out", "r.assay"]));
-    run.says("run 3 of");
+    let mut run = Running::in_lockstep(&mut through(&proxy, server, &place, &["--out", "r.assay"]));
+    run.wait_for_line("run 3 of");
     *tls.lock().unwrap() = TlsAnswer::Refusal;
-    let ran = run.ends().expect(4);
+    let ran = run.wait_for_end().expect(4);
     let refused = format!("{} has no TLS, and `tls=require` asks for it", proxy.address());
     for words in ["[arm tls", &refused, "continue with --resume r.assay"] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
@@ -212,7 +212,7 @@ fn tls_that_is_refused_from_a_run_on_ends_the_experiment_and_keeps_its_runs() {
 #[test]
 fn proxy_that_agrees_to_tls_and_goes_on_in_clear_text_ends_the_experiment() {
     let server = testbed::shared(Kind::Postgres);
-    let proxy = FaultyServer::before(server.port(), &Arc::new(Mutex::new(TlsAnswer::ClearText)));
+    let proxy = FaultyServer::proxy(server.port(), &Arc::new(Mutex::new(TlsAnswer::ClearText)));
     let place = place(SQLITE, TLS);
     // With this seed, the first run is one of the plain arm.
     let more = ["--seed", "1", "--out", "r.assay"];
@@ -227,7 +227,7 @@ fn proxy_that_agrees_to_tls_and_goes_on_in_clear_text_ends_the_experiment() {
 }
 
 /// Returns the command that runs the experiment of a folder on a server behind a proxy.
-fn through(proxy: &FaultyServer, server: &Server, place: &Place, more: &[&str]) -> Command {
+fn through(proxy: &FaultyServer, server: &Server, place: &TestFolder, more: &[&str]) -> Command {
     let url = format!("postgres://assay@{}/assay", proxy.address());
     let mut command = place.command(&[&["run", "e.ini", "--url", &url], more].concat());
     command.env("ASSAY_PASSWORD", server.password().expose());
@@ -247,7 +247,7 @@ fn tls_that_no_connection_uses_makes_its_arm_invalid() {
     let arms = "[arm plain]\n[arm tls]\noption.tls = require\n";
     let place = place(&beside("postgres://ann@127.0.0.1:1/shop"), arms);
     let document = run(&place, &["--json"]).expect(3).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(
         (&document["verdict"], &document["state"]),
         (&"INVALID".into(), &"not-in-effect".into())
@@ -256,7 +256,7 @@ fn tls_that_no_connection_uses_makes_its_arm_invalid() {
                   connection is encrypted";
     assert_eq!(document["invalid_arm"], reason);
     let report = place.assay(&["report", "r.assay"]).expect(3);
-    assert!(report.said().contains(reason), "{}", report.stdout);
+    assert!(report.stdout_line().contains(reason), "{}", report.stdout);
     // The run that showed the missing TLS stays in the record, but does not count.
     assert_eq!(values(&place, "select state from run where arm = 'tls'"), ["abandoned"]);
 }
@@ -286,14 +286,14 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
 }
 
 /// Returns the result of an experiment on the server of a test, whose user has all rights.
-fn run_on(server: &Server, arms: &str) -> (Place, CommandResult) {
+fn run_on(server: &Server, arms: &str) -> (TestFolder, CommandResult) {
     let place = place(SQLITE, arms);
     let ran = run_there(&place, server);
     (place, ran)
 }
 
 /// Runs the experiment of a folder on the server of a test.
-fn run_there(place: &Place, server: &Server) -> CommandResult {
+fn run_there(place: &TestFolder, server: &Server) -> CommandResult {
     let url = server.url().to_string();
     let line = ["run", "e.ini", "--out", "r.assay", "--quiet", "--url", &url];
     let mut command = place.command(&line);
@@ -325,7 +325,7 @@ fn setting_of_a_statement_before_the_runs_is_read_back() {
         let (place, ran) = run_on(server, &format!("[arm plain]\n[arm tuned]\n{steps}"));
         assert_ended(&place, &ran, 6);
         for words in ["not read back", "is not in effect"] {
-            assert!(!ran.said().contains(words), "{steps}: {}", ran.stdout);
+            assert!(!ran.stdout_line().contains(words), "{steps}: {}", ran.stdout);
         }
         let confirmed = "select distinct arm || ' ' || value from setting join run using (run) \
                          where name = 'generator.before_read_back'";
@@ -355,7 +355,7 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
         let (place, ran) = run_on(server, &arms);
         assert_eq!(ran.code, 3, "{statement}: {}{}", ran.stdout, ran.stderr);
         let reason = format!("[arm tuned]: `before = {statement}` is not in effect: {found}");
-        assert!(ran.said().contains(&reason), "{reason}: {}", ran.stdout);
+        assert!(ran.stdout_line().contains(&reason), "{reason}: {}", ran.stdout);
         let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
         assert_eq!(document["state"], "not-in-effect", "{statement}");
         assert_eq!(values(&place, "select arm from run where arm = 'tuned'"), [""; 0]);
@@ -364,7 +364,7 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
 
 /// Both arms would have the setting, and their comparison would find no difference.
 #[test]
-fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
+fn setting_left_over_in_the_baseline_makes_its_arm_invalid() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let statement = "alter database assay set work_mem = '64MB'";
     let arms = format!("[arm plain]\n[arm tuned]\nbefore = {statement}\n");
@@ -374,16 +374,16 @@ fn setting_that_stays_for_the_baseline_makes_its_arm_invalid() {
         "[arm tuned]: `before = {statement}` is not in effect: the server has the same value \
          before a run of the baseline; `after` must undo it"
     );
-    assert!(ran.said().contains(&reason), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(&reason), "{}", ran.stdout);
     let tuned = values(&place, "select cast(count(*) as text) from run where arm = 'tuned'");
     assert!(["1", "2"].contains(&tuned[0].as_str()), "{tuned:?}");
 }
 
 /// At a point of a sweep, each arm also has the value that the sweep varies.
 #[test]
-fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
+fn setting_left_over_in_the_baseline_is_found_at_the_points_of_a_sweep() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("read.ini", SQLITE);
     let statement = "alter database assay set work_mem = '64MB'";
     let file = "[question]\nask = ?\nworkload = read.ini\n[sweep]\nvary = concurrency(read): 1, 2\n\
@@ -392,7 +392,7 @@ fn setting_that_stays_for_the_baseline_is_found_at_the_points_of_a_sweep() {
     let ran = run_there(&place, &server);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     let reason = format!("`before = {statement}` is not in effect: the server has the same value");
-    assert!(ran.said().contains(&reason), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(&reason), "{}", ran.stdout);
 }
 
 /// A connection sets the journal mode itself if the URL has the option or the database file is new.
@@ -404,7 +404,7 @@ fn pragma_that_the_file_keeps_is_read_back() {
     let ran = run(&place, &[]).expect(3);
     let reason = "[arm rollback]: `before = pragma journal_mode = delete` is not in effect: SQLite \
                   uses `wal` instead";
-    assert!(ran.said().contains(reason), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(reason), "{}", ran.stdout);
     std::fs::remove_file(place.at("r.assay")).unwrap();
     let ran = run(&place, &[]);
     assert_ended(&place, &ran, 6);
@@ -412,7 +412,7 @@ fn pragma_that_the_file_keeps_is_read_back() {
                  where name = 'journal_mode' order by 1";
     assert_eq!(values(&place, modes), ["log wal", "rollback delete"]);
     for words in ["not read back", "is not in effect"] {
-        assert!(!ran.said().contains(words), "{}", ran.stdout);
+        assert!(!ran.stdout_line().contains(words), "{}", ran.stdout);
     }
 }
 
@@ -423,7 +423,7 @@ fn change_of_a_statement_that_is_no_setting_is_named_as_not_read_back() {
     let place = place(&format!("url = sqlite:t.db\n{SQLITE}"), arms);
     let ran = run(&place, &[]);
     let document = assert_ended(&place, &ran, 6);
-    assert!(ran.said().contains("other: not read back: before"), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains("other: not read back: before"), "{}", ran.stdout);
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["before"]));
 }
 
@@ -441,7 +441,7 @@ fn arms_whose_urls_reach_one_server_are_named() {
         let ran = run(&place, &[]);
         let document = assert_ended(&place, &ran, 6);
         assert!(!ran.stdout.contains("not read back"), "{}", ran.stdout);
-        (ran.said(), document["arms"][1]["shares_server"] == true)
+        (ran.stdout_line(), document["arms"][1]["shares_server"] == true)
     };
     let (text, shares_server) = answer(&url("localhost", "assay"));
     let words = " new: its `url` reached the same database of the same server";
@@ -488,7 +488,7 @@ fn programs_run_around_each_run_with_a_password_file_and_no_password() {
 }
 
 #[test]
-fn failed_program_ends_the_experiment_with_its_last_words() {
+fn failed_program_ends_the_experiment_with_its_last_output() {
     let arms = "[arm a]\n[arm b]\nbefore-command = echo one >&2; echo 'no such cache' >&2; exit 7\n\
                 after-command = echo > undone\n";
     let place = place(SQLITE, arms);
@@ -557,7 +557,7 @@ fn interrupted_program_ends_with_its_group_and_is_undone() {
         std::fs::read_to_string(place.at("group")).is_ok_and(|text| text.ends_with('\n'))
     });
     running.signal(Signal::SIGINT);
-    running.ends();
+    running.wait_for_end();
     assert!(place.at("undone").exists());
     let group = std::fs::read_to_string(place.at("group")).unwrap();
     assert!(!std::path::Path::new("/proc").join(group.trim()).exists());

@@ -8,41 +8,41 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::disk::limited;
-use crate::example::assert_keeps_to;
-use crate::liar::{EndlessAnswer, FaultyServer, MatchedMessage};
-use crate::support::{CommandResult, MM1, Place, check};
+use crate::example::assert_matches_schema;
+use crate::faulty_server::{EndlessAnswer, FaultyServer, MatchedMessage};
+use crate::support::{CommandResult, MM1, TestFolder, check};
 
 const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
 
-fn calibrate(place: &Place, options: &[&str]) -> CommandResult {
+fn calibrate(place: &TestFolder, options: &[&str]) -> CommandResult {
     let mut args = vec!["calibrate", "--quick", "--quiet"];
     args.extend(options);
     place.assay(&args)
 }
 
 /// Returns the document of a calibration, after validating it against its schema.
-fn document(place: &Place, options: &[&str]) -> Value {
+fn document(place: &TestFolder, options: &[&str]) -> Value {
     let mut options = options.to_vec();
     options.push("--json");
     let ran = calibrate(place, &options).expect(0);
     assert_eq!(ran.stderr, "");
     let document = ran.json();
-    assert_keeps_to("schemas/calibration.schema.json", &document);
+    assert_matches_schema("schemas/calibration.schema.json", &document);
     document
 }
 
 /// Returns the paths of the stored calibrations.
-fn kept(place: &Place) -> Vec<PathBuf> {
+fn kept(place: &TestFolder) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place.at("state/assay")) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
 /// Returns the settings of `r.assay`.
-fn facts(place: &Place) -> Value {
+fn facts(place: &TestFolder) -> Value {
     place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0).json()
 }
 
-fn run(place: &Place) -> CommandResult {
+fn run(place: &TestFolder) -> CommandResult {
     place.write("w.ini", SHORT);
     let _ = fs::remove_file(place.at("r.assay"));
     place.assay(&["run", "w.ini", "--json", "--quiet", "--out", "r.assay"])
@@ -50,7 +50,7 @@ fn run(place: &Place) -> CommandResult {
 
 #[test]
 fn run_refers_to_the_previous_calibration() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let before = run(&place).json();
     for name in ["ceiling", "floor", "clock"] {
         let found = check(&before, name);
@@ -63,7 +63,7 @@ fn run_refers_to_the_previous_calibration() {
     let [file] = kept(&place).try_into().expect("one file");
     assert_eq!(printed["file"], file.to_str().unwrap());
     let mut stored: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    assert_keeps_to("schemas/calibration.schema.json", &stored);
+    assert_matches_schema("schemas/calibration.schema.json", &stored);
     stored["file"] = printed["file"].clone();
     assert_eq!(stored, printed);
 
@@ -83,7 +83,7 @@ fn run_refers_to_the_previous_calibration() {
 
 #[test]
 fn calibration_table_has_figures_and_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.assay(&["calibrate", "--quick", "sqlite:"]).expect(0);
     for words in [
         "null server in this process",
@@ -104,7 +104,7 @@ fn calibration_table_has_figures_and_file() {
 
 #[test]
 fn calibration_of_a_target_is_not_saved() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let printed = document(&place, &["testbed:postgres", "--no-store"]);
     assert_eq!(printed["target"]["url"], "testbed:postgres");
     assert_eq!(printed["file"], Value::Null);
@@ -114,7 +114,7 @@ fn calibration_of_a_target_is_not_saved() {
 
 #[test]
 fn unusable_calibration_counts_as_missing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     calibrate(&place, &[]).expect(0);
     let [file] = kept(&place).try_into().expect("one file");
     let whole = fs::read_to_string(&file).unwrap();
@@ -139,7 +139,7 @@ fn unusable_calibration_counts_as_missing() {
 
 #[test]
 fn checks_use_the_figures_of_the_calibration() {
-    let place = Place::new();
+    let place = TestFolder::new();
     calibrate(&place, &[]).expect(0);
     let [file] = kept(&place).try_into().expect("one file");
     let mut planted: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
@@ -157,10 +157,10 @@ fn checks_use_the_figures_of_the_calibration() {
 
 #[test]
 fn virtual_run_refers_to_no_calibration() {
-    let place = Place::with(SHORT);
+    let place = TestFolder::with(SHORT);
     fs::create_dir_all(place.at("state")).unwrap();
     place.write("state/assay", "a file where a folder should be");
-    let ran = place.virtually(MM1, &[]).expect(0);
+    let ran = place.run_virtually(MM1, &[]).expect(0);
     assert_eq!(ran.stderr.lines().filter(|line| line.contains("calibration")).count(), 0);
     let of_the_machine = |name: &String| name.contains('.') && !name.starts_with("assay.");
     assert!(!facts(&place).as_object().unwrap().keys().any(of_the_machine));
@@ -168,12 +168,12 @@ fn virtual_run_refers_to_no_calibration() {
 
 #[test]
 fn uncalibratable_target_is_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = calibrate(&place, &["postgres://127.0.0.1:1/d"]).expect(4);
     assert!(ran.stderr.contains("the target could not be reached"), "{}", ran.stderr);
     assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
     calibrate(&place, &["postgre://h/d"]).refuses(&["did you mean `postgres:`?"]);
-    let other = Place::new();
+    let other = TestFolder::new();
     other.write("state", "a file where a folder should be");
     calibrate(&other, &[]).refuses(&["nothing can be written into", "--no-store"]);
     let mut homeless = place.command(&["calibrate", "--quick"]);
@@ -186,14 +186,14 @@ fn uncalibratable_target_is_refused() {
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
     let silent =
-        |kind, part| FaultyServer::endless(MatchedMessage(kind, part), EndlessAnswer::NoListener);
+        |kind, part| FaultyServer::endless(MatchedMessage(kind, part), EndlessAnswer::Silence);
     let no_login = "did not complete a login";
     for (server, words) in [
-        (FaultyServer::babbling(b""), "did not complete a login within 300ms"),
+        (FaultyServer::sending(b""), "did not complete a login within 300ms"),
         (silent(b'P', "select 1"), "did not prepare a statement within "),
         (silent(b'E', "\0"), "`select 1` is not answered within "),
     ] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let end = |limit: &str| {
             let url = format!("postgres://ann@{}/d?connect-timeout={limit}", server.address());
             calibrate(&place, &[&url]).expect(4)
@@ -210,7 +210,7 @@ fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
 
 #[test]
 fn calibration_neither_prints_nor_saves_a_password() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let url = "postgres://ann:hunter2@127.0.0.1:1/d";
     let ran = calibrate(&place, &[url]).expect(4);
     assert!(!ran.stderr.contains("hunter2") && !ran.stdout.contains("hunter2"), "{}", ran.stderr);
@@ -218,11 +218,11 @@ fn calibration_neither_prints_nor_saves_a_password() {
 
 #[test]
 fn interrupted_calibration_saves_nothing_and_leaves_no_server() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut calibrating = place.start(&["calibrate"]);
-    calibrating.says("PostgreSQL's protocol over loopback …");
+    calibrating.wait_for_line("PostgreSQL's protocol over loopback …");
     calibrating.signal(Signal::SIGINT);
-    let ran = calibrating.ends().expect(130);
+    let ran = calibrating.wait_for_end().expect(130);
     assert!(ran.stderr.contains("interrupted before the end of the measurement"), "{}", ran.stderr);
     assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
     // Only the servers of the calibration were started in this folder.
@@ -238,7 +238,7 @@ fn interrupted_calibration_saves_nothing_and_leaves_no_server() {
 
 #[test]
 fn shared_host_is_reported() {
-    let place = Place::with(SHORT);
+    let place = TestFolder::with(SHORT);
     let here = run(&place).json();
     assert_eq!(here["run"]["same_host"], true);
     // The answer comes before the workload; on a busy machine it first says why the run is not
@@ -250,13 +250,13 @@ fn shared_host_is_reported() {
     let (_, answer) = text.split_once("\nread  offered ").unwrap();
     assert!(answer.contains("One host: generator and database"), "{text}");
     fs::remove_file(place.at("r.assay")).unwrap();
-    let simulated = place.virtually(MM1, &[]).json();
+    let simulated = place.run_virtually(MM1, &[]).json();
     assert_eq!(simulated["run"]["same_host"], Value::Null);
 }
 
 #[test]
 fn durable_flushes_of_a_disk_are_printed_and_not_stored() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = place.assay(&["calibrate", "--disk", ".", "--quick"]).expect(0);
     let (first, rest) = text.stdout.split_once('\n').unwrap();
     assert!(first.contains(" durable flushes of 8 KiB per second: p50 "), "{first}");
@@ -265,14 +265,14 @@ fn durable_flushes_of_a_disk_are_printed_and_not_stored() {
     assert!(text.stderr.contains("flushes of 8 KiB, rewrite …\n"), "{}", text.stderr);
     let args = ["calibrate", "--disk", ".", "--quick", "--quiet", "--json"];
     let document = place.assay(&args).expect(0).json();
-    assert_keeps_to("schemas/disk.schema.json", &document);
+    assert_matches_schema("schemas/disk.schema.json", &document);
     assert_eq!(document["flushes"].as_array().unwrap().len(), 8);
     assert_eq!((kept(&place).len(), place.names().len()), (0, 0));
 }
 
 #[test]
 fn disk_without_a_place_for_the_file_is_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("a-file", "");
     for folder in ["missing", "a-file", "/proc"] {
         let ran = place.assay(&["calibrate", "--disk", folder, "--quick", "--quiet"]);
@@ -287,23 +287,23 @@ fn disk_without_a_place_for_the_file_is_refused() {
 
 #[test]
 fn killed_measurement_of_a_disk_leaves_no_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut measuring = place.start(&["calibrate", "--disk", "."]);
-    measuring.says("flushes of 16 KiB, rewrite …");
+    measuring.wait_for_line("flushes of 16 KiB, rewrite …");
     assert_eq!(place.names().len(), 0);
     measuring.signal(Signal::SIGINT);
-    let ran = measuring.ends().expect(130);
+    let ran = measuring.wait_for_end().expect(130);
     assert!(ran.stderr.contains("interrupted before the end of the measurement"), "{}", ran.stderr);
     let mut measuring = place.start(&["calibrate", "--disk", "."]);
-    measuring.says("flushes of 16 KiB, rewrite …");
+    measuring.wait_for_line("flushes of 16 KiB, rewrite …");
     measuring.signal(Signal::SIGKILL);
-    measuring.ends();
+    measuring.wait_for_end();
     assert_eq!(place.names().len(), 0);
 }
 
 #[test]
 fn tmpfs_is_reported_as_misleading() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.assay(&["calibrate", "--disk", "/dev/shm", "--quick", "--quiet"]).expect(0);
     assert!(ran.stderr.contains("warning: `/dev/shm` is on tmpfs, which is"), "{}", ran.stderr);
 }

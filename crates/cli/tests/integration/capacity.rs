@@ -3,9 +3,9 @@
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_faults::without_notes;
-use crate::support::Place;
+use crate::support::TestFolder;
 
 /// A search of ten lines, with its workload.
 const SEARCH: &str = "\
@@ -21,39 +21,39 @@ query = select 1
 ";
 
 /// The largest rate of an exponential server with a p99 of 40 ms: μ − ln 100 / 40 ms.
-const TRUTH: f64 = 384.8707;
+const EXACT_CAPACITY: f64 = 384.8707;
 
 const RUN: [&str; 5] = ["run", "search.ini", "--virtual", "--out", "r.assay"];
 const FULL: [&str; 6] = ["run", "search.ini", "--virtual", "--out", "r.assay", "--full"];
 
-fn place(text: &str) -> Place {
-    let place = Place::new();
+fn place(text: &str) -> TestFolder {
+    let place = TestFolder::new();
     place.write("search.ini", text);
     place
 }
 
 /// Runs a search and returns its document.
 #[track_caller]
-fn found(text: &str, code: i32) -> Value {
+fn run_search(text: &str, code: i32) -> Value {
     let place = place(text);
     let line = [&RUN[..], &["--json", "--quiet"]].concat();
     let document = place.assay(&line).expect(code).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     document
 }
 
-fn at(url: &str) -> String {
+fn search_on(url: &str) -> String {
     SEARCH.replace("sim:mm1?service=2ms", url)
 }
 
 #[test]
 fn capacity_of_an_exponential_server_is_confirmed() {
-    let document = found(SEARCH, 0);
+    let document = run_search(SEARCH, 0);
     let capacity = &document["capacity"];
     let estimate = capacity["estimate_per_s"].as_f64().unwrap();
-    assert!((estimate / TRUTH - 1.0).abs() < 0.03, "{capacity}");
+    assert!((estimate / EXACT_CAPACITY - 1.0).abs() < 0.03, "{capacity}");
     let sustained = capacity["sustained_per_s"].as_f64().unwrap();
-    assert!((0.9..1.0).contains(&(sustained / TRUTH)), "{capacity}");
+    assert!((0.9..1.0).contains(&(sustained / EXACT_CAPACITY)), "{capacity}");
     assert!(capacity["fails_per_s"].as_f64().unwrap() > sustained, "{capacity}");
     assert_eq!(capacity["confirmations"], 6);
     assert_eq!(
@@ -86,7 +86,7 @@ fn search_of_another_version_is_distinguished_from_a_damaged_one() {
 }
 
 /// Changes the record of a search with a statement that changes one row.
-fn change(place: &Place, statement: &str) {
+fn change(place: &TestFolder, statement: &str) {
     let connection = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
 }
@@ -108,7 +108,7 @@ fn search_of_another_version_shows_its_stored_answer() {
         text.lines().partition(|line| line.starts_with(words));
     assert_eq!((origin.len(), others), (1, computed.lines().collect()), "{text}");
     let stored = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &stored);
+    assert_matches_schema("schemas/experiment.schema.json", &stored);
     assert_eq!(stored["capacity"]["stored_method"], 3);
     for key in ["sustained", "fails", "binding", "boundary", "irregularities", "trial_list"] {
         assert_eq!(stored["capacity"][key], document["capacity"][key], "{key}");
@@ -205,9 +205,9 @@ fn full_answer_begins_with_the_sentence_and_report_gives_the_same() {
 
 #[test]
 fn server_that_refuses_beyond_a_rate_has_a_cliff() {
-    let text = at("sim:mdc?service=2ms&servers=unlimited&limit=400")
+    let text = search_on("sim:mdc?service=2ms&servers=unlimited&limit=400")
         .replace("query = select 1", "query = select 1\narrival = uniform");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let capacity = &document["capacity"];
     assert_eq!(capacity["boundary"], "cliff", "{capacity}");
     let sustained = capacity["sustained_per_s"].as_f64().unwrap();
@@ -218,8 +218,8 @@ fn server_that_refuses_beyond_a_rate_has_a_cliff() {
 }
 
 #[test]
-fn server_that_every_rate_meets_is_irregular_and_kept() {
-    let document = found(&at("sim:mdc?service=2ms&servers=unlimited"), 0);
+fn condition_that_holds_at_every_rate_is_irregular() {
+    let document = run_search(&search_on("sim:mdc?service=2ms&servers=unlimited"), 0);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -235,7 +235,7 @@ fn server_that_every_rate_meets_is_irregular_and_kept() {
 
 /// Requests wait without a limit, and none fails: only the backlog shows the capacity of 500/s.
 #[test]
-fn condition_on_failures_alone_publishes_no_overload() {
+fn condition_on_failures_alone_does_not_pass_an_overload() {
     let text = SEARCH.replace("p99(read) < 40ms", "failed(read) < 1%");
     for seed in ["1", "2", "3"] {
         let place = place(&text.replace("highest = 1k", "budget = 3m"));
@@ -247,12 +247,12 @@ fn condition_on_failures_alone_publishes_no_overload() {
 }
 
 #[test]
-fn lower_bound_that_the_result_misses_is_a_missed_condition() {
+fn lower_bound_above_the_result_is_a_missed_condition() {
     let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = throughput(read) > 450\n");
-    let document = found(&both, 1);
+    let document = run_search(&both, 1);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "condition unmet", "{capacity}");
-    assert!(capacity["sustained_per_s"].as_f64().unwrap() < TRUTH, "{capacity}");
+    assert!(capacity["sustained_per_s"].as_f64().unwrap() < EXACT_CAPACITY, "{capacity}");
     let words = "Irregular: throughput(read) > 450 does not hold at the result";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
     assert_eq!(document["verdict"], "SUSPECT");
@@ -274,10 +274,10 @@ fn first_value_above_the_largest_is_refused() {
 /// One server has a constant time beyond the bound; the other has exponential times, 13.5 % of
 /// which are beyond it.
 #[test]
-fn server_that_no_rate_meets_misses_the_condition() {
+fn condition_that_holds_at_no_rate_is_missed() {
     for url in ["sim:mdc?service=60ms&servers=unlimited", "sim:mmc?service=20ms&servers=unlimited"]
     {
-        let document = found(&at(url), 1);
+        let document = run_search(&search_on(url), 1);
         let capacity = &document["capacity"];
         assert_eq!(
             (&capacity["irregular"], &capacity["sustained"]),
@@ -289,9 +289,10 @@ fn server_that_no_rate_meets_misses_the_condition() {
 }
 
 #[test]
-fn budget_that_ends_early_leaves_no_promise() {
-    let slow = at("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
-    let document = found(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
+fn search_that_exceeds_its_budget_is_invalid() {
+    let slow = search_on("sim:mm1?service=10ms").replace("< 40ms", "< 200ms");
+    let document =
+        run_search(&slow.replace("highest = 1k", "budget = 36s\ntrial = 2s\nfirst = 1"), 3);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["irregular"], &document["verdict"]),
@@ -316,13 +317,13 @@ fn slo_of_the_workload_does_not_decide_a_search() {
 /// requests in that hour.
 #[track_caller]
 fn held_for_an_hour(faults: &str, code: i32) -> (Value, String, String) {
-    let text = at(&format!("sim:mm1?service=10ms{faults}"))
+    let text = search_on(&format!("sim:mm1?service=10ms{faults}"))
         .replace("< 40ms", "< 200ms")
         .replace("highest = 1k", "first = 10\nhighest = 200\nbudget = 1h\nhold = 1h");
     let place = place(&text);
     let ran = place.assay(&FULL).expect(code);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(code).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     let last = document["capacity"]["trial_list"].as_array().unwrap().last().unwrap();
     assert_eq!((&last["phase"], &last["window_s"]), (&"hold".into(), &3_600.0.into()));
     (document, ran.stdout, ran.stderr)
@@ -390,7 +391,7 @@ fn value_that_does_not_hold_for_an_hour_is_not_published() {
 #[test]
 fn condition_that_is_reached_first_binds() {
     let both = SEARCH.replace("[capacity]\n", "[capacity]\nslo = mean(read) < 4ms\n");
-    let document = found(&both, 0);
+    let document = run_search(&both, 0);
     let capacity = &document["capacity"];
     assert_eq!(capacity["binding"], "mean(read) < 4ms", "{capacity}");
     let estimate = capacity["estimate_per_s"].as_f64().unwrap();
@@ -412,9 +413,9 @@ fn budget_for_less_than_one_trial_is_refused() {
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
     // The search needs more than twice the requests of the others, because the trend is small.
-    let text = at("sim:mm1?service=1ms&trend=0.004");
+    let text = search_on("sim:mm1?service=1ms&trend=0.004");
     let text = text.replace("< 40ms", "< 20ms").replace("highest = 1k", "budget = 25m");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let irregular = document["capacity"]["irregularities"].as_array().unwrap();
     assert!(irregular.contains(&"degrades from trial to trial".into()), "{irregular:?}");
     let words = "Irregular: the capacity falls from trial to trial, by ";
@@ -427,7 +428,7 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
 fn condition_that_nothing_can_be_measured_for_is_named() {
     let late = "query = select 1\n[late]\nquery = select 2\nrate = 0.001\narrival = uniform\n";
     let text = SEARCH.replace("p99(read)", "p99(late)").replace("query = select 1\n", late);
-    let document = found(&text, 3);
+    let document = run_search(&text, 3);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "not measured", "{capacity}");
     assert_eq!(capacity["trials"], 2, "a longer trial may have requests: {capacity}");
@@ -438,8 +439,9 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
 /// According to the calibration, no thread sends more than 8,000 requests per second.
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
+    let search = search_on("sim:null");
     let place =
-        place(&at("sim:null").replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
+        place(&search.replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
     place.assay(&["calibrate", "--quick"]).expect(0);
     let folder = place.at("state/assay");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
@@ -455,7 +457,7 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     let document = ran.json();
     let capacity = &document["capacity"];
     assert!(capacity["irregular"] == "generator-limited", "{capacity}");
-    assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
+    assert_eq!(ran.code, exit_code_of_irregular(capacity), "{capacity}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let values = capacity["trial_list"].as_array().unwrap().iter();
     assert!(values.clone().all(|trial| trial["value"].as_f64().unwrap() <= 4_000.0), "{capacity}");
@@ -465,22 +467,22 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
 
 /// Returns the exit code of an irregular answer: a machine that is busy with other tests may leave
 /// no value that can be confirmed.
-fn code_of_doubtful(capacity: &Value) -> i32 {
+fn exit_code_of_irregular(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }
 
 /// The test runs in real time, in which no thread sends five million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
-    let text = at("sim:null")
+    let text = search_on("sim:null")
         .replace("highest = 1k", "first = 5M\nhighest = 5M\ntrial = 500ms\nbudget = 10m");
     let place = place(&text);
     let ran = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]);
     let document = ran.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "generator-limited", "{capacity}");
-    assert_eq!(ran.code, code_of_doubtful(capacity), "{capacity}");
+    assert_eq!(ran.code, exit_code_of_irregular(capacity), "{capacity}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
     let words = "Irregular: the load generator cannot produce ";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
@@ -496,7 +498,7 @@ fn generator_that_cannot_reach_the_rate_is_the_limit() {
 fn number_of_clients_is_searched_for() {
     let text =
         SEARCH.replace("rate(read)", "concurrency(read)").replace("highest = 1k", "highest = 64");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let capacity = &document["capacity"];
     assert_eq!(
         (&capacity["unit"], &capacity["sustained_per_s"]),
@@ -511,10 +513,10 @@ fn number_of_clients_is_searched_for() {
 /// Clients without a connection send nothing.
 #[test]
 fn clients_that_a_server_refuses_are_not_sustained() {
-    let text = at("sim:mm1?service=1ms&max-connections=4")
+    let text = search_on("sim:mm1?service=1ms&max-connections=4")
         .replace("rate(read)", "concurrency(read)")
         .replace("highest = 1k\n", "");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let capacity = &document["capacity"];
     assert_eq!((&capacity["sustained"], &capacity["fails"]), (&4.0.into(), &5.0.into()));
     assert_eq!(
@@ -537,10 +539,10 @@ fn clients_that_a_server_refuses_are_not_sustained() {
 
 #[test]
 fn connections_of_the_generator_are_not_the_capacity() {
-    let text = at("sim:mdc?service=10ms&servers=unlimited")
+    let text = search_on("sim:mdc?service=10ms&servers=unlimited")
         .replace("< 40ms", "< 200ms")
         .replace("query = select 1", "query = select 1\nconcurrency = 4");
-    let document = found(&text, 0);
+    let document = run_search(&text, 0);
     let irregular = document["capacity"]["irregularities"].as_array().unwrap();
     assert!(irregular.contains(&"limited by connections".into()), "{irregular:?}");
     let answer = document["answer"].as_array().unwrap();
@@ -560,11 +562,11 @@ const SLOW_WITH_A_BACKLOG: &str = "sim:usl?service=10ms&contention=0.1&coherency
 /// Searches [`SLOW_WITH_A_BACKLOG`] with one seed. `keys` are inserted above the sections of the
 /// file.
 fn slow_with_a_backlog(keys: &str) -> Value {
-    let text = at(SLOW_WITH_A_BACKLOG).replace("< 40ms", "< 80ms");
+    let text = search_on(SLOW_WITH_A_BACKLOG).replace("< 40ms", "< 80ms");
     let place = place(&format!("{keys}{text}"));
     let line = [&RUN[..], &["--json", "--quiet", "--seed", "1"]].concat();
     let document = place.assay(&line).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     document
 }
 
@@ -598,10 +600,10 @@ fn killed_search_is_resumed_to_the_same_answer() {
     let place = place(SEARCH);
     let expected = without_notes(&place.assay(&FULL).expect(0).stdout);
     let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
-    let mut running = place.start_in_step(&cut);
-    running.says("trial 6:");
+    let mut running = place.start_in_lockstep(&cut);
+    running.wait_for_line("trial 6:");
     running.signal(Signal::SIGKILL);
-    running.ends();
+    running.wait_for_end();
     let unfinished = place.assay(&["report", "cut.assay", "--full"]).expect(3);
     assert!(unfinished.stdout.contains("No answer"), "{}", unfinished.stdout);
     assert!(unfinished.stdout.contains("\ntrials\n"), "{}", unfinished.stdout);
@@ -622,10 +624,10 @@ fn interrupted_search_is_resumed() {
     let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
     let expected = without_notes(&expected);
     let cut = ["run", "search.ini", "--virtual", "--out", "cut.assay"];
-    let mut running = place.start_in_step(&cut);
-    running.says("trial 4:");
+    let mut running = place.start_in_lockstep(&cut);
+    running.wait_for_line("trial 4:");
     running.signal(Signal::SIGINT);
-    let ran = running.ends().expect(130);
+    let ran = running.wait_for_end().expect(130);
     let words = "\nNo answer: the experiment was interrupted";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let resume = ["run", "search.ini", "--virtual", "--full", "--resume", "cut.assay"];

@@ -6,39 +6,39 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::experiment_servers::is_used;
-use crate::killed::goes;
-use crate::support::{CommandResult, Place, Running, assert_balanced, job, number, wait_until};
+use crate::experiment_servers::has_processes;
+use crate::killed::wait_until_gone;
+use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job, number, wait_until};
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 
 /// Runs the only job of a workload without a database to its end. Also returns the folder of the
 /// run.
-fn run(keys: &str) -> (Place, CommandResult) {
-    let place = Place::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
+fn run(keys: &str) -> (TestFolder, CommandResult) {
+    let place = TestFolder::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
     let ran = place.assay(&RUN);
     (place, ran)
 }
 
 /// Returns the texts of a record's events.
-fn events(place: &Place) -> String {
-    place.exported("r.assay")["events"].to_string()
+fn events(place: &TestFolder) -> String {
+    place.export_json("r.assay")["events"].to_string()
 }
 
 /// Checks that no process of the programs is left; they all run in this folder.
 #[track_caller]
-fn nothing_is_left(place: &Place) {
-    goes("a process of a program", || is_used(place.path()));
+fn assert_no_process_left(place: &TestFolder) {
+    wait_until_gone("a process of a program", || has_processes(place.path()));
 }
 
 /// Waits until a program has written its process group to the file.
-fn started(file: &Path) {
+fn wait_until_started(file: &Path) {
     wait_until("its group", || fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')));
 }
 
 #[test]
 fn programs_need_the_flag() {
-    let place = Place::with("[backup]\ncommand = touch ran-${uniform(1, 9)}\ncount = 1\n");
+    let place = TestFolder::with("[backup]\ncommand = touch ran-${uniform(1, 9)}\ncount = 1\n");
     let ran = place.assay(&["run", "w.ini"]);
     ran.refuses(&["[backup]  touch ran-…", "--allow-commands"]);
     let plan = place.assay(&["check", "w.ini"]).expect(0).stdout;
@@ -48,7 +48,7 @@ fn programs_need_the_flag() {
 
 #[test]
 fn every_request_is_a_run_of_the_program_among_other_jobs() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "[setup]\nquery = create table t (id integer)\n\
          [insert]\nquery = insert into t values (1)\nconcurrency = 1\ncount = 20\n\
          [log]\nlet = n: sequence(), text: pick('it is')\ncount = 5\n\
@@ -102,7 +102,7 @@ fn exit_codes_are_errors_which_may_be_accepted_or_tried_again() {
 
 #[test]
 fn a_program_that_is_missing_is_found_before_anything_is_made() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "[setup]\nquery = create table t (id integer)\n[job]\ncommand = no-such-program x\n",
     );
     let args = ["run", "w.ini", "--allow-commands", "--url", "sqlite:m.db"];
@@ -121,7 +121,7 @@ fn program_missing_within_a_shell_command_is_a_request_error() {
 
 #[test]
 fn programs_run_in_the_folder_of_the_file_and_without_the_password() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir(place.at("lab")).unwrap();
     place.write("lab/w.ini", "[job]\ncommand = . ./seen.sh\ncount = 1\n");
     place.write(
@@ -141,7 +141,7 @@ fn programs_run_in_the_folder_of_the_file_and_without_the_password() {
 fn programs_reach_the_database_of_the_run_by_variables_and_a_password_file() {
     let setup = "[setup]\nquery = create table t (id integer)\n\
                  query = insert into t values (7)\n[teardown]\nquery = drop table t\n";
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{setup}[dump]\ncount = 1\ncommand = echo $ASSAY_PASSWORD_FILE > login; pg_dump --inserts \
          -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER $ASSAY_DATABASE > dump\n"
     ));
@@ -153,7 +153,7 @@ fn programs_reach_the_database_of_the_run_by_variables_and_a_password_file() {
     assert!(login.starts_with('/') && !Path::new(login.trim()).exists(), "{login}");
 
     let command = "command = echo $ASSAY_DATABASE $ASSAY_PASSWORD_FILE > seen\n";
-    let place = Place::with(&format!("{setup}[log]\ncount = 1\n{command}"));
+    let place = TestFolder::with(&format!("{setup}[log]\ncount = 1\n{command}"));
     place.assay(&[&RUN[..], &["--url", "sqlite:m.db"]].concat());
     let seen = fs::read_to_string(place.at("seen")).unwrap();
     assert!(seen.starts_with('/') && seen.ends_with("/m.db\n"), "{seen}");
@@ -161,7 +161,7 @@ fn programs_reach_the_database_of_the_run_by_variables_and_a_password_file() {
 
 #[test]
 fn programs_take_real_time() {
-    let place = Place::with("[job]\ncommand = true\ncount = 1\n");
+    let place = TestFolder::with("[job]\ncommand = true\ncount = 1\n");
     let args = ["run", "w.ini", "--allow-commands", "--virtual"];
     place.assay(&args).refuses(&["programs take real time"]);
 }
@@ -175,30 +175,30 @@ fn a_program_that_takes_too_long_is_ended_with_all_of_its_group() {
     let (place, ran) = run(&format!("{STUBBORN}\ncount = 2\ntimeout = 300ms"));
     let summary = ran.json();
     assert_eq!(job(&summary, "job")["timeouts"], 2);
-    nothing_is_left(&place);
+    assert_no_process_left(&place);
 }
 
 #[test]
-fn a_program_that_hangs_is_given_up_when_the_drain_ends() {
-    let place = Place::with(&format!("duration = 500ms\ndrain = 100ms\n[job]\n{STUBBORN}\n"));
+fn hung_program_is_ended_when_the_drain_ends() {
+    let place = TestFolder::with(&format!("duration = 500ms\ndrain = 100ms\n[job]\n{STUBBORN}\n"));
     let summary = place.assay(&RUN).json();
     let errors: &Value = &job(&summary, "job")["errors_by_code"];
     assert_eq!(errors[0]["code"], "drain", "{errors}");
-    nothing_is_left(&place);
+    assert_no_process_left(&place);
 }
 
 #[test]
-fn nothing_of_an_interrupted_run_stays_behind() {
+fn interrupted_run_leaves_no_process() {
     for (drain, signals) in [("100ms", 1), ("1h", 2)] {
-        let place = Place::with(&format!("drain = {drain}\n[job]\n{STUBBORN}\n"));
+        let place = TestFolder::with(&format!("drain = {drain}\n[job]\n{STUBBORN}\n"));
         let mut running: Running = place.start(&RUN);
-        started(&place.at("groups"));
+        wait_until_started(&place.at("groups"));
         running.signal(Signal::SIGINT);
-        running.says("ending the run:");
+        running.wait_for_line("ending the run:");
         if signals == 2 {
             running.signal(Signal::SIGINT);
         }
-        running.ends().expect(130);
-        nothing_is_left(&place);
+        running.wait_for_end().expect(130);
+        assert_no_process_left(&place);
     }
 }

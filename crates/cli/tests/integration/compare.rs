@@ -2,22 +2,22 @@
 
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::example::assert_matches_schema;
+use crate::support::{CommandResult, TestFolder};
 
 const READ: &str = "duration = 4s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 const FAST: &str = "sim:mm1?service=1ms";
 const SLOW: &str = "sim:mm1?service=1.2ms";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("read.ini", READ);
     place
 }
 
 /// Runs `read.ini` with different seeds, recorded in `NAME-1.assay` and so on.
-fn runs(place: &Place, name: &str, url: &str, number: u32, more: &[&str]) {
+fn runs(place: &TestFolder, name: &str, url: &str, number: u32, more: &[&str]) {
     for run in 1..=number {
         let (record, seed) = (format!("{name}-{run}.assay"), format!("{}{run}", name.len()));
         let line = ["run", "read.ini", "--virtual", "--quiet", "--url", url, "--out", &record];
@@ -27,7 +27,7 @@ fn runs(place: &Place, name: &str, url: &str, number: u32, more: &[&str]) {
 }
 
 /// Runs an experiment about a slower server.
-fn experiment(place: &Place, record: &str, service: &str, seed: &str) {
+fn experiment(place: &TestFolder, record: &str, service: &str, seed: &str) {
     let question = format!(
         "[question]\nask = What does a slower disk cost?\nworkload = read.ini\n\
          bet = throughput -5% .. -25%\n[arm fast]\n[arm slow]\noption.service = {service}\n"
@@ -42,7 +42,7 @@ fn first_line(ran: &CommandResult) -> &str {
 }
 
 #[test]
-fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
+fn groups_of_single_runs_are_compared_with_a_remark_about_drift() {
     let place = place();
     runs(&place, "main", FAST, 4, &[]);
     runs(&place, "pr", SLOW, 4, &[]);
@@ -61,7 +61,7 @@ fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
     assert!(!ran.stdout.contains("pairs of"), "{}", ran.stdout);
     let document = place.assay(&["compare", "main-*.assay", "pr-?.assay", "--json"]).expect(0);
     let document = document.json();
-    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_matches_schema("schemas/comparison.schema.json", &document);
     assert_eq!((&document["interleaved"], &document["verdict"]), (&false.into(), &"VALID".into()));
     let row = &document["comparison"][0];
     assert_eq!((&row["verdict"], &row["pairs"]), (&"worse".into(), &Value::Null));
@@ -69,7 +69,7 @@ fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
 }
 
 #[test]
-fn baseline_may_be_named_apart_from_the_groups() {
+fn baseline_may_be_named_by_an_option() {
     let place = place();
     runs(&place, "main", FAST, 3, &[]);
     runs(&place, "pr", SLOW, 3, &[]);
@@ -137,7 +137,7 @@ fn second_execution_confirms_or_contradicts_the_first() {
     experiment(&place, "other.assay", "2ms", "9");
     let agree = ["compare", "first.assay", "second.assay", "--json"];
     let document = place.assay(&agree).expect(0).json();
-    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_matches_schema("schemas/comparison.schema.json", &document);
     let repetition = &document["repetitions"][0];
     assert_eq!(repetition["execution"], "second.assay");
     assert_eq!(repetition["outcome"], "holds");
@@ -262,7 +262,7 @@ fn copy_of_a_run_is_recognised_in_real_time() {
 
 /// Checks that groups are refused because a run of the second group is also in the first.
 #[track_caller]
-fn is_itself(place: &Place, groups: [&str; 2], words: [&str; 2]) {
+fn assert_groups_share_a_run(place: &TestFolder, groups: [&str; 2], words: [&str; 2]) {
     let ran = place.assay(&["compare", groups[0], groups[1]]);
     let [run, first] = words;
     let remedy = "run it with another --seed: in virtual time, one seed makes one run";
@@ -286,7 +286,7 @@ fn copies_and_repetitions_of_virtual_runs_are_no_further_evidence() {
     let line = ["run", "again.ini", "--virtual", "--quiet", "--url", FAST, "--label", "again"];
     place.assay(&[&line[..], &["--seed", "42", "--out", "again.assay"]].concat()).expect(0);
     for (record, first) in [("copy.assay", "main-1.assay"), ("again.assay", "main-2.assay")] {
-        is_itself(&place, ["main-*.assay", record], [record, first]);
+        assert_groups_share_a_run(&place, ["main-*.assay", record], [record, first]);
     }
     experiment(&place, "e.assay", "1.2ms", "5");
     copy("e.assay", "copied.assay");
@@ -295,20 +295,20 @@ fn copies_and_repetitions_of_virtual_runs_are_no_further_evidence() {
     place.assay(&exported).expect(0);
     for record in ["copied.assay", "repeated.assay"] {
         let words = [&format!("{record}#fast, run "), "e.assay#fast, run "];
-        is_itself(&place, ["e.assay", record], words);
+        assert_groups_share_a_run(&place, ["e.assay", record], words);
     }
     let arm: String = rusqlite::Connection::open(place.at("e.assay"))
         .unwrap()
         .query_row("select arm from run where run = 2", [], |row| row.get(0))
         .unwrap();
     let run = format!("e.assay#{arm}, run 2:");
-    is_itself(&place, [&format!("e.assay#{arm}"), "2.assay"], ["2.assay", &run]);
+    assert_groups_share_a_run(&place, [&format!("e.assay#{arm}"), "2.assay"], ["2.assay", &run]);
 }
 
 /// Without random times, the arms of an experiment have the same figures, but they are not copies.
 #[test]
 fn equal_arms_of_one_experiment_are_compared() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("read.ini", "duration = 4s\n[read]\nquery = select 1\nconcurrency = 1\n");
     let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\ndesign = aa\n";
     place.write("aa.ini", format!("{question}[arm same]\n"));
@@ -368,7 +368,7 @@ fn experiment_that_cannot_be_resumed_has_another_remedy() {
 
 #[test]
 fn answer_without_scatter_is_not_an_error_in_test_cases() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("read.ini", "duration = 20s\n[read]\nquery = select 1\nrate = 100\n");
     let question = "[question]\nask = Slower?\nworkload = read.ini\nrounds = 6\n\
                     bet = response.p50 +0% .. +40%\n[arm fast]\n[arm slow]\n\
@@ -402,7 +402,7 @@ fn answer_is_given_as_markdown_and_test_cases() {
 
 /// Checks that a comparison is refused with an objection, and accepted with `--despite` and the
 /// objection's name.
-fn refused(place: &Place, records: [&str; 2], name: &str, words: &str) {
+fn refused(place: &TestFolder, records: [&str; 2], name: &str, words: &str) {
     let line = [&["compare"][..], &records].concat();
     let ran = place.assay(&line).expect(3);
     assert!(first_line(&ran).starts_with("Not compared: "), "{}", ran.stdout);
@@ -410,7 +410,7 @@ fn refused(place: &Place, records: [&str; 2], name: &str, words: &str) {
     let despite = format!("--despite {name}\n");
     assert!(ran.stdout.contains(&despite), "{despite}: {}", ran.stdout);
     let document = place.assay(&[&line[..], &["--json"]].concat()).expect(3).json();
-    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_matches_schema("schemas/comparison.schema.json", &document);
     assert_eq!(document["refused"], true);
     assert_eq!(document["comparison"].as_array().unwrap().len(), 0);
     let accepted = [&line[..], &["--despite", name, "--json"]].concat();
@@ -421,7 +421,7 @@ fn refused(place: &Place, records: [&str; 2], name: &str, words: &str) {
 }
 
 #[test]
-fn other_plan_is_refused() {
+fn different_plan_is_refused() {
     let place = place();
     runs(&place, "main", FAST, 2, &[]);
     place.write("read.ini", READ.replace("concurrency = 2", "concurrency = 3"));
@@ -453,7 +453,7 @@ fn long_statements_of_other_plans_are_on_one_line_with_their_difference() {
 }
 
 #[test]
-fn other_content_of_an_input_file_is_refused() {
+fn different_content_of_an_input_file_is_refused() {
     let place = place();
     let with_ids = "[read]\nquery = select ${1}\nquery-args-file = ids.csv\n";
     let workload = READ.replace("[read]\nquery = select 1\n", with_ids);
@@ -478,7 +478,7 @@ fn other_content_of_an_input_file_is_refused() {
 }
 
 #[test]
-fn other_size_of_the_data_is_refused() {
+fn different_size_of_the_data_is_refused() {
     let place = place();
     place.write("read.ini", format!("{READ}[load t]\nrows = 100\ncolumns = id: row()\n"));
     runs(&place, "main", FAST, 2, &[]);
@@ -490,7 +490,7 @@ fn other_size_of_the_data_is_refused() {
 }
 
 #[test]
-fn other_durability_is_refused() {
+fn different_durability_is_refused() {
     let place = place();
     place.write("read.ini", "duration = 300ms\n[read]\nquery = select 1\nrate = 50\n");
     for (record, option) in [("full.assay", "full"), ("off.assay", "off")] {

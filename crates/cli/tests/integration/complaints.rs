@@ -1,11 +1,11 @@
 //! Tests that an error in a workload file or argument is reported with its place and its remedy.
 
-use crate::support::Place;
+use crate::support::TestFolder;
 
 /// Checks that `check` and `run` refuse a workload with the same message and leave no file.
 #[track_caller]
 fn refused(workload: impl AsRef<[u8]>, words: &[&str]) {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("w.ini", workload);
     let checked = place.assay(&["check", "w.ini"]).refuses(words);
     let ran = place.assay(&["run", "w.ini", "--url", "sim:mm1", "--virtual"]).refuses(words);
@@ -102,7 +102,7 @@ fn a_rate_and_a_timetable_in_one_job_are_shown() {
 }
 
 #[test]
-fn a_section_that_stands_twice_is_shown_with_the_first() {
+fn repeated_section_is_shown_with_the_first() {
     refused_line(
         "[read]\nquery = select 2",
         &[
@@ -129,14 +129,14 @@ fn file_that_is_not_text_is_named() {
 
 #[test]
 fn a_line_of_ten_megabytes_is_shown_in_part() {
-    let place = Place::with(&"a".repeat(10_000_000));
+    let place = TestFolder::with(&"a".repeat(10_000_000));
     let ran = place.assay(&["check", "w.ini"]).refuses(&[" --> w.ini:1:1", "^^^", "help: "]);
     assert!(ran.stderr.len() < 2_000, "{} bytes", ran.stderr.len());
 }
 
 #[test]
 fn all_mistakes_are_reported_in_order() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 2 bananas\n[read]\nquery = select ${1/0}\nrat = 5\n[write]\nrate = -1\n\
          query = select ${nope}\nwhat is this\n",
     );
@@ -148,7 +148,7 @@ fn all_mistakes_are_reported_in_order() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_named_with_the_reason() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.assay(&["run", "no.ini"]).refuses(&[
         "error: cannot read `no.ini`: No such file",
         "help: check the name; without a leading `/` it is looked for in `",
@@ -162,13 +162,13 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason() {
 
 #[test]
 fn a_file_without_an_end_is_not_read_to_its_end() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.assay(&["check", "/dev/zero"]).refuses(&["is larger than 64 MiB", "help: "]);
 }
 
 #[test]
-fn folder_stands_for_its_experiment_file() {
-    let place = Place::new();
+fn folder_means_its_experiment_file() {
+    let place = TestFolder::new();
     place.write("experiment.ini", "[read]\nquery = select 1\nrat = 1\n");
     place.assay(&["check", "."]).refuses(&[" --> ./experiment.ini:3:1", "`rate`?"]);
 }
@@ -176,7 +176,7 @@ fn folder_stands_for_its_experiment_file() {
 /// A mistyped name must not create an empty database that looks loaded.
 #[test]
 fn loaded_requires_an_existing_database() {
-    let place = Place::with("[read]\nquery = select 1\n");
+    let place = TestFolder::with("[read]\nquery = select 1\n");
     let run = |url| place.assay(&["run", "w.ini", "--loaded", "--url", url]);
     let ran = run("sqlite:tpyo.db").expect(4);
     assert!(ran.stderr.contains("there is no database file"), "{}", ran.stderr);
@@ -186,7 +186,7 @@ fn loaded_requires_an_existing_database() {
 
 #[test]
 fn unwritable_and_missing_folders_have_different_errors() {
-    let place = Place::with("[read]\nquery = select 1\n");
+    let place = TestFolder::with("[read]\nquery = select 1\n");
     let ran = place.assay(&["run", "w.ini", "--url", "sqlite:/sys/assay-test.db"]).expect(4);
     assert!(ran.stderr.contains("cannot open the database file"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("No such file"), "{}", ran.stderr);
@@ -194,7 +194,7 @@ fn unwritable_and_missing_folders_have_different_errors() {
 
 #[test]
 fn file_with_nothing_to_load_has_a_remedy() {
-    let place = Place::with("[a]\nquery = select 1\nrate = 1\n");
+    let place = TestFolder::with("[a]\nquery = select 1\nrate = 1\n");
     let words = ["there is nothing to load", "help: add a [load TABLE]"];
     place.assay(&["load", "w.ini", "--url", "sim:mm1"]).refuses(&words);
 }

@@ -7,10 +7,10 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, assert_balanced, job, number};
+use crate::support::{CommandResult, TestFolder, assert_balanced, job, number};
 
 /// Runs a file to its end on `t.db`, with these flags.
-fn dbbench(place: &Place, flags: &[&str]) -> CommandResult {
+fn dbbench(place: &TestFolder, flags: &[&str]) -> CommandResult {
     let args = [&["dbbench", "--driver", "sqlite", "--database", "t.db"], flags, &["w.ini"]];
     let ran = place.assay(&args.concat());
     // On a busy machine the verdict may be INVALID, but the same statements are sent.
@@ -19,7 +19,7 @@ fn dbbench(place: &Place, flags: &[&str]) -> CommandResult {
 }
 
 /// Returns the document of the only run in a folder.
-fn document(place: &Place) -> Value {
+fn document(place: &TestFolder) -> Value {
     let names = place.names();
     let mut records = names.iter().filter(|name| name.ends_with(".assay"));
     let (Some(record), None) = (records.next(), records.next()) else { panic!("{names:?}") };
@@ -27,13 +27,13 @@ fn document(place: &Place) -> Value {
 }
 
 /// Returns the document of a run with jobs, after checking its balance.
-fn summary(place: &Place) -> Value {
+fn summary(place: &TestFolder) -> Value {
     let summary = document(place);
     assert_balanced(&summary);
     summary
 }
 
-fn rows(place: &Place, condition: &str) -> i64 {
+fn rows(place: &TestFolder, condition: &str) -> i64 {
     number(&place.at("t.db"), &format!("select count(*) from t where {condition}"))
 }
 
@@ -43,7 +43,7 @@ const TABLE: &str = "[setup]\nquery=create table t (a text, b text)\n";
 fn records_are_sent_in_order_until_there_are_no_more() {
     // With a rate, a late statement and the next one are sent over two connections, and SQLite may
     // take either first.
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[in]\nquery=insert into t values (?, ?)\nconcurrency=1\nquery-args-file=a.csv\n"
     ));
     place.write("a.csv", "1,\"a, \"\"b\"\"\"\r\n\r\n2,\\N\n3,\"two\nlines\"\n");
@@ -59,7 +59,7 @@ fn records_are_sent_in_order_until_there_are_no_more() {
 /// Dbbench sends a byte order mark as a part of the first value, or reports a malformed time.
 #[test]
 fn a_byte_order_mark_is_skipped_in_all_files() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[in]\nquery=insert into t values (?, 'args')\nquery-args-file=a.csv\n\
          [log]\nquery-log-file=q.log\n"
     ));
@@ -75,7 +75,7 @@ fn files_that_are_not_utf_8_are_refused_before_anything_is_sent() {
         ("query=insert into t values (?, '')\nquery-args-file=a", "a", &b"1\n\xe9\n"[..]),
         ("query-log-file=q", "q", b"0,select 1\n1,select '\xe9'\n"),
     ] {
-        let place = Place::with(&format!("{TABLE}[in]\n{job}\n"));
+        let place = TestFolder::with(&format!("{TABLE}[in]\n{job}\n"));
         place.write(name, bytes);
         let args = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
         place.assay(&args).refuses(&[&format!("line 2 of `{name}`: is not UTF-8")]);
@@ -85,7 +85,7 @@ fn files_that_are_not_utf_8_are_refused_before_anything_is_sent() {
 
 #[test]
 fn each_statement_of_a_request_takes_a_record_and_an_incomplete_group_is_left() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[in]\nquery=insert into t values (?, 'one')\n\
          query=insert into t values (?, 'two')\n\
          multi-query-mode=multi-connection\nquery-args-file=a.tsv\nquery-args-delim=\"\\t\"\n"
@@ -99,7 +99,7 @@ fn each_statement_of_a_request_takes_a_record_and_an_incomplete_group_is_left() 
 
 #[test]
 fn a_batch_shares_its_record_and_counts_as_one() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[shared]\nquery=insert into t values (?, 'shared')\nrate=100\nbatch-size=3\n\
          query-args-file=a.csv\n[counted]\nquery=insert into t values (0, 'counted')\n\
          rate=200\nbatch-size=5\ncount=4\n"
@@ -113,7 +113,7 @@ fn a_batch_shares_its_record_and_counts_as_one() {
 
 #[test]
 fn records_come_through_a_named_pipe() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[in]\nquery=insert into t values (?, '')\nconcurrency=4\nquery-args-file=pipe\n"
     ));
     assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
@@ -130,7 +130,7 @@ fn records_come_through_a_named_pipe() {
 /// One job's results are another job's input, through a named pipe.
 #[test]
 fn one_job_feeds_another() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[pump]\nquery=select 'good evening'\nrate=20\nbatch-size=4\ncount=4\n\
          query-results-file=pipe\n\
          [sink]\nquery=insert into t values (?, '')\nconcurrency=20\nquery-args-file=pipe\n"
@@ -141,8 +141,8 @@ fn one_job_feeds_another() {
 }
 
 #[test]
-fn results_and_a_row_per_request_are_kept() {
-    let place = Place::with(
+fn results_and_a_row_per_request_are_written() {
+    let place = TestFolder::with(
         "[setup]\nquery=create table t (a text)\n\
          [kept]\nquery=select 'a, b', null\ncount=2\nquery-results-file=kept.csv\n\
          [returned]\nquery=insert into t values ('new') returning a\ncount=1\n\
@@ -175,8 +175,8 @@ fn results_and_a_row_per_request_are_kept() {
 
 /// Messages call the file by the name of its dbbench flag.
 #[test]
-fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
-    let place = Place::with("[a]\nquery=select 1\ncount=3\nquery-results-file=kept.csv\n");
+fn row_per_request_file_that_cannot_be_written_names_its_flag() {
+    let place = TestFolder::with("[a]\nquery=select 1\ncount=3\nquery-results-file=kept.csv\n");
     let refused = |stats: &str, words: &[&str]| {
         let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", stats];
         let ran = place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat()).refuses(words);
@@ -198,7 +198,7 @@ fn row_per_request_file_must_differ_from_other_files() {
         ("in.csv", "1\n2\n"),
         ("q.log", "0,select 1\n"),
     ];
-    let place = Place::new();
+    let place = TestFolder::new();
     FILES.iter().for_each(|(name, text)| place.write(name, text));
     std::os::unix::fs::symlink("in.csv", place.at("link")).unwrap();
     std::fs::create_dir(place.at("other")).unwrap();
@@ -233,7 +233,7 @@ fn answer_names_the_row_per_request_file_as_given() {
         ("stats.csv", "query-stats-file  3 requests, 0 missing", false),
         ("/dev/full", "query-stats-file  0 requests, 3 missing", true),
     ] {
-        let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+        let place = TestFolder::with("[a]\nquery=select 1\ncount=3\n");
         let ran = dbbench(&place, &["--query-stats-file", stats]);
         let name = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
         let report = place.assay(&["report", &name, "--full"]);
@@ -248,7 +248,8 @@ fn answer_names_the_row_per_request_file_as_given() {
 /// The pipe belongs to its reader, and was not created by the run.
 #[test]
 fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
-    let place = Place::with("[setup]\nquery=insert into nowhere values (1)\n[a]\nquery=select 1\n");
+    let place =
+        TestFolder::with("[setup]\nquery=insert into nowhere values (1)\n[a]\nquery=select 1\n");
     assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
     let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", "pipe"];
     let ran = place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat());
@@ -259,7 +260,8 @@ fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
 /// Opening the pipe would wait for a reader, and the end of the run would wait with it.
 #[test]
 fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
-    let place = Place::with(&format!("{TABLE}[a]\nquery=insert into t values ('', '')\ncount=9\n"));
+    let place =
+        TestFolder::with(&format!("{TABLE}[a]\nquery=insert into t values ('', '')\ncount=9\n"));
     assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
     dbbench(&place, &["--query-stats-file", "pipe"]);
     assert_eq!(rows(&place, "true"), 9);
@@ -268,7 +270,7 @@ fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
 
 #[test]
 fn a_log_is_replayed() {
-    let place = Place::with(&format!("{TABLE}[replay]\nquery-log-file=q.log\n"));
+    let place = TestFolder::with(&format!("{TABLE}[replay]\nquery-log-file=q.log\n"));
     let line = |micros: u32| format!("{micros},insert into t values ('{micros}', 'a, b')\n");
     // Dbbench ends silently at a line of more than 64 KiB.
     let long = format!("7000050,insert into t values ('', '{}')\n", "x".repeat(70_000));
@@ -279,8 +281,8 @@ fn a_log_is_replayed() {
 }
 
 #[test]
-fn statements_come_out_of_a_file() {
-    let place = Place::with(
+fn statements_are_read_from_a_file() {
+    let place = TestFolder::with(
         "[setup]\nquery-file=tables.sql\n[in]\nquery-file=in.sql\ncount=3\n\
          multi-query-mode=multi-connection\n",
     );
@@ -294,7 +296,7 @@ fn statements_come_out_of_a_file() {
 /// Three jobs follow each other; their schedule depends on the file alone.
 #[test]
 fn jobs_start_and_stop_at_their_times() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "duration=1s\n{TABLE}[fill]\nquery=insert into t values ('fill', '')\nqueue-depth=2\n\
          stop=300ms\ncount=40\n[once]\nquery=insert into t values ('once', '')\nstart=400ms\n\
          count=1\n[again]\nquery=insert into t values ('again', 1), ('again', 2), ('again', 3)\n\
@@ -320,7 +322,7 @@ const SLOW: &str = "with recursive c (n) as (select 1 union all select n + 1 fro
 /// Dbbench sends one more statement per job after the job's stop.
 #[test]
 fn nothing_is_sent_after_the_stop() {
-    let place = Place::with(&format!("{TABLE}[slow]\nquery={SLOW}\nstop=20ms\n"));
+    let place = TestFolder::with(&format!("{TABLE}[slow]\nquery={SLOW}\nstop=20ms\n"));
     dbbench(&place, &[]);
     assert_eq!(rows(&place, "true"), 1);
 }
@@ -328,7 +330,7 @@ fn nothing_is_sent_after_the_stop() {
 /// Dbbench silently drops ticks that it is too late for.
 #[test]
 fn no_tick_is_missed() {
-    let place = Place::with("[ticks]\nquery=select 1\nrate=5000\ncount=1000\n");
+    let place = TestFolder::with("[ticks]\nquery=select 1\nrate=5000\ncount=1000\n");
     dbbench(&place, &[]);
     let summary = summary(&place);
     let counted = |key: &str| job(&summary, "ticks")[key].as_u64();
@@ -338,7 +340,7 @@ fn no_tick_is_missed() {
 /// Dbbench ends at the first error that is not accepted, without teardown and report.
 #[test]
 fn an_error_is_counted_and_the_run_continues_to_its_teardown() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "error=SQLITE_CONSTRAINT_PRIMARYKEY\n[setup]\nquery=create table t (a text, b text)\n\
          query=create table one (a integer primary key)\n\
          [wrong]\nquery=insert into t values (abs(-9223372036854775808), '')\ncount=3\n\
@@ -366,19 +368,19 @@ fn an_interrupted_run_says_so_and_tears_down() {
         "{TABLE}[endless]\nquery=select 1\n[teardown]\nquery=insert into t values ('down', '')\n"
     );
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let place = Place::with(&endless);
+        let place = TestFolder::with(&endless);
         let args = ["dbbench", "--url", "sqlite:t.db", "w.ini"];
         let mut running = place.start(&args);
-        running.says("running until Ctrl-C");
+        running.wait_for_line("running until Ctrl-C");
         running.signal(signal);
-        running.ends().expect(130);
+        running.wait_for_end().expect(130);
         assert_eq!(rows(&place, "a = 'down'"), 1);
     }
 }
 
 #[test]
 fn file_that_dbbench_reads_as_empty_is_an_error() {
-    let place = Place::with("; nothing\n[setup]\n[global]\nduration=5s\n");
+    let place = TestFolder::with("; nothing\n[setup]\n[global]\nduration=5s\n");
     let run = |args: &[&str]| place.assay(&[&["dbbench"], args].concat());
     run(&["--driver", "sqlite", "none.ini"]).refuses(&["cannot read `none.ini`"]);
     run(&["--driver", "sqlite", "w.ini"]).refuses(&["the file has no job"]);
@@ -395,14 +397,14 @@ fn a_file_without_jobs_sets_up_and_tears_down() {
         (format!("duration=1h\n{TABLE}{up}"), 1),
         (format!("[teardown]\nquery=create table t (a text, b text)\n{down}"), 1),
     ] {
-        let place = Place::with(&file);
+        let place = TestFolder::with(&file);
         let ran = dbbench(&place, &["--query-stats-file", "stats.csv"]);
         assert_eq!((ran.code, rows(&place, "true")), (0, expected), "{file}\n{}", ran.stderr);
         assert!(ran.stdout.contains("was measured: there is no job"), "{}", ran.stdout);
         assert!(ran.stdout.contains("measured  nothing, started"), "{}", ran.stdout);
         assert_eq!(document(&place)["jobs"].as_array().map(Vec::len), Some(0), "{file}");
     }
-    let place = Place::with("[setup]\nquery=no\n[teardown]\nquery=create table t (a text)\n");
+    let place = TestFolder::with("[setup]\nquery=no\n[teardown]\nquery=create table t (a text)\n");
     let flags = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
     place.assay(&flags).refuses(&["w.ini:2"]);
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_master"), 0);
@@ -411,7 +413,7 @@ fn a_file_without_jobs_sets_up_and_tears_down() {
 /// Dbbench finds the error only when it reaches the line during the run, and ends at once.
 #[test]
 fn a_broken_file_is_found_before_anything_is_sent() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{TABLE}[in]\nquery=insert into t values (?, ?)\nquery-args-file=a.csv\n"
     ));
     let run = || place.assay(&["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"]);
@@ -428,7 +430,7 @@ fn a_broken_file_is_found_before_anything_is_sent() {
 
 #[test]
 fn relative_names_begin_at_the_base_folder() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "[setup]\nquery-file=t.sql\n\
          [in]\nquery=insert into t values (?, '')\nquery-args-file=a.csv\n",
     );
@@ -448,7 +450,7 @@ fn relative_names_begin_at_the_base_folder() {
 
 #[test]
 fn flags_follow_gos_syntax() {
-    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    let place = TestFolder::with("[a]\nquery=select 1\ncount=3\n");
     let refused = |args: &[&str], words: &str| {
         place.assay(&[&["dbbench"], args].concat()).refuses(&[words]);
     };
@@ -470,7 +472,7 @@ fn flags_follow_gos_syntax() {
 
 #[test]
 fn programs_of_dbbench_files_need_the_flag() {
-    let place = Place::with("[a]\ncommand=true\ncount=2\n");
+    let place = TestFolder::with("[a]\ncommand=true\ncount=2\n");
     let refused = place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]);
     refused.refuses(&["the file wants to run these programs", "add --allow-commands"]);
     let ran = dbbench(&place, &["--allow-commands"]);
@@ -481,7 +483,7 @@ fn programs_of_dbbench_files_need_the_flag() {
 
 #[test]
 fn invariant_8_a_password_is_in_no_message() {
-    let place = Place::with("[a]\nquery=select 1\n");
+    let place = TestFolder::with("[a]\nquery=select 1\n");
     for args in [
         &["--password", "hunter2", "--port", "0", "w.ini"][..],
         &["--passwrd=hunter2", "w.ini"],
@@ -499,7 +501,7 @@ fn invariant_8_a_password_is_in_no_message() {
 
 #[test]
 fn help_and_version_succeed_on_stdout() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for help in ["-h", "--help"] {
         let ran = place.assay(&["dbbench", help]).expect(0);
         assert!(ran.stdout.contains("--base-dir FOLDER"), "{}", ran.stdout);
@@ -510,7 +512,7 @@ fn help_and_version_succeed_on_stdout() {
 
 #[test]
 fn reports_go_to_stderr_at_the_requested_interval() {
-    let place = Place::with("duration=1500ms\n[a]\nquery=select 1\nrate=20\n");
+    let place = TestFolder::with("duration=1500ms\n[a]\nquery=select 1\nrate=20\n");
     // On a busy machine, the report of a second may be left out.
     let is_report = |line: &str| line.starts_with("00:0") && line.contains(" a: offered/s");
     let reports = |ran: &CommandResult| ran.stderr.lines().any(is_report);
@@ -527,7 +529,7 @@ fn reports_go_to_stderr_at_the_requested_interval() {
 
 #[test]
 fn parameters_of_the_drivers_are_translated_or_explained() {
-    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    let place = TestFolder::with("[a]\nquery=select 1\ncount=3\n");
     let said = |flags: &[&str], words: &[&str]| {
         place.assay(&[&["dbbench"], flags, &["w.ini"]].concat()).refuses(words);
     };
@@ -541,7 +543,7 @@ fn parameters_of_the_drivers_are_translated_or_explained() {
 
 #[test]
 fn flags_without_effect_are_reported_and_others_recorded() {
-    let place = Place::with("[a]\nquery=select 1\nrate=20\ncount=3\n");
+    let place = TestFolder::with("[a]\nquery=select 1\nrate=20\ncount=3\n");
     let flags = ["--confidence=0.95", "--max-idle-conns=7", "--max-active-conns=9"];
     let ran = dbbench(&place, &flags);
     for name in ["confidence", "max-idle-conns"] {

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::support::{Place, assert_balanced, job, number};
+use crate::support::{TestFolder, assert_balanced, job, number};
 use Sent::{AtLeast, Exactly};
 
 /// Number of scheduled requests of a job.
@@ -24,24 +24,24 @@ struct Case {
     /// Replacements in the file: the old and the new text.
     changes: &'static [(&'static str, &'static str)],
     /// Input files in the same folder.
-    beside: &'static [(&'static str, &'static str)],
+    input_files: &'static [(&'static str, &'static str)],
     /// The statement that creates a table before the run.
     table: &'static str,
     jobs: &'static [(&'static str, Sent)],
     /// Queries with their expected result after the run.
-    found: &'static [(&'static str, i64)],
+    query_results: &'static [(&'static str, i64)],
     /// Results files with their expected content.
-    kept: &'static [(&'static str, &'static str)],
+    results_files: &'static [(&'static str, &'static str)],
 }
 
-const NOTHING: Case = Case {
+const EMPTY_CASE: Case = Case {
     file: "",
     changes: &[],
-    beside: &[],
+    input_files: &[],
     table: "create table unused (a)",
     jobs: &[],
-    found: &[],
-    kept: &[],
+    query_results: &[],
+    results_files: &[],
 };
 
 /// The teardown of most files, and a replacement that keeps the table.
@@ -57,19 +57,19 @@ const ENDING: &[Case] = &[
     Case {
         file: "kept.ini",
         jobs: &[("kept", Exactly(1))],
-        kept: &[("assay-greetings.csv", "good morning\n")],
-        ..NOTHING
+        results_files: &[("assay-greetings.csv", "good morning\n")],
+        ..EMPTY_CASE
     },
     Case {
         file: "replay.ini",
-        beside: &[NIGHT],
+        input_files: &[NIGHT],
         table: "create table night (said text)",
         jobs: &[("replay", Exactly(4))],
-        found: &[
+        query_results: &[
             ("select count(*) from night", 4),
             ("select count(*) from night where said in ('a, b', 'e')", 2),
         ],
-        ..NOTHING
+        ..EMPTY_CASE
     },
     Case {
         file: "files_by_name.ini",
@@ -78,27 +78,27 @@ const ENDING: &[Case] = &[
             ("rate=1", "rate=10"),
             DROPPED,
         ],
-        beside: &[("names.csv", "north.tsv\nsouth.tsv\n")],
+        input_files: &[("names.csv", "north.tsv\nsouth.tsv\n")],
         jobs: &[("files by name", Exactly(2))],
-        found: &[
+        query_results: &[
             ("select count(*) from done", 2),
             ("select count(*) from done where name = 'north.tsv'", 1),
             ("select count(*) from done where name = 'south.tsv'", 1),
         ],
-        ..NOTHING
+        ..EMPTY_CASE
     },
     Case {
         file: "relay.ini",
         changes: &[("rate=2", "rate=20"), ("=1000\n", "=1000\nquery-results-file=got.csv\n")],
         jobs: &[("sender", Exactly(16)), ("receiver", Exactly(16))],
-        kept: &[(
+        results_files: &[(
             "got.csv",
             "good evening\ngood evening\ngood evening\ngood evening\n\
              good evening\ngood evening\ngood evening\ngood evening\n\
              good evening\ngood evening\ngood evening\ngood evening\n\
              good evening\ngood evening\ngood evening\ngood evening\n",
         )],
-        ..NOTHING
+        ..EMPTY_CASE
     },
     Case {
         file: "phases.ini",
@@ -112,12 +112,12 @@ const ENDING: &[Case] = &[
             DROPPED,
         ],
         jobs: &[("fill", AtLeast(2)), ("empty", Exactly(1)), ("fill again", Exactly(39))],
-        found: &[
+        query_results: &[
             ("select count(*) from done where weight in (1, 2, 3)", 117),
             ("select count(*) from done where weight = 0", 1),
             ("select count(*) < 2 from done where weight = 5", 0),
         ],
-        ..NOTHING
+        ..EMPTY_CASE
     },
     Case {
         file: "lessons.ini",
@@ -130,7 +130,7 @@ const ENDING: &[Case] = &[
             ("=pairs.csv", "=pairs.csv\nquery-results-file=commas.csv"),
             ("=pairs.tsv", "=pairs.tsv\nquery-results-file=tabs.csv"),
         ],
-        beside: &[
+        input_files: &[
             NIGHT,
             ("pairs.csv", "1,2\n\"a, b\",\\N\n"),
             ("pairs.tsv", "1\t2\na, b\t3\n"),
@@ -149,8 +149,8 @@ const ENDING: &[Case] = &[
             ("log", Exactly(4)),
             ("from a file", AtLeast(1)),
         ],
-        found: &[("select count(*) from night", 4)],
-        kept: &[
+        query_results: &[("select count(*) from night", 4)],
+        results_files: &[
             ("commas.csv", "1 and 2\n\"a, b and \\N\"\n"),
             ("tabs.csv", "1 and 2\n\"a, b and 3\"\n"),
         ],
@@ -162,7 +162,7 @@ const ENDLESS: &[Case] = &[
         file: "greeting.ini",
         changes: &[("# One", "duration=100ms\n# One")],
         jobs: &[("greeting", AtLeast(1))],
-        ..NOTHING
+        ..EMPTY_CASE
     },
     Case {
         file: "counting.ini",
@@ -173,8 +173,8 @@ const ENDLESS: &[Case] = &[
             DROPPED,
         ],
         jobs: &[("how many parcels", AtLeast(1))],
-        found: &[("select count(*) from done", 1)],
-        ..NOTHING
+        query_results: &[("select count(*) from done", 1)],
+        ..EMPTY_CASE
     },
     Case {
         file: "file_first.ini",
@@ -185,8 +185,8 @@ const ENDLESS: &[Case] = &[
             DROPPED,
         ],
         jobs: &[("how many parcels", Exactly(1))],
-        found: &[("select count(*) from done", 2)],
-        ..NOTHING
+        query_results: &[("select count(*) from done", 2)],
+        ..EMPTY_CASE
     },
     Case {
         file: "surge.ini",
@@ -196,7 +196,7 @@ const ENDLESS: &[Case] = &[
             (".5\n", "5\n"),
         ],
         jobs: &[("surge", Exactly(20))],
-        ..NOTHING
+        ..EMPTY_CASE
     },
     Case {
         file: "surge_of_files.ini",
@@ -210,8 +210,8 @@ const ENDLESS: &[Case] = &[
             DROPPED,
         ],
         jobs: &[("surge of files", Exactly(100))],
-        found: &[("select count(*) from done", 100)],
-        ..NOTHING
+        query_results: &[("select count(*) from done", 100)],
+        ..EMPTY_CASE
     },
     Case {
         file: "waiting.ini",
@@ -222,8 +222,8 @@ const ENDLESS: &[Case] = &[
             ("drop table counter", "alter table counter rename to done"),
         ],
         jobs: &[("everybody counts", AtLeast(1))],
-        found: &[("select value > 7 from done", 1)],
-        ..NOTHING
+        query_results: &[("select value > 7 from done", 1)],
+        ..EMPTY_CASE
     },
     Case {
         file: "continued.ini",
@@ -235,8 +235,8 @@ const ENDLESS: &[Case] = &[
             ("drop table click", "alter table click rename to done"),
         ],
         jobs: &[("cleanup", Exactly(0)), ("clicks", Exactly(12)), ("top pages", AtLeast(1))],
-        found: &[("select count(*) from done where page between 0 and 99", 12)],
-        ..NOTHING
+        query_results: &[("select count(*) from done where page between 0 and 99", 12)],
+        ..EMPTY_CASE
     },
 ];
 
@@ -247,15 +247,15 @@ fn folder() -> PathBuf {
 
 impl Case {
     /// Writes the file, as it is run, into a folder with its inputs.
-    fn place(&self) -> Place {
+    fn place(&self) -> TestFolder {
         let mut text = std::fs::read_to_string(folder().join(self.file)).unwrap();
         for (from, to) in self.changes {
             assert!(text.contains(from), "{}: `{from}`", self.file);
             text = text.replace(from, to);
         }
-        let place = Place::new();
+        let place = TestFolder::new();
         place.write("w.ini", text.replace("/tmp", &place.path().display().to_string()));
-        self.beside.iter().for_each(|(name, content)| place.write(name, content));
+        self.input_files.iter().for_each(|(name, content)| place.write(name, content));
         let database = rusqlite::Connection::open(place.at("t.db")).unwrap();
         database.execute_batch(self.table).unwrap();
         place
@@ -288,12 +288,12 @@ impl Case {
             let all_answered = counted("completed") == counted("scheduled");
             assert!(is_so && all_answered, "{file}: {}", job(&summary, name));
         }
-        for (sql, expected) in self.found {
+        for (sql, expected) in self.query_results {
             assert_eq!(number(&place.at("t.db"), sql), *expected, "{file}: {sql}");
         }
-        for (name, expected) in self.kept {
-            let kept = std::fs::read_to_string(place.at(name)).unwrap();
-            assert_eq!(kept, *expected, "{file}: {name}");
+        for (name, expected) in self.results_files {
+            let content = std::fs::read_to_string(place.at(name)).unwrap();
+            assert_eq!(content, *expected, "{file}: {name}");
         }
     }
 }

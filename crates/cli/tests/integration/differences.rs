@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 use testbed::{Kind, Options, Server};
 
-use crate::ended::assert_made;
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
+use crate::experiment_end::assert_all_runs_executed;
 use crate::experiment_losses::HOLD;
-use crate::experiment_records::set;
-use crate::support::{Place, Running, number, wait_until};
+use crate::experiment_records::set_in_record;
+use crate::support::{Running, TestFolder, number, wait_until};
 
 const UPDATE: &str = "duration = 4s\nwarmup = 1s\n[write]\nconcurrency = 2\n\
                       query = update account set balance = 1\n";
@@ -18,8 +18,8 @@ const TARGETS: &str = "[arm main]\nurl = sim:mm1?service=1ms\n\
                        [arm change]\nurl = sim:mm1?service=0.8ms\n";
 
 /// Returns a folder with the record of an experiment with these arms in `r.assay`.
-fn place(arms: &str) -> Place {
-    let place = Place::new();
+fn place(arms: &str) -> TestFolder {
+    let place = TestFolder::new();
     place.write("write.ini", format!("url = sim:mm1?service=1ms\n{UPDATE}"));
     place.write("e.ini", format!("[question]\nask = ?\nworkload = write.ini\nrounds = 6\n{arms}"));
     place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
@@ -27,9 +27,9 @@ fn place(arms: &str) -> Place {
 }
 
 /// Sets a setting to `own` in the runs of the arm `change`, and to `baseline` in the other runs.
-fn differ(place: &Place, name: &str, [baseline, own]: [&str; 2]) {
+fn differ(place: &TestFolder, name: &str, [baseline, own]: [&str; 2]) {
     let value = format!("iif(arm = 'change', '{own}', '{baseline}')");
-    set(&place.at("r.assay"), name, &value);
+    set_in_record(&place.at("r.assay"), name, &value);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn statement_before_the_runs_hides_no_difference() {
                 assert!(said.contains(&words), "{words}: {}", ran.stdout);
             }
             let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
-            assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
+            assert_matches_schema(&format!("schemas/{schema}.schema.json"), &document);
             assert_eq!(document["verdict"], verdict);
             let list = if verdict == "VALID" { "differences" } else { "undeclared_differences" };
             let one = &document[list][0];
@@ -153,7 +153,7 @@ fn arms_with_several_differences_are_warned_of_in_every_answer() {
 /// At a point, all arms have the same value of the setting that the sweep varies.
 #[test]
 fn setting_that_a_sweep_varies_excuses_no_difference() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("write.ini", format!("url = sim:mm1?service=1ms\n{UPDATE}"));
     let sweep = "[question]\nask = ?\nworkload = write.ini\n[sweep]\n\
                  vary = option.service: 1ms, 2ms\nrepeats = 3\n\
@@ -195,7 +195,7 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     let arm = |name: &str| {
         format!("[arm {name}]\nurl = postgres://assay:{login}@127.0.0.1:{port}/{name}\n")
     };
-    let place = Place::new();
+    let place = TestFolder::new();
     let write = "duration = 100ms\n[setup]\nquery = create table t (a integer)\n[write]\n\
                  query = insert into t values (1)\nconcurrency = 1\nthink = 5ms\n\
                  [teardown]\nquery = drop table t\n";
@@ -203,7 +203,7 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     let question = "[question]\nask = ?\nworkload = write.ini\nrounds = 6\n";
     place.write("e.ini", format!("{question}{}{}", arm("near"), arm("far")));
     let ran = place.assay(&["run", "e.ini", "--quiet", "--out", "r.assay"]).expect(3);
-    let said = ran.said();
+    let said = ran.stdout_line();
     for words in [
         "durability, synchronous_commit is `on` in `near`, `off` in `far`",
         "setting, work_mem is `4MB` in `near`, `64MB` in `far`",
@@ -213,8 +213,8 @@ fn settings_in_which_two_databases_really_differ_are_found() {
     // A short run may complete no request if the machine is busy.
     let is_invalid = said.contains("its baseline are INVALID");
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
-    if assert_made(&document, 6) && !is_invalid {
+    assert_matches_schema("schemas/experiment.schema.json", &document);
+    if assert_all_runs_executed(&document, 6) && !is_invalid {
         let reason = "the durability of commits differs between the arms, which is not declared";
         assert!(
             said.starts_with(&format!("throughput(write) is not compared: {reason}")),
@@ -257,7 +257,7 @@ fn data_in_which_two_servers_really_differ_are_named() {
             let (login, port) = (server.password().expose(), server.port());
             format!("url = {scheme}://assay:{login}@127.0.0.1:{port}/assay\n")
         });
-        let place = Place::new();
+        let place = TestFolder::new();
         let read = "duration = 100ms\n[read]\nquery = select note from t limit 1\n\
                     concurrency = 1\nthink = 5ms\n";
         place.write("read.ini", read);
@@ -267,10 +267,10 @@ fn data_in_which_two_servers_really_differ_are_named() {
         let line = ["run", "e.ini", "--strict", "--quiet", "--out", "r.assay"];
         let ran = place.assay(&line).expect(3);
         let document = place.assay(&["report", "r.assay", "--json"]).json();
-        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert_matches_schema("schemas/experiment.schema.json", &document);
         // A short run may complete no request if the machine is busy.
-        let is_invalid = ran.said().contains("its baseline are INVALID");
-        if assert_made(&document, 6) && !is_invalid {
+        let is_invalid = ran.stdout_line().contains("its baseline are INVALID");
+        if assert_all_runs_executed(&document, 6) && !is_invalid {
             assert_eq!(document["verdict"], "SUSPECT", "{document}");
         }
         // The difference is named, and the arms are compared nevertheless.
@@ -291,7 +291,7 @@ fn data_in_which_two_servers_really_differ_are_named() {
                 "undeclared difference: data, {name} is `{large}` in `original`, `{small}` in \
                  `backup`"
             );
-            assert!(ran.said().contains(&words), "{words}: {}", ran.stdout);
+            assert!(ran.stdout_line().contains(&words), "{words}: {}", ran.stdout);
         }
     }
 }
@@ -309,7 +309,7 @@ fn restart_of_a_server_within_a_round_is_named() {
 /// not count.
 fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     let mut server = Server::start(&Options::new(kind)).unwrap();
-    let place = Place::new();
+    let place = TestFolder::new();
     let read = format!("duration = 200ms\n[read]\nquery = select {sleep}\nconcurrency = 1\n");
     place.write("read.ini", read);
     let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n";
@@ -335,20 +335,20 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
         }
         let _ = std::fs::remove_file(&held);
     }
-    run.ends();
+    run.wait_for_end();
     let counts = format!("select count(*) from run where state = 'counts' and run = {}", spanned?);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
-    if !assert_made(&document, 6) || number(&place.at("r.assay"), &counts) == 0 {
+    if !assert_all_runs_executed(&document, 6) || number(&place.at("r.assay"), &counts) == 0 {
         return None;
     }
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     // The difference is attributed to the arm's program, which may restart the server on purpose.
     let found = document["differences"].as_array().unwrap();
     let one = found.iter().find(|one| one["name"] == "database.server_id");
     let one = one.unwrap_or_else(|| panic!("{document:#}"));
     assert_eq!((&one["cause"], &one["rounds"][0]), (&json!("before-command"), &one["rounds"][1]));
     assert_ne!(one["baseline_value"], one["value"]);
-    let full = place.assay(&["report", "r.assay", "--full"]).said();
+    let full = place.assay(&["report", "r.assay", "--full"]).stdout_line();
     let words = "(perhaps by `before-command`): their pair spans two starts of the server";
     assert!(full.contains(words), "{words}: {full}");
     Some(())

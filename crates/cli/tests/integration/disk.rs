@@ -2,22 +2,22 @@
 
 use std::process::Command;
 
-use crate::support::{CommandResult, Place, Running, check};
+use crate::support::{CommandResult, Running, TestFolder, check};
 
 /// Returns the program with a limit on the size of files, in blocks of 512 bytes, which simulates a
 /// full disk.
-pub(crate) fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
+pub(crate) fn limited(place: &TestFolder, blocks: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);
-    place.holds(&mut command);
+    place.run_in_folder(&mut command);
     command
 }
 
 #[test]
 fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     // Many different times in several histograms: the record grows by some 100 KiB every second.
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 1h\n[a]\nquery = select 1\nrate = 2k\n[b]\nquery = select 2\nrate = 2k\n",
     );
     let url = "sim:mmc?service=1ms&servers=64";
@@ -41,13 +41,13 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
 
 #[test]
 fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 1h\n[a]\nquery = select 1\nrate = 500\n[b]\nquery = select 2\nrate = 500\n",
     );
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--url", url, "--out", "r.assay"];
     // The limit must be reached soon, to keep the test short.
-    let ran = Running::of(&mut limited(&place, 600, &args)).ends().expect(3);
+    let ran = Running::of(&mut limited(&place, 600, &args)).wait_for_end().expect(3);
     assert!(ran.stderr.contains("cannot continue to write the record `"), "{}", ran.stderr);
     assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
     let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
@@ -61,8 +61,8 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
 
 #[test]
 fn export_to_a_full_disk_fails_and_leaves_no_file() {
-    let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
-    place.virtually("sim:mm1", &[]).expect(0);
+    let place = TestFolder::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
+    place.run_virtually("sim:mm1", &[]).expect(0);
     let args = ["export", "r.assay", "--format", "json", "--out", "out.json"];
     CommandResult::of(&mut limited(&place, 8, &args)).refuses(&[
         "cannot write",
@@ -74,8 +74,8 @@ fn export_to_a_full_disk_fails_and_leaves_no_file() {
 
 #[test]
 fn page_figure_and_test_cases_for_a_full_disk_leave_no_file() {
-    let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
-    place.virtually("sim:mm1", &[]).expect(0);
+    let place = TestFolder::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
+    place.run_virtually("sim:mm1", &[]).expect(0);
     for args in [
         &["--html", "new"][..],
         &["--svg", "throughput", "--out", "new"],
@@ -93,16 +93,16 @@ fn page_figure_and_test_cases_for_a_full_disk_leave_no_file() {
 
 #[test]
 fn answer_that_cannot_be_written_has_a_remedy() {
-    let place = Place::with("duration = 1s\n[a]\nquery = select 1\nrate = 100\n");
-    place.virtually("sim:mm1", &[]).expect(0);
+    let place = TestFolder::with("duration = 1s\n[a]\nquery = select 1\nrate = 100\n");
+    place.run_virtually("sim:mm1", &[]).expect(0);
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let ran = CommandResult::of_to(place.command(&["report", "r.assay"]), full.into());
+    let ran = CommandResult::with_stdout(place.command(&["report", "r.assay"]), full.into());
     ran.refuses(&["cannot write to stdout: No space left", "help: make room on the disk"]);
 }
 
 #[test]
 fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
-    let place = Place::with("duration = 1s\n[a]\nquery = select 1\n");
+    let place = TestFolder::with("duration = 1s\n[a]\nquery = select 1\n");
     let args = ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--out", "r.assay"];
     let ran =
         CommandResult::of(&mut limited(&place, 8, &args)).refuses(&["cannot create the record `"]);
@@ -113,12 +113,12 @@ fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
 /// The data that does not fit may be the last, which is written at the end of the run.
 #[test]
 fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 14s\n[a]\nquery = select 1\nrate = 500\n[b]\nquery = select 2\nrate = 500\n",
     );
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
-    let ran = Running::of(&mut limited(&place, 400, &args)).ends().expect(3);
+    let ran = Running::of(&mut limited(&place, 400, &args)).wait_for_end().expect(3);
     assert!(ran.stderr.contains("cannot continue to write the record `"), "{}", ran.stderr);
     // The record may not even have room for the failure itself.
     let summary = ran.json();
@@ -135,7 +135,7 @@ fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
     ] {
         let job = "duration = 3s\n[a]\nquery = select 1\nrate = 500\n";
         let damaging = format!("[damage]\ncommand = {damage}\nstart = 1200ms\ncount = 1\n");
-        let place = Place::with(&format!("{job}{damaging}"));
+        let place = TestFolder::with(&format!("{job}{damaging}"));
         let url = "sim:mmc?service=1ms&servers=64";
         let args = ["run", "w.ini", "--allow-commands", "--url", url, "--out", "r.assay"];
         let ran = place.assay(&args).expect(3);

@@ -3,19 +3,19 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::{Place, number};
+use crate::support::{TestFolder, number};
 
 const QUICK: &str = "duration = 200ms\n[read]\nquery = select 1\nrate = 50\n";
 
 /// Returns the settings of `r.assay` as a flat object.
-fn facts(place: &Place) -> serde_json::Map<String, Value> {
+fn facts(place: &TestFolder) -> serde_json::Map<String, Value> {
     let ran = place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0);
     ran.json().as_object().unwrap().clone()
 }
 
 #[test]
 fn record_has_known_and_unknown_facts_of_the_environment() {
-    let place = Place::with(QUICK);
+    let place = TestFolder::with(QUICK);
     place.assay(&["run", "w.ini", "--out", "r.assay", "--url", "sqlite:m.db"]);
     let record = Connection::open(place.at("r.assay")).unwrap();
     record
@@ -48,8 +48,8 @@ fn record_has_known_and_unknown_facts_of_the_environment() {
 
 #[test]
 fn virtual_record_has_no_facts_of_the_machine() {
-    let place = Place::with(QUICK);
-    place.virtually("sim:mm1?service=1ms", &[]).expect(0);
+    let place = TestFolder::with(QUICK);
+    place.run_virtually("sim:mm1?service=1ms", &[]).expect(0);
     let strangers = "select count(*) from setting where name like '%.%'";
     assert_eq!(number(&place.at("r.assay"), strangers), 0);
     let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
@@ -58,7 +58,7 @@ fn virtual_record_has_no_facts_of_the_machine() {
 
 #[test]
 fn network_path_to_each_server_is_recorded() {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "{QUICK}target = copy\n[target copy]\nurl = testbed:postgres\n[write]\nquery = select 2\n\
          count = 1\n"
     ));
@@ -84,7 +84,7 @@ fn network_path_to_each_server_is_recorded() {
 
 /// Returns the findings of `assay doctor`, by the names of its checks.
 fn findings(url: &str) -> Vec<String> {
-    let document = Place::new().assay(&["doctor", url, "--json"]).expect(0).json();
+    let document = TestFolder::new().assay(&["doctor", url, "--json"]).expect(0).json();
     assert_eq!(document["schema"], "assay.doctor/1");
     let findings = document["findings"].as_array().unwrap();
     findings.iter().map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
@@ -109,7 +109,7 @@ fn the_doctor_finds_what_is_planted_in_a_server() {
 
 #[test]
 fn doctor_lists_each_check_once() {
-    let document = Place::new().assay(&["doctor", "--json"]).expect(0).json();
+    let document = TestFolder::new().assay(&["doctor", "--json"]).expect(0).json();
     let schema = include_str!("../../../../schemas/doctor.schema.json");
     let schema = serde_json::from_str(schema).unwrap();
     let faults = jsonschema::validator_for(&schema).unwrap();
@@ -118,13 +118,13 @@ fn doctor_lists_each_check_once() {
     let of = |part: &str| document[part].as_array().unwrap().len();
     assert_eq!(of("findings") + of("not_possible") + of("passed"), 8, "{document}");
     assert_eq!(document["target"], Value::Null);
-    let text = Place::new().assay(&["doctor"]).expect(0).stdout;
+    let text = TestFolder::new().assay(&["doctor"]).expect(0).stdout;
     assert!(text.lines().next().unwrap().ends_with("spoil a run"), "{text}");
 }
 
 #[test]
 fn a_server_that_the_doctor_cannot_reach_is_exit_code_4_and_a_wrong_url_2() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.assay(&["doctor", "postgres://127.0.0.1:1/d"]).expect(4);
     assert!(ran.stderr.contains("the target could not be reached"), "{}", ran.stderr);
     assert_eq!(ran.stdout, "");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Place, assert_balanced, check, job, number};
+use crate::support::{TestFolder, assert_balanced, check, job, number};
 
 /// Reads a file of the repository.
 fn repository(name: &str) -> String {
@@ -17,12 +17,12 @@ fn repository(name: &str) -> String {
 /// Checks that a document conforms to the schema of summaries.
 #[track_caller]
 pub(crate) fn assert_valid(summary: &Value) {
-    assert_keeps_to("schemas/summary.schema.json", summary);
+    assert_matches_schema("schemas/summary.schema.json", summary);
 }
 
 /// Checks that a document conforms to a schema.
 #[track_caller]
-pub(crate) fn assert_keeps_to(schema: &str, document: &Value) {
+pub(crate) fn assert_matches_schema(schema: &str, document: &Value) {
     let schema = serde_json::from_str(&repository(schema)).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator
@@ -34,7 +34,7 @@ pub(crate) fn assert_keeps_to(schema: &str, document: &Value) {
 
 #[test]
 fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
-    let place = Place::with(&repository("workloads/accounts.ini"));
+    let place = TestFolder::with(&repository("workloads/accounts.ini"));
     let shorter = ["--duration", "4s", "--warmup", "1s", "--set", "rows=20k"];
     let mut args = vec!["run", "w.ini", "--url", "sqlite:shop.db", "--json", "--out", "r.assay"];
     args.extend(shorter);
@@ -83,8 +83,8 @@ fn met(summary: &Value) -> bool {
 
 #[test]
 fn summary_that_violates_the_schema_is_noticed() {
-    let place = Place::with("duration = 2s\n[read]\nquery = select 1\nrate = 50\n");
-    let mut summary = place.virtually("sim:mm1", &[]).expect(0).json();
+    let place = TestFolder::with("duration = 2s\n[read]\nquery = select 1\nrate = 50\n");
+    let mut summary = place.run_virtually("sim:mm1", &[]).expect(0).json();
     assert_valid(&summary);
     summary["jobs"][0]["scheduled"] = "many".into();
     let found = std::panic::catch_unwind(|| assert_valid(&summary));
@@ -92,13 +92,13 @@ fn summary_that_violates_the_schema_is_noticed() {
 }
 
 #[test]
-fn the_transfer_of_the_example_moves_money_and_makes_none() {
-    let place =
-        Place::with(&repository("workloads/accounts.ini").replace("drop table", "select 1 from"));
+fn transfer_of_the_example_keeps_the_total_balance() {
+    let workload = repository("workloads/accounts.ini");
+    let place = TestFolder::with(&workload.replace("drop table", "select 1 from"));
     let shorter = ["--duration", "2s", "--warmup", "0s", "--set", "rows=1k", "--json", "--quiet"];
     let mut args = vec!["run", "w.ini", "--url", "sqlite:shop.db", "--out", "r.assay"];
     args.extend(shorter);
-    let before = Place::with(&repository("workloads/accounts.ini"));
+    let before = TestFolder::with(&repository("workloads/accounts.ini"));
     before.assay(&["load", "w.ini", "--url", "sqlite:shop.db", "--set", "rows=1k"]).expect(0);
     let summary = place.assay(&args).json();
     assert!(job(&summary, "transfer")["completed"].as_u64().unwrap() > 0);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use base::{Seed, Stream};
 
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::example::assert_matches_schema;
+use crate::support::{CommandResult, TestFolder};
 
 const WORKLOAD: &str =
     "url = sim:mm1?service=1ms\nduration = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
@@ -15,8 +15,8 @@ const QUESTION: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[
                         [arm slow]\noption.service = 1.2ms\n";
 
 /// Returns a place with the record of a complete experiment, `r.assay`.
-fn place() -> Place {
-    let place = Place::with(WORKLOAD);
+fn place() -> TestFolder {
+    let place = TestFolder::with(WORKLOAD);
     place.write("e.ini", QUESTION);
     place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
     place
@@ -32,7 +32,7 @@ const READERS: [&[&str]; 5] = [
 ];
 
 /// Writes a copy of the record, changed by SQL, to `d.assay`.
-fn changed(place: &Place, sql: &str) {
+fn write_changed_record(place: &TestFolder, sql: &str) {
     fs::copy(place.at("r.assay"), place.at("d.assay")).unwrap();
     let record = rusqlite::Connection::open(place.at("d.assay")).unwrap();
     record.execute_batch(sql).unwrap();
@@ -40,9 +40,9 @@ fn changed(place: &Place, sql: &str) {
 
 /// Checks that a record with these changes is refused as damaged, whether complete or not.
 #[track_caller]
-fn lies(place: &Place, sql: &str, words: &str) {
+fn assert_refused_as_damaged(place: &TestFolder, sql: &str, words: &str) {
     for state in ["complete", "running"] {
-        changed(place, sql);
+        write_changed_record(place, sql);
         let record = rusqlite::Connection::open(place.at("d.assay")).unwrap();
         let state = format!("update experiment set value = '{state}' where key = 'state'");
         record.execute_batch(&state).unwrap();
@@ -93,12 +93,12 @@ fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
         ("insert into look values (5, 1)", "its looks do not match its runs"),
         ("update experiment set value = x'00ff' where key = 'experiment'", "experiment"),
     ] {
-        lies(&place, sql, words);
+        assert_refused_as_damaged(&place, sql, words);
     }
-    changed(&place, "delete from look");
+    write_changed_record(&place, "delete from look");
     place.assay(READERS[0]).refuses(&["is damaged", "marked as complete without its last look"]);
     // Readers ignore an unknown key of the experiment.
-    changed(&place, "insert into experiment values ('more', 'x')");
+    write_changed_record(&place, "insert into experiment values ('more', 'x')");
     place.assay(READERS[0]).expect(0);
 }
 
@@ -120,7 +120,7 @@ fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
             "nothing",
         ),
     ] {
-        changed(
+        write_changed_record(
             &place,
             &format!("update experiment set value = '{text}' where key = 'experiment'"),
         );
@@ -132,7 +132,7 @@ fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
         let runs = shown.stdout.lines().filter(|line| line.contains("VALID")).count();
         assert_eq!(runs, 12, "{}", shown.stdout);
         let document = place.assay(READERS[1]).expect(2).json();
-        assert_keeps_to("schemas/stored-runs.schema.json", &document);
+        assert_matches_schema("schemas/stored-runs.schema.json", &document);
         let runs = document["runs"].as_array().unwrap();
         let of = |arm: &str| runs.iter().filter(|run| run["arm"] == arm).count();
         assert_eq!((of("fast"), of("slow")), (6, 6), "{document}");
@@ -156,7 +156,7 @@ fn record_whose_question_cannot_be_read_shows_its_runs_and_no_answer() {
 }
 
 /// Checks that every reader ends with an error or with its output for the intact record.
-fn is_refused_or_intact(place: &Place, what: &str, expected: &[CommandResult]) {
+fn assert_refused_or_intact(place: &TestFolder, what: &str, expected: &[CommandResult]) {
     let bytes = fs::read(place.at("d.assay")).unwrap();
     for (reader, expected) in READERS.iter().zip(expected) {
         // Each reader gets a fresh copy: it may roll back, and a resumed experiment writes.
@@ -169,7 +169,7 @@ fn is_refused_or_intact(place: &Place, what: &str, expected: &[CommandResult]) {
     }
 }
 
-fn intact(place: &Place) -> Vec<CommandResult> {
+fn outputs_of_intact_record(place: &TestFolder) -> Vec<CommandResult> {
     fs::copy(place.at("r.assay"), place.at("d.assay")).unwrap();
     READERS.iter().map(|reader| place.assay(reader)).collect()
 }
@@ -181,21 +181,21 @@ fn length(path: &Path) -> usize {
 #[test]
 fn record_of_an_experiment_that_is_cut_anywhere_is_refused() {
     let place = place();
-    let expected = intact(&place);
+    let expected = outputs_of_intact_record(&place);
     let whole = fs::read(place.at("r.assay")).unwrap();
     // Lengths at and next to page boundaries; the fuzz target covers the rest.
     let steps = 12;
     for step in 0..steps {
         let cut = (whole.len() * step / steps) / 4_096 * 4_096 + 4_096 * (step % 2);
         fs::write(place.at("d.assay"), &whole[..cut.min(whole.len() - 1)]).unwrap();
-        is_refused_or_intact(&place, &format!("cut at {cut}"), &expected);
+        assert_refused_or_intact(&place, &format!("cut at {cut}"), &expected);
     }
 }
 
 #[test]
 fn record_of_an_experiment_with_changed_bytes_is_refused_or_read_as_it_is() {
     let place = place();
-    let expected = intact(&place);
+    let expected = outputs_of_intact_record(&place);
     let whole = fs::read(place.at("r.assay")).unwrap();
     let stream = Stream::new(Seed(22), "damage", "bytes");
     for number in 0..25 {
@@ -203,7 +203,7 @@ fn record_of_an_experiment_with_changed_bytes_is_refused_or_read_as_it_is() {
         let at = stream.draw(2 * number).below(bytes.len() as u64) as usize;
         bytes[at] ^= 1 << stream.draw(2 * number + 1).below(8);
         fs::write(place.at("d.assay"), &bytes).unwrap();
-        is_refused_or_intact(&place, &format!("byte {at}"), &expected);
+        assert_refused_or_intact(&place, &format!("byte {at}"), &expected);
     }
     assert!(length(&place.at("r.assay")) == whole.len());
 }

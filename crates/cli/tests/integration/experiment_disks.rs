@@ -6,13 +6,13 @@ use std::process::Command;
 
 use crate::disk::limited;
 use crate::experiment_faults::{
-    RESUME, SIMULATED, SLOWER, VIRTUAL, assert_says, content, content_of_runs, lost_rows, place,
-    without_notes,
+    RESUME, SIMULATED, SLOWER, VIRTUAL, assert_says, content_of_runs, lost_rows, place,
+    record_content, without_notes,
 };
-use crate::support::{CommandResult, Place, number};
+use crate::support::{CommandResult, TestFolder, number};
 
 /// Runs the undisturbed experiment, recorded in `whole.assay`, and returns its answer.
-fn whole(place: &Place) -> String {
+fn whole(place: &TestFolder) -> String {
     let whole = ["run", "e.ini", "--virtual", "--full", "--out", "whole.assay"];
     without_notes(&place.assay(&whole).expect(0).stdout)
 }
@@ -34,7 +34,7 @@ fn assert_has_first_runs(cut: &Path, whole: &Path) -> i64 {
 #[track_caller]
 fn assert_completed([before, after]: [Vec<String>; 2], whole: &Path, stderr: &str, kept: i64) {
     assert_eq!(lost_rows(&before, &after), Vec::<&String>::new());
-    assert_eq!(after, content(whole));
+    assert_eq!(after, record_content(whole));
     let first = stderr.lines().find(|line| line.contains(" of at most ")).unwrap_or_default();
     assert!(first.starts_with(&format!("run {} of ", kept + 1)), "{stderr}");
 }
@@ -45,7 +45,7 @@ const PAGE: u64 = 8_192;
 /// Runs the experiment on a disk that becomes full in the experiment's fifth round. `length` is the
 /// length of the whole record, in bytes. The record grows by whole pages; the runs are the same
 /// each time.
-fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
+fn on_disk_that_is_full_in_round_5(place: &TestFolder, length: u64) -> CommandResult {
     for pages in (1..length * 4 / 5 / PAGE).rev() {
         let blocks = u32::try_from(pages * PAGE / 512).unwrap();
         let ran = CommandResult::of(&mut limited(place, blocks, &VIRTUAL)).expect(3);
@@ -72,10 +72,10 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_record() {
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     place.assay(&["report", "r.assay", "--run", "1"]).expect(0);
-    let before = content(&cut);
+    let before = record_content(&cut);
     let resumed = place.assay(&[&RESUME[..], &["--full"]].concat()).expect(0);
     assert_eq!(without_notes(&resumed.stdout).replace("r.assay", "whole.assay"), expected);
-    assert_completed([before, content(&cut)], &whole, &resumed.stderr, kept);
+    assert_completed([before, record_content(&cut)], &whole, &resumed.stderr, kept);
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
@@ -103,7 +103,7 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_re
     let size = (length * 3 / 4 + (256 << 10)).to_string();
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh", "-c", SMALL_DISK, env!("CARGO_BIN_EXE_assay"), &size]);
-    let ran = CommandResult::of(place.holds(&mut command));
+    let ran = CommandResult::of(place.run_in_folder(&mut command));
     if !place.at("full.code").exists() {
         let is_refused = ["not permitted", "denied"].map(|words| ran.stderr.contains(words));
         assert!(is_refused.contains(&true), "{} {}", ran.code, ran.stderr);
@@ -121,6 +121,6 @@ fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_re
     let [cut, resumed] = ["cut/r.assay", "resumed/r.assay"].map(|name| place.at(name));
     let kept = assert_has_first_runs(&cut, &whole);
     assert!(kept > 0, "{}", text("full.err"));
-    let both = [content(&cut), content(&resumed)];
+    let both = [record_content(&cut), record_content(&resumed)];
     assert_completed(both, &whole, &text("resumed.err"), kept);
 }

@@ -5,12 +5,14 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::ended::assert_ended;
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place, Running, UNUSED, ended_runs, number, wait_until};
+use crate::example::assert_matches_schema;
+use crate::experiment_end::assert_ended;
+use crate::support::{
+    CommandResult, Running, TestFolder, UNUSED_ADDRESS, ended_runs, number, wait_until,
+};
 
 /// A workload on a database file, with data.
-pub(crate) const LITE: &str = "\
+pub(crate) const SQLITE_WORKLOAD: &str = "\
 url = sqlite:t.db
 duration = 100ms
 [setup]
@@ -46,8 +48,8 @@ bet = throughput -5% .. -25%
 option.service = 1.2ms
 ";
 
-pub(crate) fn place(workload: &str, experiment: &str) -> Place {
-    let place = Place::with(workload);
+pub(crate) fn place(workload: &str, experiment: &str) -> TestFolder {
+    let place = TestFolder::with(workload);
     place.write("e.ini", experiment);
     place
 }
@@ -75,17 +77,17 @@ pub(crate) fn assert_says(ran: &CommandResult, words: &[&str]) {
     }
 }
 
-pub(crate) fn tables(place: &Place) -> i64 {
+pub(crate) fn tables(place: &TestFolder) -> i64 {
     // The tables of SQLite's own statistics stay.
     number(&place.at("t.db"), "select count(*) from sqlite_schema where name not like 'sqlite_%'")
 }
 
 #[test]
 fn unreachable_server_of_an_arm_leaves_no_record() {
-    let arms = format!("{ARMS}url = postgres://ann@{UNUSED}/shop\n");
-    let place = place(&LITE.replace("sqlite:t.db", "sqlite:"), &arms);
+    let arms = format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n");
+    let place = place(&SQLITE_WORKLOAD.replace("sqlite:t.db", "sqlite:"), &arms);
     let ran = place.assay(&RUN).expect(4);
-    assert_says(&ran, &["[arm with]: ", UNUSED, "no server listens there; start it"]);
+    assert_says(&ran, &["[arm with]: ", UNUSED_ADDRESS, "no server listens there; start it"]);
     assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
     assert_eq!(place.names(), ["e.ini", "w.ini"]);
 }
@@ -94,7 +96,7 @@ fn unreachable_server_of_an_arm_leaves_no_record() {
 /// there is no result.
 #[test]
 fn unreachable_server_at_the_start_gives_a_document() {
-    let workload = LITE.replace("sqlite:t.db", "sqlite:");
+    let workload = SQLITE_WORKLOAD.replace("sqlite:t.db", "sqlite:");
     let (at, missing) = ("postgres://ann@127.0.0.1:1/shop", "sqlite:missing/t.db");
     let ask = "[question]\nask = What?\nworkload = w.ini\n";
     let arms = |url: &str| format!("{ARMS}url = {url}\n");
@@ -113,7 +115,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
         assert_says(&ran, &[reason]);
         assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
         let document = ran.json();
-        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert_matches_schema("schemas/experiment.schema.json", &document);
         assert_eq!(
             (&document["state"], &document["verdict"]),
             (&"interrupted".into(), &"INVALID".into())
@@ -123,7 +125,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
         assert_eq!(notes.len(), 1, "{document}");
         assert!(notes[0]["text"].as_str().unwrap().contains(reason), "{document}");
         let report = place.assay(&["report", "r.assay"]).expect(3);
-        assert!(report.said().contains(reason), "{}", report.stdout);
+        assert!(report.stdout_line().contains(reason), "{}", report.stdout);
         assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
     }
 }
@@ -131,7 +133,7 @@ fn unreachable_server_at_the_start_gives_a_document() {
 /// A wrong file is an error of the user, and there is no answer to give.
 #[test]
 fn failing_setup_gives_no_document() {
-    let workload = LITE.replace("create table", "create tabel");
+    let workload = SQLITE_WORKLOAD.replace("create table", "create tabel");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&[&RUN[..], &["--json"]].concat()).expect(2);
     assert_eq!(ran.stdout, "");
@@ -141,7 +143,7 @@ fn failing_setup_gives_no_document() {
 /// The tables of the first arm, which has a server of its own, are not left behind.
 #[test]
 fn failing_setup_of_one_arm_tears_down_the_others() {
-    let place = place(LITE, &format!("{ARMS}url = sqlite:u.db\n"));
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}url = sqlite:u.db\n"));
     let other = rusqlite::Connection::open(place.at("u.db")).unwrap();
     other.execute_batch("create table t (id integer)").unwrap();
     let ran = place.assay(&RUN).expect(2);
@@ -153,9 +155,10 @@ fn failing_setup_of_one_arm_tears_down_the_others() {
 /// Nothing is prepared on the first server for runs that the second server cannot execute.
 #[test]
 fn unreachable_server_of_an_arm_is_found_before_the_tables_of_another_are_made() {
-    let place = place(LITE, &format!("{ARMS}url = postgres://ann@{UNUSED}/shop\n"));
+    let arms = format!("{ARMS}url = postgres://ann@{UNUSED_ADDRESS}/shop\n");
+    let place = place(SQLITE_WORKLOAD, &arms);
     let ran = place.assay(&RUN).expect(4);
-    assert_says(&ran, &["[arm with]: the target does not answer: ", UNUSED]);
+    assert_says(&ran, &["[arm with]: the target does not answer: ", UNUSED_ADDRESS]);
     assert!(!ran.stderr.contains("preparing the data"), "{}", ran.stderr);
 }
 
@@ -171,7 +174,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
         (("restore = select 1\nrestore = nonsense\n", "concurrency(read) = 2\n"), "restore", 0),
     ] {
         let arms = ARMS.replace("[arm without]", &format!("{}[arm without]", lines.0));
-        let place = place(LITE, &format!("{arms}{}", lines.1));
+        let place = place(SQLITE_WORKLOAD, &format!("{arms}{}", lines.1));
         let ran = place.assay(&RUN).expect(2);
         let statement = format!("the database rejects statement 2 of `{key}`\n");
         let text = std::fs::read_to_string(place.at("e.ini")).unwrap();
@@ -188,7 +191,7 @@ fn failing_statement_of_an_experiment_is_named_with_its_key() {
 
 #[test]
 fn failing_setup_of_an_experiment_points_to_its_line() {
-    let workload = LITE.replace("create table", "create tabel");
+    let workload = SQLITE_WORKLOAD.replace("create table", "create tabel");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN).expect(2);
     assert_says(&ran, &["statement 1 of [setup]", "w.ini:4:", "tabel"]);
@@ -197,19 +200,20 @@ fn failing_setup_of_an_experiment_points_to_its_line() {
 
 #[test]
 fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
-    let workload = LITE.replace("drop table t", "drop table other\nquery = drop table t");
+    let workload =
+        SQLITE_WORKLOAD.replace("drop table t", "drop table other\nquery = drop table t");
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let ran = place.assay(&RUN);
     assert_says(&ran, &["warning: the database rejects statement 1 of [teardown]", "other"]);
     assert_ended(&place, &ran, 6);
     assert_eq!(tables(&place), 0);
     let words = "Z: the database rejects statement 1 of [teardown]";
-    assert!(ran.said().contains(words), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(words), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
     let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
     assert!(markdown.contains("- note: 2") && markdown.contains("statement 1 of"), "{markdown}");
     let document = place.assay(&["report", "r.assay", "--json"]).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["notes"].as_array().unwrap().len(), 1);
     assert!(document["notes"][0]["text"].as_str().unwrap().contains("[teardown]"), "{document}");
 }
@@ -217,27 +221,27 @@ fn failing_teardown_of_an_experiment_is_a_warning_with_its_answer() {
 /// Interrupts an experiment after a line of its output, and checks that it ends soon, as
 /// interrupted.
 #[track_caller]
-fn interrupted_at(place: &Place, line: &str) -> CommandResult {
-    let mut run = place.start_in_step(&RUN);
-    run.says(line);
-    ends_as_interrupted(place, run)
+fn interrupted_at(place: &TestFolder, line: &str) -> CommandResult {
+    let mut run = place.start_in_lockstep(&RUN);
+    run.wait_for_line(line);
+    interrupt(place, run)
 }
 
 /// Interrupts an experiment once `is_there` is true after a line of its output, and checks that it
 /// ends soon, as interrupted.
 #[track_caller]
-fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
+fn interrupted(place: &TestFolder, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
     let mut run = place.start(&RUN);
-    run.says(line);
+    run.wait_for_line(line);
     wait_until("the moment of the interrupt", || is_there(place.path()));
-    ends_as_interrupted(place, run)
+    interrupt(place, run)
 }
 
 /// Interrupts an experiment, and checks that it ends soon, as interrupted.
 #[track_caller]
-fn ends_as_interrupted(place: &Place, run: Running) -> CommandResult {
+fn interrupt(place: &TestFolder, run: Running) -> CommandResult {
     run.signal(Signal::SIGINT);
-    let ran = run.ends().expect(130);
+    let ran = run.wait_for_end().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     let left: Vec<String> =
         place.names().into_iter().filter(|name| name.contains("assay")).collect();
@@ -259,22 +263,22 @@ fn is_filled(place: &Path) -> bool {
 
 #[test]
 fn interrupt_in_a_load_ends_the_experiment() {
-    let place =
-        place(&LITE.replace("1000\ncol", "50M\ncol"), &format!("{ARMS}concurrency(read) = 2\n"));
+    let workload = SQLITE_WORKLOAD.replace("1000\ncol", "50M\ncol");
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     interrupted(&place, "preparing the data", is_filled);
 }
 
 #[test]
 fn interrupt_in_a_reload_ends_the_experiment() {
-    let workload = LITE.replace("1000\ncol", "20k\ncol");
+    let workload = SQLITE_WORKLOAD.replace("1000\ncol", "20k\ncol");
     let arms = ARMS.replace("[arm without]", "restore = reload\n[arm without]");
     let place = place(&workload, &format!("{arms}concurrency(read) = 2\n"));
     interrupted_at(&place, "run 1: ");
     // The load of the resumed experiment is complete.
-    let mut run = place.start_in_step(&["run", "e.ini", "--resume", "r.assay"]);
-    run.says("run 2: ");
+    let mut run = place.start_in_lockstep(&["run", "e.ini", "--resume", "r.assay"]);
+    run.wait_for_line("run 2: ");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
 }
 
 /// The canary of a run of 30 s takes 2.2 s.
@@ -291,10 +295,10 @@ fn forecast_counts_the_runs_and_their_least_time() {
     ] {
         let place = place(&workload, &SLOWER.replace("bet = ", &format!("{more}bet = ")));
         let mut run = place.start(&RUN);
-        run.says(words);
-        run.says("run 1 of at most ");
+        run.wait_for_line(words);
+        run.wait_for_line("run 1 of at most ");
         run.signal(Signal::SIGINT);
-        run.ends().expect(130);
+        run.wait_for_end().expect(130);
     }
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
     let ran = place.assay(&VIRTUAL).expect(0);
@@ -305,8 +309,8 @@ fn forecast_counts_the_runs_and_their_least_time() {
 
 #[test]
 fn interrupt_in_a_run_leaves_the_runs_before_it() {
-    let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
-    place.write("w.ini", LITE.replace("100ms", "2s"));
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "2s"));
     let ended = ended_runs(&interrupted_at(&place, "run 2 of").stderr);
     // If the interrupt is late, more runs have ended.
     assert!(!ended.is_empty());
@@ -320,12 +324,12 @@ fn interrupt_in_a_run_leaves_the_runs_before_it() {
 fn interrupt_in_a_statement_ends_it_and_undoes_it() {
     let before =
         format!("before = create table mark (x)\nbefore = {SLOW}\nafter = drop table mark\n");
-    let place_of_before = place(LITE, &format!("{ARMS}{before}"));
+    let place_of_before = place(SQLITE_WORKLOAD, &format!("{ARMS}{before}"));
     let ran = interrupted(&place_of_before, "preparing the data", is_marked);
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let restore = format!("restore = create table mark (x)\nrestore = {SLOW}\n[arm without]");
     let arms = ARMS.replace("[arm without]", &restore);
-    let workload = format!("{LITE}query = drop table mark\n");
+    let workload = format!("{SQLITE_WORKLOAD}query = drop table mark\n");
     let place = place(&workload, &format!("{arms}before = select 1\nafter = nonsense\n"));
     // The statements after a run that was not begun have nothing to undo.
     let ran = interrupted(&place, "preparing the data", is_marked);
@@ -336,9 +340,9 @@ fn interrupt_in_a_statement_ends_it_and_undoes_it() {
 #[test]
 fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
     let before = "before = create table mark (x)\nafter = drop table mark\n";
-    let place = place(&LITE.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
+    let place = place(&SQLITE_WORKLOAD.replace("100ms", "300ms"), &format!("{ARMS}{before}"));
     let mut run = place.start(&RUN);
-    run.says("run 1 of");
+    run.wait_for_line("run 1 of");
     wait_until("the table of the statement", || {
         if !is_marked(place.path()) {
             return false;
@@ -352,7 +356,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
         is_still_there
     });
     run.signal(Signal::SIGKILL);
-    run.ends();
+    run.wait_for_end();
     assert!(is_marked(place.path()));
     let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]);
     assert_ended(&place, &ran, 6);
@@ -362,7 +366,7 @@ fn step_that_a_killed_experiment_left_is_undone_when_it_is_resumed() {
 #[test]
 fn interrupt_in_a_statement_after_a_run_is_noted() {
     let after = format!("before = select 1\nafter = create table mark (x)\nafter = {SLOW}\n");
-    let workload = format!("{LITE}query = drop table mark\n");
+    let workload = format!("{SQLITE_WORKLOAD}query = drop table mark\n");
     let place = place(&workload, &format!("{ARMS}{after}"));
     let ran = interrupted(&place, "run 1 of", is_marked);
     let words = "with: an interrupt ended `after` before all of it was done";
@@ -373,7 +377,8 @@ fn interrupt_in_a_statement_after_a_run_is_noted() {
 
 #[test]
 fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
-    let workload = LITE.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
+    let teardown = format!("create table mark (x)\nquery = {SLOW}");
+    let workload = SQLITE_WORKLOAD.replace("drop table t", &teardown);
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
     let mut run = place.start(&RUN);
     wait_until("the table of the teardown", || {
@@ -381,9 +386,9 @@ fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
         is_marked(place.path())
     });
     run.signal(Signal::SIGINT);
-    run.says("Ctrl-C again: at once");
+    run.wait_for_line("Ctrl-C again: at once");
     run.signal(Signal::SIGINT);
-    let ran = run.ends();
+    let ran = run.wait_for_end();
     assert!([0, 3, 130].contains(&ran.code), "{} {}", ran.code, ran.stderr);
     assert_ended(&place, &place.assay(&["report", "r.assay"]), 6);
 }
@@ -392,7 +397,7 @@ fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
 fn record_in_use_is_not_resumed_by_another_process() {
     let place = place(SIMULATED, SLOWER);
     let mut run = place.start(&["run", "e.ini", "--out", "r.assay", "--duration", "1m"]);
-    run.says("run 1 of");
+    run.wait_for_line("run 1 of");
     let resume = ["run", "e.ini", "--resume", "r.assay", "--duration", "1m"];
     let ran = place.assay(&resume).refuses(&["`r.assay` is in use by another process"]);
     assert!(!ran.stderr.contains("continue with --resume"), "{}", ran.stderr);
@@ -404,7 +409,7 @@ fn record_in_use_is_not_resumed_by_another_process() {
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
 }
 
@@ -444,7 +449,7 @@ fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
 }
 
 /// Returns the arm, the verdict and the point of each declared metric.
-fn declared(place: &Place) -> Vec<[String; 3]> {
+fn declared(place: &TestFolder) -> Vec<[String; 3]> {
     let document = place.assay(&["report", "r.assay", "--json"]).json();
     let rows = document["comparison"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -482,7 +487,7 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     let arms = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm fast]\n[arm slow]\n\
                 option.service = 2ms\n";
     let place = place(workload, arms);
-    let ran = place.start(&RUN).ends_stuttering().expect(3);
+    let ran = place.start(&RUN).wait_for_end_with_pauses().expect(3);
     let repeated = "is repeated: the load generator or the machine failed";
     assert_eq!(ran.stderr.matches(repeated).count(), 2, "{}", ran.stderr);
     let words = "\nNo answer: the load generator or the machine failed";
@@ -493,7 +498,7 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
 
 /// Returns a place with the record of an experiment that ended before its only look. `changes` are
 /// further statements on the record.
-fn without_look(changes: &str) -> Place {
+fn record_without_look(changes: &str) -> TestFolder {
     let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
     place.assay(&VIRTUAL).expect(0);
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
@@ -505,11 +510,11 @@ fn without_look(changes: &str) -> Place {
 
 #[test]
 fn answer_after_a_repeated_round_counts_its_runs() {
-    let place = without_look("update run set state = 'repeated' where round = 2");
+    let place = record_without_look("update run set state = 'repeated' where round = 2");
     let ran = place.assay(&RESUME).expect(0);
     assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
     for words in ["6 interleaved pairs)", " fast, slow: 6 runs each; 1 repeated "] {
-        assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
+        assert!(ran.stdout_line().contains(words), "{words}: {}", ran.stdout);
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
     assert_eq!(document["arms"][1]["repeated"], 1);
@@ -517,7 +522,7 @@ fn answer_after_a_repeated_round_counts_its_runs() {
 
 #[test]
 fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
-    let place = without_look(
+    let place = record_without_look(
         "update experiment set value = 'not-in-effect' where key = 'state'; \
          insert into experiment values ('invalid-arm', '[arm slow]: it is not in effect')",
     );
@@ -531,19 +536,19 @@ fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
 
 /// Returns a place with the record of an experiment that was interrupted in its third round, so at
 /// least one round counts even if a busy machine makes the first invalid.
-fn cut() -> Place {
-    let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
-    place.write("w.ini", LITE.replace("100ms", "300ms"));
-    let mut run = place.start_in_step(&RUN);
-    run.says("run 6 of");
+fn interrupted_record() -> TestFolder {
+    let place = place(SQLITE_WORKLOAD, &format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "300ms"));
+    let mut run = place.start_in_lockstep(&RUN);
+    run.wait_for_line("run 6 of");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     place
 }
 
 #[test]
 fn experiment_that_differs_from_its_record_is_not_resumed() {
-    let place = cut();
+    let place = interrupted_record();
     let resume = ["run", "e.ini", "--resume", "r.assay"];
     let check = |more: &[&str], words: &[&str]| {
         place.assay(&[&resume[..], more].concat()).refuses(words);
@@ -558,9 +563,9 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
     place.write("e.ini", format!("{rounds}concurrency(read) = 2\n"));
     check(&[], &["`e.ini` has changed since the experiment began", help]);
     place.write("e.ini", format!("{ARMS}concurrency(read) = 2\n"));
-    place.write("w.ini", LITE);
+    place.write("w.ini", SQLITE_WORKLOAD);
     check(&[], &["`w.ini` has changed since the experiment began", help]);
-    place.write("w.ini", LITE.replace("100ms", "300ms"));
+    place.write("w.ini", SQLITE_WORKLOAD.replace("100ms", "300ms"));
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     record.execute("update experiment set value = '0.0.9' where key = 'assay'", []).unwrap();
     check(&[], &["another version of assay made its runs", help]);
@@ -580,7 +585,7 @@ fn experiment_that_differs_from_its_record_is_not_resumed() {
 /// ended.
 #[test]
 fn experiment_is_not_resumed_on_a_server_of_another_version() {
-    let place = cut();
+    let place = interrupted_record();
     let path = place.at("r.assay");
     let record = rusqlite::Connection::open(&path).unwrap();
     let changed = record
@@ -604,14 +609,14 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
         ),
     ] {
         record.execute_batch(changes).unwrap();
-        let before = content(&path);
+        let before = record_content(&path);
         let report = || place.assay(&["report", "r.assay", "--full"]).expect(3).stdout;
         let reported = report();
         assert!(reported.starts_with(&format!("No answer: {end}")), "{reported}");
         let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]).expect(2);
         let words = ["the server is SQLite 3.", "that of the earlier runs was SQLite 3.7.1"];
         assert_says(&ran, &words);
-        assert!(content(&path) == before, "the record has changed");
+        assert!(record_content(&path) == before, "the record has changed");
         assert_eq!(report(), reported);
         assert_eq!(tables(&place), 0);
         assert_eq!(place.names(), ["e.ini", "r.assay", "t.db", "w.ini"]);
@@ -620,7 +625,7 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
 
 /// Returns the rows of all tables of a record, sorted and prefixed with the names of their tables.
 /// Remarks are left out, because only an experiment that was continued has them.
-pub(crate) fn content(record: &Path) -> Vec<String> {
+pub(crate) fn record_content(record: &Path) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let names = "select name from sqlite_schema where type = 'table' and name <> 'note'";
     rows(&connection, &names_of(&connection, names), "")
@@ -684,15 +689,18 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
         let line = if killed > 0 { &RESUME } else { &VIRTUAL };
         // The journal appears only after the line of output for which the test waits.
         let awaits_journal = killed % 5 == 4;
-        let mut run = if awaits_journal { place.start(line) } else { place.start_in_step(line) };
-        let is_over = !run.says_or_ends(moments[killed % moments.len()]);
+        let mut run = match awaits_journal {
+            true => place.start(line),
+            false => place.start_in_lockstep(line),
+        };
+        let is_over = !run.prints_line_before_end(moments[killed % moments.len()]);
         while !is_over && awaits_journal && !journal.exists() && run.is_running() {
             std::hint::spin_loop();
         }
         if run.is_running() {
             run.signal(Signal::SIGKILL);
         }
-        run.ends();
+        run.wait_for_end();
         if is_over {
             break;
         }
@@ -702,14 +710,14 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     assert!(killed >= 5, "{killed}");
     let report = place.assay(&["report", "r.assay", "--full"]).expect(0);
     assert_eq!(without_notes(&report.stdout).replace("r.assay", "whole.assay"), expected);
-    assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
+    assert_eq!(record_content(&place.at("r.assay")), record_content(&place.at("whole.assay")));
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
 /// Leaves `r.assay` in the state after a machine failure during the merge of a run of
 /// `whole.assay`: a part of the run's rows is in the file, and the journal that removes them is
 /// next to it.
-fn fail_within_a_merge(place: &Place, run: u32) {
+fn fail_within_a_merge(place: &TestFolder, run: u32) {
     let [whole, cut] = ["whole.assay", "cut.assay"].map(|name| place.at(name));
     std::fs::copy(&whole, &cut).unwrap();
     let record = rusqlite::Connection::open(&cut).unwrap();
@@ -755,7 +763,9 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
         assert_says(&ran, &["run 8 of at most 12: round 4, "]);
         assert!(!ran.stderr.contains("run 7 of"), "{}", ran.stderr);
         assert_eq!(without_notes(&ran.stdout).replace("r.assay", "whole.assay"), expected);
-        assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")), "{length}");
+        let [resumed, whole] =
+            ["r.assay", "whole.assay"].map(|record| record_content(&place.at(record)));
+        assert_eq!(resumed, whole, "{length}");
         assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
         std::fs::remove_file(place.at("r.assay")).unwrap();
     }
@@ -764,7 +774,7 @@ fn hot_journal_beside_a_torn_record_of_the_run_is_resumed_to_the_same_content() 
 /// The true change lies at an end of the bet's range, so the bet stays undecided until the last
 /// look.
 #[test]
-fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
+fn experiment_killed_between_looks_takes_the_planned_looks() {
     let place = place(SIMULATED, &SLOWER.replace("-25%", "-16.67%"));
     let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
     place.assay(&whole).expect(0);
@@ -773,13 +783,13 @@ fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
     assert_eq!((looks("whole.assay", "count(*)"), looks("whole.assay", "sum(pairs)")), (3, 40));
     let mut taken = Vec::new();
     loop {
-        let mut run = place.start_in_step(if taken.is_empty() { &VIRTUAL } else { &RESUME });
+        let mut run = place.start_in_lockstep(if taken.is_empty() { &VIRTUAL } else { &RESUME });
         // Waits for a whole round, and for the first run of the next one.
-        let is_over = !(0..3).all(|_| run.says_or_ends(": VALID"));
+        let is_over = !(0..3).all(|_| run.prints_line_before_end(": VALID"));
         if run.is_running() {
             run.signal(Signal::SIGKILL);
         }
-        run.ends();
+        run.wait_for_end();
         if is_over {
             break;
         }
@@ -792,5 +802,5 @@ fn experiment_killed_between_its_looks_takes_the_looks_of_its_plan() {
         without_notes(&report.stdout).replace(record, "whole.assay")
     });
     assert_eq!(own, expected);
-    assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
+    assert_eq!(record_content(&place.at("r.assay")), record_content(&place.at("whole.assay")));
 }

@@ -9,9 +9,9 @@ use sim::{Config, Service};
 use testbed::wire_server::{Simulation, WireServer};
 use testbed::{Direction, Kind, Relay};
 
-use crate::ended::{assert_ended, assert_exhausted};
-use crate::experiment_faults::{content, content_of_runs, lost_rows};
-use crate::support::{CommandResult, Place, Running, number, wait_until};
+use crate::experiment_end::{assert_ended, assert_exhausted};
+use crate::experiment_faults::{content_of_runs, lost_rows, record_content};
+use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 /// Rounds of the comparison.
 const ROUNDS: usize = 8;
@@ -25,7 +25,7 @@ const RESUME: [&str; 2] = ["--resume", "r.assay"];
 /// A comparison of two simulated servers that speak PostgreSQL's protocol. The connection to the
 /// far server can be cut.
 struct Comparison {
-    place: Place,
+    place: TestFolder,
     relay: Relay,
     /// The servers, which run until they are dropped.
     _servers: [WireServer; 2],
@@ -42,7 +42,7 @@ impl Comparison {
         };
         let servers = [start(), start()];
         let relay = Relay::start(servers[1].address()).unwrap();
-        let place = Place::with(&format!(
+        let place = TestFolder::with(&format!(
             "url = postgres://ann@{}/shop\nduration = 250ms\n[read]\nquery = select 1\n\
              concurrency = 1\n[observe]\ndatabase = no\n",
             servers[0].address()
@@ -133,14 +133,14 @@ impl Comparison {
     }
 
     /// Ends the experiment by letting all of its runs begin.
-    fn ends(&self, mut run: Running) -> CommandResult {
+    fn wait_for_end(&self, mut run: Running) -> CommandResult {
         wait_until("the end", || {
             if self.place.at("held").exists() {
                 self.release();
             }
             !run.is_running()
         });
-        run.ends()
+        run.wait_for_end()
     }
 
     /// Checks that an experiment ended because the far server was lost in a round, and that its
@@ -163,7 +163,7 @@ fn server_that_is_away_at_the_start_is_named_with_its_arm_and_leaves_no_record()
     let comparison = Comparison::new();
     comparison.lose();
     let run = comparison.start(OUT);
-    let ran = comparison.ends(run).expect(4);
+    let ran = comparison.wait_for_end(run).expect(4);
     let server = comparison.relay.address().to_string();
     for words in ["[arm far]: ", &server] {
         assert!(ran.stderr.contains(words), "`{words}`: {}", ran.stderr);
@@ -186,17 +186,17 @@ fn lose_from_round_7_on() -> Option<()> {
     let record = comparison.record();
     let mut run = comparison.start(OUT);
     comparison.hold_after(&mut run, 6)?;
-    let before = content(&record);
+    let before = record_content(&record);
     comparison.lose();
-    let ran = comparison.ends(run).expect(4);
+    let ran = comparison.wait_for_end(run).expect(4);
     comparison.assert_lost(&ran, 7, "does not answer");
     assert_eq!(comparison.complete_rounds(), 6);
-    assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
+    assert_eq!(lost_rows(&before, &record_content(&record)), Vec::<&String>::new());
     let last = number(&record, "select max(run) from run where round < 6");
     let kept = content_of_runs(&record, last);
     // The far server is still unreachable: the continuation may repeat the run of the near arm.
     let run = comparison.start(RESUME);
-    let ran = comparison.ends(run).expect(4);
+    let ran = comparison.wait_for_end(run).expect(4);
     assert!(ran.stderr.contains("[arm far]: "), "{}", ran.stderr);
     assert_eq!(comparison.complete_rounds(), 6);
     assert_eq!(content_of_runs(&record, last), kept);
@@ -205,19 +205,19 @@ fn lose_from_round_7_on() -> Option<()> {
     let mut run = comparison.start(RESUME);
     comparison.hold_after(&mut run, 6)?;
     let of_a_run = comparison.bytes_of_a_run(&mut run, 7)?;
-    let before = content(&record);
+    let before = record_content(&record);
     // Two thirds of the bytes come before the first of some twelve requests.
     comparison.lose_after(&mut run, of_a_run * 7 / 8);
-    let ran = comparison.ends(run).expect(4);
+    let ran = comparison.wait_for_end(run).expect(4);
     comparison.assert_lost(&ran, 8, "was lost during a run");
     assert_eq!(comparison.complete_rounds(), 7);
-    assert_eq!(lost_rows(&before, &content(&record)), Vec::<&String>::new());
+    assert_eq!(lost_rows(&before, &record_content(&record)), Vec::<&String>::new());
     let cut = "select count(*) from run where arm = 'far' and round = 7 and state = 'abandoned'";
     assert_eq!(number(&record, cut), 1);
     // The far server stays reachable from now on.
     comparison.relay.accept();
     let run = comparison.start(RESUME);
-    let ran = comparison.ends(run);
+    let ran = comparison.wait_for_end(run);
     let document = assert_ended(&comparison.place, &ran, ROUNDS);
     assert_eq!(content_of_runs(&record, last), kept);
     if document["state"] == "complete" {

@@ -7,8 +7,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
-use crate::example::assert_keeps_to;
-use crate::support::Place;
+use crate::example::assert_matches_schema;
+use crate::support::TestFolder;
 
 const WORKLOAD: &str = "url = sim:md1?service=1ms\nduration = 20s\nwarmup = 2s\n\
                         [read]\nquery = select 1\nrate = 100\n\
@@ -21,8 +21,8 @@ const QUESTION: &str = "[question]\nask = What does a slower disk cost?\nworkloa
                         rounds = 6\nbet = response.p50(read) +0% .. +40%\n[arm fast]\n[arm slow]\n\
                         option.service = 1.2ms\n";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("load.ini", WORKLOAD);
     let ids: String = (1..=1_000).map(|id| format!("{id}\n")).collect();
     place.write("ids.csv", ids);
@@ -143,7 +143,7 @@ fn resume_names_the_file_that_has_changed() {
 
 #[test]
 fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let secret = "url = sim:mm1\nduration = 5s\n[params]\npw = hunter2-kept\n[target other]\n\
                   url = postgres://ann:${pw}@localhost:1/d\n[read]\nquery = select 1\nrate = 5\n";
     place.write("secret.ini", secret);
@@ -157,7 +157,7 @@ fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
 
 /// Adds a setting to every run of an experiment. `value` is an SQL expression over the run's row in
 /// the table `run`.
-pub(crate) fn set(record: &Path, name: &str, value: &str) {
+pub(crate) fn set_in_record(record: &Path, name: &str, value: &str) {
     let sql = format!(
         "insert into setting select run, '{name}', {value} from run;
         update seal set total = total + 1 where what = 'rows of setting'"
@@ -176,7 +176,7 @@ fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
     ] {
         let place = place();
         place.assay(&RUN).expect(0);
-        set(&place.at("r.assay"), "work_mem", value);
+        set_in_record(&place.at("r.assay"), "work_mem", value);
         let ran = place.assay(&["report", "r.assay", "--full"]).expect(0);
         let line = format!(
             "\nSUSPECT: 1 undeclared difference\n  fast: 6 runs\n  slow: 6 runs\n  undeclared \
@@ -196,7 +196,7 @@ fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
     let place = place();
     place.assay(&RUN).expect(0);
     let restarted = "iif(round > 2 or (round = 2 and arm = 'slow'), 'second', 'first')";
-    set(&place.at("r.assay"), "database.server_id", restarted);
+    set_in_record(&place.at("r.assay"), "database.server_id", restarted);
     let difference = |arms: [&str; 2]| {
         format!(
             "undeclared difference: environment, database.server_id is `first` in round 3 of `{}`, \
@@ -207,14 +207,14 @@ fn pair_that_spans_two_starts_of_the_server_makes_the_answer_suspect() {
     };
     let words = difference(["fast", "slow"]);
     for form in ["--full", "--markdown"] {
-        let said = place.assay(&["report", "r.assay", form]).expect(0).said();
+        let said = place.assay(&["report", "r.assay", form]).expect(0).stdout_line();
         assert!(said.replace('\\', "").contains(&words), "{words}: {said}");
     }
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["verdict"], "SUSPECT");
     assert_eq!(document["undeclared_differences"][0]["rounds"], json!([2, 2]));
-    let compared = place.assay(&["compare", "r.assay"]).expect(0).said();
+    let compared = place.assay(&["compare", "r.assay"]).expect(0).stdout_line();
     let words = difference(["r.assay#fast", "r.assay#slow"]);
     assert!(compared.contains(&words), "{words}: {compared}");
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
@@ -228,14 +228,15 @@ fn arms_of_other_durability_or_data_are_not_compared() {
     ] {
         let place = place();
         place.assay(&RUN).expect(0);
-        set(&place.at("r.assay"), name, &format!("iif(arm = 'slow', '{own}', '{baseline}')"));
+        let value = format!("iif(arm = 'slow', '{own}', '{baseline}')");
+        set_in_record(&place.at("r.assay"), name, &value);
         let ran = place.assay(&["report", "r.assay", "--full"]).expect(3);
         let answer = format!("response.p50(read) is not compared: {reason}");
         assert!(ran.stdout.to_lowercase().starts_with(&answer.to_lowercase()), "{}", ran.stdout);
         let line = format!("{kind}, {name} is `{baseline}` in `fast`, `{own}` in `slow`\n");
         assert!(ran.stdout.contains(&line), "{}", ran.stdout);
         let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
-        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert_matches_schema("schemas/experiment.schema.json", &document);
         let found = &document["undeclared_differences"][0];
         assert_eq!((&found["kind"], &found["rounds"]), (&json!(kind), &json!(null)));
         assert_eq!(document["verdict"], "SUSPECT");
@@ -250,7 +251,7 @@ fn arms_of_other_durability_or_data_are_not_compared() {
             let line = format!("`{baseline}` in `r.assay#fast`, `{own}` in `r.assay#slow`\n");
             assert!(ran.stdout.contains(&line), "{}", ran.stdout);
             let document = place.assay(&[compare, &["--json"]].concat()).expect(3).json();
-            assert_keeps_to("schemas/comparison.schema.json", &document);
+            assert_matches_schema("schemas/comparison.schema.json", &document);
             assert_eq!(document["undeclared_differences"][0]["kind"], kind);
         }
     }
@@ -262,14 +263,14 @@ fn executions_whose_metrics_are_refused_have_no_answer() {
     place.assay(&RUN).expect(0);
     place.assay(&[&RUN[..5], &["again.assay", "--seed", "2"]].concat()).expect(0);
     for record in ["r.assay", "again.assay"] {
-        set(&place.at(record), "fsync", "iif(arm = 'slow', 'off', 'on')");
+        set_in_record(&place.at(record), "fsync", "iif(arm = 'slow', 'off', 'on')");
     }
     let line = ["compare", "r.assay", "again.assay"];
     let ran = place.assay(&line).expect(3);
     let words = "response.p50(read) of `slow`: first not compared, now not compared: undecided";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let document = place.assay(&[&line[..], &["--json"]].concat()).expect(3).json();
-    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_matches_schema("schemas/comparison.schema.json", &document);
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
@@ -277,7 +278,8 @@ fn executions_whose_metrics_are_refused_have_no_answer() {
 fn differences_between_rounds_make_a_comparison_suspect() {
     let place = place();
     place.assay(&RUN).expect(0);
-    set(&place.at("r.assay"), "work_mem", "iif(arm = 'slow' and round > 2, '8MB', '4MB')");
+    let value = "iif(arm = 'slow' and round > 2, '8MB', '4MB')";
+    set_in_record(&place.at("r.assay"), "work_mem", value);
     let ran = place.assay(&["compare", "r.assay"]).expect(0);
     let line = "\nSUSPECT\n  r.assay#fast: 6 runs\n  r.assay#slow: 6 runs\n  undeclared \
                 difference: setting, work_mem is `4MB` in round 1 of `r.assay#slow`, `8MB` in \
@@ -291,7 +293,7 @@ fn differences_between_rounds_make_a_comparison_suspect() {
 #[test]
 fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
     let place = place();
-    let expected = place.assay(&RUN).expect(0).said();
+    let expected = place.assay(&RUN).expect(0).stdout_line();
     let ended = "update experiment set value = 'not-in-effect' where key = 'state';
                  insert into experiment values ('invalid-arm', '[arm slow]: stale')";
     Connection::open(place.at("r.assay")).unwrap().execute_batch(ended).unwrap();
@@ -310,14 +312,14 @@ fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
 fn machine_that_drifted_is_reported_by_run_as_by_report() {
     let place = place();
     place.assay(&RUN).expect(0);
-    set(&place.at("r.assay"), "generator.canary_ns", "300 * (1 + 0.02 * run)");
+    set_in_record(&place.at("r.assay"), "generator.canary_ns", "300 * (1 + 0.02 * run)");
     let interrupted = "update experiment set value = 'interrupted' where key = 'state'";
     Connection::open(place.at("r.assay")).unwrap().execute(interrupted, []).unwrap();
     let ran = place.assay(&["run", "slower.ini", "--virtual", "--resume", "r.assay"]).expect(0);
     assert!(ran.stdout.contains("  the machine became "), "{}", ran.stdout);
     assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     let changes = document["machine_changes"].as_array().unwrap();
     let [drift] = changes.as_slice() else { panic!("{changes:?}") };
     // The canary changes from 1.02 to 1.24 times 300 ns.
@@ -329,7 +331,7 @@ fn machine_that_drifted_is_reported_by_run_as_by_report() {
          arm"
     );
     for form in ["--full", "--markdown"] {
-        let said = place.assay(&["report", "r.assay", form]).expect(0).said();
+        let said = place.assay(&["report", "r.assay", form]).expect(0).stdout_line();
         assert!(said.contains(&words), "{words}: {said}");
     }
 }
@@ -339,10 +341,10 @@ fn machine_that_is_slower_in_one_arm_makes_a_comparison_suspect() {
     let place = place();
     place.assay(&RUN).expect(0);
     let canary = "300 * iif(arm = 'slow', 1.2, 1) * (1 + 0.001 * ((run * 7) % 5))";
-    set(&place.at("r.assay"), "generator.canary_ns", canary);
+    set_in_record(&place.at("r.assay"), "generator.canary_ns", canary);
     let report = place.assay(&["report", "r.assay"]).expect(0);
     let words = "before the runs of `slow` than before those of `fast` (99 % CI";
-    assert!(report.said().contains(words), "{}", report.stdout);
+    assert!(report.stdout_line().contains(words), "{}", report.stdout);
     for (line, words) in [
         (&["compare", "r.assay"][..], "slower before the runs of `r.assay#slow`"),
         (&["compare", "r.assay#slow", "r.assay#fast"], "faster before the runs of `r.assay#fast`"),
@@ -351,7 +353,7 @@ fn machine_that_is_slower_in_one_arm_makes_a_comparison_suspect() {
         assert!(ran.stdout.contains(words), "{}", ran.stdout);
         assert!(ran.stdout.contains("\nSUSPECT\n"), "{}", ran.stdout);
         let document = place.assay(&[line, &["--json"]].concat()).expect(0).json();
-        assert_keeps_to("schemas/comparison.schema.json", &document);
+        assert_matches_schema("schemas/comparison.schema.json", &document);
         assert_eq!(document["machine_changes"][0]["decisive"], true);
     }
 }
@@ -416,7 +418,7 @@ fn is_same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
 
 #[test]
 fn documented_queries_over_all_runs_answer_alike_in_sqlite_and_duckdb() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write(
         "disk.ini",
         "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n",

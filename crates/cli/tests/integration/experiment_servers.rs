@@ -11,11 +11,11 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
-use crate::ended::{assert_ended, assert_exhausted};
-use crate::example::assert_keeps_to;
-use crate::experiment_faults::{content, lost_rows};
-use crate::killed::goes;
-use crate::support::{CommandResult, Place, Running, ended_runs, number, wait_until};
+use crate::example::assert_matches_schema;
+use crate::experiment_end::{assert_ended, assert_exhausted};
+use crate::experiment_faults::{lost_rows, record_content};
+use crate::killed::wait_until_gone;
+use crate::support::{CommandResult, Running, TestFolder, ended_runs, number, wait_until};
 
 const WORKLOAD: &str = "\
 duration = 1s
@@ -37,8 +37,8 @@ const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n\
                     restore = delete from t where id >= 1000\n[arm two]\n[arm four]\n\
                     concurrency(add) = 4\n";
 
-fn place() -> Place {
-    let place = Place::with(WORKLOAD);
+fn place() -> TestFolder {
+    let place = TestFolder::with(WORKLOAD);
     place.write("e.ini", ARMS);
     fs::create_dir(place.at("tmp")).unwrap();
     // Private servers run as another user.
@@ -49,7 +49,7 @@ fn place() -> Place {
 /// Returns a place with an experiment of this number of rounds. Its runs are short and read only,
 /// so nothing is restored between them. The pauses are in the server, so each request is due when
 /// the one before is answered, and a busy machine delays few of them.
-fn place_of_short_runs(rounds: u32) -> Place {
+fn place_of_short_runs(rounds: u32) -> TestFolder {
     let place = place();
     let workload = WORKLOAD.replace("duration = 1s", "duration = 150ms");
     let workload = workload.replace("think = 10ms\n", "");
@@ -66,23 +66,28 @@ const SUM: &str = "psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER -d $ASSA
                    \"select count(*), md5(string_agg(t::text, ' ' order by id)) from t\" >> sums";
 
 /// Returns the checksums that [`SUM`] has written.
-fn sums(place: &Place) -> Vec<String> {
+fn sums(place: &TestFolder) -> Vec<String> {
     let text = fs::read_to_string(place.at("sums")).unwrap();
     text.lines().map(str::to_owned).collect()
 }
 
 /// Starts an experiment whose private servers have their folders in `tmp`.
-fn start(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
+fn start(place: &TestFolder, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
     Running::of(&mut command(place, url, password, record))
 }
 
-/// Starts such an experiment [in step](Running::in_step) with the test, which acts during one of
-/// the runs.
-fn start_in_step(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
-    Running::in_step(&mut command(place, url, password, record))
+/// Starts such an experiment [in lockstep](Running::in_lockstep) with the test, which acts during
+/// one of the runs.
+fn start_in_lockstep(
+    place: &TestFolder,
+    url: &str,
+    password: Option<&str>,
+    record: [&str; 2],
+) -> Running {
+    Running::in_lockstep(&mut command(place, url, password, record))
 }
 
-fn command(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Command {
+fn command(place: &TestFolder, url: &str, password: Option<&str>, record: [&str; 2]) -> Command {
     let args = ["run", "e.ini", "--allow-commands", "--url", url, record[0], record[1]];
     let mut command = place.command(&args);
     command.env("TMPDIR", place.at("tmp"));
@@ -100,7 +105,7 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 /// Returns true if a process has its data or its working directory below a folder.
-pub(crate) fn is_used(folder: &Path) -> bool {
+pub(crate) fn has_processes(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap();
     let is_below = |process: fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder))
@@ -122,12 +127,12 @@ fn server_in(folder: &Path) -> Pid {
 }
 
 /// Returns the number of the last run in the record.
-fn last_run(place: &Place) -> i64 {
+fn last_run(place: &TestFolder) -> i64 {
     number(&place.at("r.assay"), "select max(run) from run")
 }
 
 /// Returns the number of rounds whose runs all count. A round has `runs` runs.
-fn complete_rounds(place: &Place, runs: u32) -> i64 {
+fn complete_rounds(place: &TestFolder, runs: u32) -> i64 {
     let complete = format!(
         "select count(*) from (select round from run where state = 'counts' group by round \
          having count(*) = {runs})"
@@ -137,7 +142,7 @@ fn complete_rounds(place: &Place, runs: u32) -> i64 {
 
 /// Checks that no round spans two processes; `end` is the last run of the first process.
 #[track_caller]
-fn assert_no_round_spans(place: &Place, end: i64) {
+fn assert_no_round_spans(place: &TestFolder, end: i64) {
     let spanning = format!(
         "select count(*) from (select round from run where state = 'counts' group by round \
          having min(run) <= {end} and max(run) > {end})"
@@ -149,7 +154,7 @@ fn assert_no_round_spans(place: &Place, end: i64) {
 /// are the last runs of the processes. Returns false if the load generator or the machine failed,
 /// as on a machine with other work.
 #[track_caller]
-fn assert_whole(place: &Place, ran: &CommandResult, ends: &[i64], rounds: usize) -> bool {
+fn assert_whole(place: &TestFolder, ran: &CommandResult, ends: &[i64], rounds: usize) -> bool {
     ends.iter().for_each(|end| assert_no_round_spans(place, *end));
     let document = assert_ended(place, ran, rounds);
     let is_complete = document["state"] == "complete";
@@ -163,24 +168,24 @@ fn assert_whole(place: &Place, ran: &CommandResult, ends: &[i64], rounds: usize)
 
 /// Kills an experiment within its next run, and checks that nothing of its private server is left.
 #[track_caller]
-fn kill_within_a_run(place: &Place, mut run: Running) {
+fn kill_within_a_run(place: &TestFolder, mut run: Running) {
     // The speed of the machine is measured first.
     wait_until("the record of a run", || {
-        run.listen(Nanos::from_millis(5));
+        run.read_stderr_for(Nanos::from_millis(5));
         assert!(run.is_running());
         place.at("r.assay-run").exists()
     });
-    assert!(is_used(&place.at("tmp")));
+    assert!(has_processes(&place.at("tmp")));
     run.signal(Signal::SIGKILL);
-    run.ends();
-    goes("a process", || is_used(&place.at("tmp")));
-    goes("a folder", || !is_empty(&place.at("tmp")));
+    run.wait_for_end();
+    wait_until_gone("a process", || has_processes(&place.at("tmp")));
+    wait_until_gone("a folder", || !is_empty(&place.at("tmp")));
 }
 
 /// Checks the processor time of the database per request in the runs and in the answer. Multiplied
 /// by the requests per second, it is the number of busy processors.
 #[track_caller]
-fn assert_has_processor_time(place: &Place) {
+fn assert_has_processor_time(place: &TestFolder) {
     let processors = std::thread::available_parallelism().unwrap().get() as f64;
     let is_use = |us: f64, per_s: f64| (0.001..processors * 1.1).contains(&(us / 1e6 * per_s));
     let used = "select cpu.value, throughput.value from figure cpu \
@@ -214,24 +219,24 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
     let arms = fs::read_to_string(place.at("e.ini")).unwrap();
     let summing = format!("before-command = {SUM}");
     place.write("e.ini", arms.replace("concurrency(add) = 4", &summing));
-    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
+    let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
     // The first run of the round is recorded, and the second one begins.
-    run.says(": round 5, ");
-    run.says(": round 5, ");
+    run.wait_for_line(": round 5, ");
+    run.wait_for_line(": round 5, ");
     kill_within_a_run(&place, run);
     let count = |sql: &str| number(&place.at("r.assay"), sql);
     let complete = complete_rounds(&place, 2);
     // If the test is late, the round was completed meanwhile.
     assert!((4..8).contains(&complete), "{complete}");
-    let (end, before) = (last_run(&place), content(&place.at("r.assay")));
+    let (end, before) = (last_run(&place), record_content(&place.at("r.assay")));
     let of_first_server = sums(&place).len();
     let half = format!("select count(*) from run where round = {complete} and state = 'counts'");
     let half = count(&half);
-    let ran = start(&place, "testbed:postgres", None, RESUME).ends();
+    let ran = start(&place, "testbed:postgres", None, RESUME).wait_for_end();
     let begins = |line: &&str| line.contains(&format!("run {} of ", end + 1));
     let first = ran.stderr.lines().find(begins).unwrap_or_default();
     assert!(first.contains(&format!(": round {}, ", complete + 1)), "{}", ran.stderr);
-    let after = content(&place.at("r.assay"));
+    let after = record_content(&place.at("r.assay"));
     let state_of_run = format!("run [Integer({end}), ");
     let mut lost = lost_rows(&before, &after);
     lost.retain(|row| !row.starts_with(&state_of_run));
@@ -251,24 +256,24 @@ fn experiment_killed_in_round_5_of_8_is_resumed_on_another_server() {
 #[test]
 fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     let place = place_of_short_runs(6);
-    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
-    run.says("run 2 of");
+    let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
+    run.wait_for_line("run 2 of");
     kill_within_a_run(&place, run);
     // The first run was half of a pair, whose other half would be on another server. If the test is
     // late, the round was completed meanwhile.
     let mut ends = vec![last_run(&place)];
     let complete = complete_rounds(&place, 2);
     let most = ends[0] + 12 - 2 * complete;
-    let mut run = start_in_step(&place, "testbed:postgres", None, RESUME);
-    run.says(&format!("run {} of at most {most}: round {}", ends[0] + 1, complete + 1));
-    run.says(&format!("run {}: ", ends[0] + 1));
+    let mut run = start_in_lockstep(&place, "testbed:postgres", None, RESUME);
+    run.wait_for_line(&format!("run {} of at most {most}: round {}", ends[0] + 1, complete + 1));
+    run.wait_for_line(&format!("run {}: ", ends[0] + 1));
     // The server dies between runs, or within one.
     kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
-    let ran = run.ends().expect(4);
+    let ran = run.wait_for_end().expect(4);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
-    goes("a process", || is_used(&place.at("tmp")));
+    wait_until_gone("a process", || has_processes(&place.at("tmp")));
     ends.push(last_run(&place));
-    let ran = start(&place, "testbed:postgres", None, RESUME).ends();
+    let ran = start(&place, "testbed:postgres", None, RESUME).wait_for_end();
     assert_whole(&place, &ran, &ends, 6);
     assert!(is_empty(&place.at("tmp")));
 }
@@ -278,15 +283,15 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
 fn experiment_is_not_resumed_on_a_private_server_of_another_version() {
     let place = place();
     place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
-    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
-    run.says("run 3 of");
+    let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
+    run.wait_for_line("run 3 of");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     let record = place.at("r.assay");
     let older = "update setting set value = 'PostgreSQL 9.6.24' where name = 'server'";
     assert!(rusqlite::Connection::open(&record).unwrap().execute(older, []).unwrap() >= 2);
     let end = last_run(&place);
-    let ran = start(&place, "testbed:postgres", None, RESUME).ends().expect(2);
+    let ran = start(&place, "testbed:postgres", None, RESUME).wait_for_end().expect(2);
     assert_eq!(ran.stdout, "");
     assert_says(
         &ran,
@@ -305,10 +310,10 @@ fn experiment_continues_when_its_server_is_back() {
     let place = place();
     let mut server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let (url, password) = (server.url().to_string(), server.password().expose().to_owned());
-    let mut run = start_in_step(&place, &url, Some(&password), OUT);
-    run.says("run 2 of");
+    let mut run = start_in_lockstep(&place, &url, Some(&password), OUT);
+    run.wait_for_line("run 2 of");
     server.stop();
-    let ran = run.ends().expect(4);
+    let ran = run.wait_for_end().expect(4);
     let at = format!("127.0.0.1:{}", server.port());
     assert!(ran.stderr.contains(&at) && ran.stderr.contains("[arm "), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
@@ -317,11 +322,11 @@ fn experiment_continues_when_its_server_is_back() {
     assert!(ran.stdout.contains(ended), "{}", ran.stdout);
     // The server is still away, and the record loses nothing.
     let end = last_run(&place);
-    let ran = start(&place, &url, Some(&password), RESUME).ends().expect(4);
+    let ran = start(&place, &url, Some(&password), RESUME).wait_for_end().expect(4);
     assert!(ran.stdout.contains(ended), "{}", ran.stdout);
     assert_eq!(last_run(&place), end);
     server.restart().unwrap();
-    let ran = start(&place, &url, Some(&password), RESUME).ends();
+    let ran = start(&place, &url, Some(&password), RESUME).wait_for_end();
     assert!(ran.stderr.contains(&format!("run {} of", end + 1)), "{}", ran.stderr);
     assert_whole(&place, &ran, &[end], 6);
     assert_has_processor_time(&place);
@@ -353,20 +358,20 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     let (first, mut second, far) = two_servers();
     place.write("e.ini", format!("{SWEEP}{far}"));
     let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
-    let mut run = start_in_step(&place, &url, Some(&password), OUT);
-    run.says(": round 7, ");
+    let mut run = start_in_lockstep(&place, &url, Some(&password), OUT);
+    run.wait_for_line(": round 7, ");
     second.stop();
-    let ran = run.ends().expect(4);
+    let ran = run.wait_for_end().expect(4);
     assert!(ran.stderr.contains("[arm far]"), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
     let whole = complete_rounds(&place, 4);
     assert!([6, 7].contains(&whole), "{whole}");
     let end = last_run(&place);
     // The server is still away: nothing is lost.
-    start(&place, &url, Some(&password), RESUME).ends().expect(4);
+    start(&place, &url, Some(&password), RESUME).wait_for_end().expect(4);
     assert_eq!(last_run(&place), end);
     second.restart().unwrap();
-    let ran = start(&place, &url, Some(&password), RESUME).ends();
+    let ran = start(&place, &url, Some(&password), RESUME).wait_for_end();
     assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json();
     assert_eq!(document["state"], "complete", "{document}");
@@ -377,36 +382,40 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
 }
 
 /// Waits until no other experiment uses the shared server: all tables are in one database.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_shared_server() -> MutexGuard<'static, ()> {
+    static SHARED_SERVER: Mutex<()> = Mutex::new(());
+    SHARED_SERVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of an experiment that waits for a statement.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum End {
+enum StatementEnd {
     Interrupt,
     OwnLimit,
 }
 
 /// Runs an experiment with a statement that sleeps. Interrupts the experiment during the statement,
 /// or lets it end by its own time limit. The server has ended the statement when this returns.
-fn with_a_hanging_statement(place: &Place, experiment: &str, end: End) -> CommandResult {
-    let _turn = turn();
+fn with_a_hanging_statement(
+    place: &TestFolder,
+    experiment: &str,
+    end: StatementEnd,
+) -> CommandResult {
+    let _turn = lock_shared_server();
     place.write("e.ini", experiment);
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
     let mut run = start(place, &url, Some(password), OUT);
     let sleeping = "select count(*) from pg_stat_activity where query like 'select pg_sleep(%' \
                     and wait_event = 'PgSleep' and state = 'active'";
-    run.says("preparing the data");
+    run.wait_for_line("preparing the data");
     let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
-    if end == End::Interrupt {
+    if end == StatementEnd::Interrupt {
         wait_until("the sleeping statement", || is_sleeping() || !run.is_running());
         run.signal(Signal::SIGINT);
     }
-    let ran = run.ends();
-    goes("the statement", is_sleeping);
+    let ran = run.wait_for_end();
+    wait_until_gone("the statement", is_sleeping);
     ran
 }
 
@@ -433,7 +442,8 @@ fn assert_says(ran: &CommandResult, words: &[&str]) {
 fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     for key in ["before", "after"] {
         let place = place();
-        let ran = with_a_hanging_statement(&place, &hanging(key), End::Interrupt).expect(130);
+        let ran =
+            with_a_hanging_statement(&place, &hanging(key), StatementEnd::Interrupt).expect(130);
         assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
         // The work of `after` is not done; `before` belongs to a run that is not recorded.
         let warning = "warning: four: an interrupt ended `after` before all of it was done\n";
@@ -446,7 +456,7 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
 fn statement_after_a_run_that_hangs_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("stall-timeout = 2s\n{WORKLOAD}"));
-    let ran = with_a_hanging_statement(&place, &hanging("after"), End::OwnLimit).expect(4);
+    let ran = with_a_hanging_statement(&place, &hanging("after"), StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -466,7 +476,7 @@ fn restore_that_hangs_ends_the_experiment_in_time() {
     place.write("w.ini", format!("setup-timeout = 6s\n{WORKLOAD}"));
     let restore = "restore = delete from t where id >= 1000";
     let arms = ARMS.replace(restore, "restore = select 1\nrestore = select pg_sleep(1000)");
-    let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
+    let ran = with_a_hanging_statement(&place, &arms, StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -488,7 +498,7 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
     server.sql("create sequence calls; grant usage on calls to public").unwrap();
     let before = "before = select pg_sleep(case nextval('calls') when 2 then 1000 else 0 end)";
     let arms = ARMS.replace("concurrency(add) = 4", before);
-    let ran = with_a_hanging_statement(&place, &arms, End::OwnLimit).expect(4);
+    let ran = with_a_hanging_statement(&place, &arms, StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -498,12 +508,12 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
         ],
     );
     assert_eq!(number(&place.at("r.assay"), "select count(*) from run where arm = 'four'"), 1);
-    let _turn = turn();
+    let _turn = lock_shared_server();
     let (url, password) = (server.url().to_string(), server.password().expose());
     let mut run = start(&place, &url, Some(password), RESUME);
-    run.says(&format!("run {}: ", last_run(&place) + 1));
+    run.wait_for_line(&format!("run {}: ", last_run(&place) + 1));
     run.signal(Signal::SIGINT);
-    let ran = run.ends();
+    let ran = run.wait_for_end();
     if ran.code != 130 {
         // On a machine with other work, the load generator may fail before the statement hangs.
         assert_exhausted(&place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json());
@@ -513,8 +523,8 @@ fn statement_before_a_run_that_hangs_keeps_the_runs_before_it() {
 /// Runs an experiment whose vacuum after the first run waits for another session's lock, which does
 /// not affect the requests of the runs. Interrupts the experiment there, or lets it end by its own
 /// time limit.
-fn with_a_waiting_vacuum(place: &Place, end: End) -> CommandResult {
-    let _turn = turn();
+fn with_a_waiting_vacuum(place: &TestFolder, end: StatementEnd) -> CommandResult {
+    let _turn = lock_shared_server();
     let server = testbed::shared(Kind::Postgres);
     let (url, password) = (server.url().to_string(), server.password().expose());
     let locking = "begin; lock table t in share update exclusive mode; select pg_sleep(1000)";
@@ -526,17 +536,17 @@ fn with_a_waiting_vacuum(place: &Place, end: End) -> CommandResult {
         server.sql(&waiting).unwrap() == "1\n"
     };
     let mut run = start(place, &url, Some(password), OUT);
-    run.says("run 1 of");
+    run.wait_for_line("run 1 of");
     std::thread::scope(|scope| {
         let lock = scope.spawn(|| server.sql(locking).unwrap_err());
         wait_until("the waiting vacuum", || {
             // The teardown waits, too, after a vacuum that reached its own time limit.
             is_waiting("vacuum") || is_waiting("drop") || !run.is_running()
         });
-        if end == End::Interrupt {
+        if end == StatementEnd::Interrupt {
             run.signal(Signal::SIGINT);
         }
-        goes("the vacuum", || is_waiting("vacuum"));
+        wait_until_gone("the vacuum", || is_waiting("vacuum"));
         // The table could not be dropped.
         let unlocking = "select pg_terminate_backend(pid) from pg_stat_activity \
                          where query like 'select pg_sleep(1000)%'";
@@ -544,14 +554,14 @@ fn with_a_waiting_vacuum(place: &Place, end: End) -> CommandResult {
             server.sql(unlocking).unwrap();
             lock.is_finished()
         });
-        run.ends()
+        run.wait_for_end()
     })
 }
 
 #[test]
 fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
     let place = place();
-    let ran = with_a_waiting_vacuum(&place, End::Interrupt).expect(130);
+    let ran = with_a_waiting_vacuum(&place, StatementEnd::Interrupt).expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
 }
@@ -560,7 +570,7 @@ fn statement_that_lets_the_server_settle_is_cancelled_by_an_interrupt() {
 fn statement_that_lets_the_server_settle_ends_the_experiment_in_time() {
     let place = place();
     place.write("w.ini", format!("setup-timeout = 6s\n{WORKLOAD}"));
-    let ran = with_a_waiting_vacuum(&place, End::OwnLimit).expect(4);
+    let ran = with_a_waiting_vacuum(&place, StatementEnd::OwnLimit).expect(4);
     assert_says(
         &ran,
         &[
@@ -578,14 +588,14 @@ fn restart_of_a_server_is_ended_by_an_interrupt() {
     let place = place();
     let arms = ARMS.replace("concurrency(add) = 4", "server.work_mem = 8MB");
     place.write("e.ini", arms);
-    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
+    let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
     // The server restarts before the second run, and its files are removed with the experiment.
-    run.says("run 1: ");
+    run.wait_for_line("run 1: ");
     run.signal(Signal::SIGINT);
-    let ran = run.ends().expect(130);
+    let ran = run.wait_for_end().expect(130);
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     assert_eq!(ended_runs(&ran.stderr).last(), Some(&last_run(&place)), "{}", ran.stderr);
-    goes("a process", || is_used(&place.at("tmp")));
+    wait_until_gone("a process", || has_processes(&place.at("tmp")));
     assert!(is_empty(&place.at("tmp")));
 }
 
@@ -605,7 +615,7 @@ fn server_that_dies_between_two_runs_leaves_those_before() {
             tmp.display()
         ),
     );
-    let ran = start(&place, "testbed:postgres", None, OUT).ends().expect(4);
+    let ran = start(&place, "testbed:postgres", None, OUT).wait_for_end().expect(4);
     assert!(ran.stderr.contains("[arm "), "{}", ran.stderr);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
     let count = |arm: &str| {
@@ -616,7 +626,7 @@ fn server_that_dies_between_two_runs_leaves_those_before() {
     let end = last_run(&place);
     assert_eq!(count("four"), 3, "{}", ran.stderr);
     assert!([2, 3].contains(&count("two")), "{}", ran.stderr);
-    let ran = start(&place, "testbed:postgres", None, RESUME).ends();
+    let ran = start(&place, "testbed:postgres", None, RESUME).wait_for_end();
     assert_whole(&place, &ran, &[end], 6);
     assert!(is_empty(&tmp));
 }
@@ -629,10 +639,10 @@ fn search_keeps_its_trials_when_its_server_dies() {
         "[question]\nask = How many?\nworkload = w.ini\nrestore = delete from t where id >= 1000\n\
          [capacity]\nslo = p99(add) < 1s\nvary = concurrency(add)\ntrial = 500ms\nbudget = 1m\n",
     );
-    let mut run = start_in_step(&place, "testbed:postgres", None, OUT);
-    run.says("trial 3:");
+    let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
+    run.wait_for_line("trial 3:");
     kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
-    let ran = run.ends().expect(4);
+    let ran = run.wait_for_end().expect(4);
     assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
     let report = place.assay(&["report", "r.assay", "--full"]).expect(3);
     assert!(report.stdout.starts_with("No answer: "), "{}", report.stdout);
@@ -657,15 +667,15 @@ fn search_keeps_its_trials_when_its_server_dies() {
     assert_eq!(number(&place.at("r.assay"), &rested), kept);
     let mut run = start(&place, "testbed:postgres", None, RESUME);
     // One line each for the beginning and the end of the trial.
-    (0..2).for_each(|_| run.says(&format!("trial {}: ", kept + 1)));
+    (0..2).for_each(|_| run.wait_for_line(&format!("trial {}: ", kept + 1)));
     run.signal(Signal::SIGINT);
     // On a machine with other work, the load generator may have failed in all three trials.
-    let ran = run.ends();
+    let ran = run.wait_for_end();
     assert!([130, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
     let words = " in all; the trials are of 2 server starts";
-    assert!(ran.said().contains(words), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(words), "{}", ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["capacity"]["server_starts"], 2, "{document}");
     assert!(is_empty(&place.at("tmp")));
 }
@@ -681,9 +691,9 @@ fn sweep_and_steps_name_the_point_at_which_their_server_died() {
         let place = place();
         place.write("e.ini", format!("{question}{section}"));
         let mut run = start(&place, "testbed:postgres", None, OUT);
-        run.says(second);
+        run.wait_for_line(second);
         kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
-        let ran = run.ends().expect(4);
+        let ran = run.wait_for_end().expect(4);
         assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
         let error = ran.stderr.lines().find(|line| line.starts_with("error"));
         let names_it =

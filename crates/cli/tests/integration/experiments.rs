@@ -2,17 +2,17 @@
 
 use nix::sys::signal::Signal;
 
-use crate::example::assert_keeps_to;
-use crate::experiment_faults::{content, without_notes};
-use crate::support::{Place, number};
+use crate::example::assert_matches_schema;
+use crate::experiment_faults::{record_content, without_notes};
+use crate::support::{TestFolder, number};
 
 const READ: &str = "url = sim:mm1\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 const QUESTION: &str = "[question]\nask = What do more clients gain?\nworkload = read.ini\n\
                         [arm two]\n[arm four]\nconcurrency(read) = 4\n";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("read.ini", READ);
     place.write("more.ini", QUESTION);
     place
@@ -32,7 +32,7 @@ fn check_prints_an_experiment_that_checks_as_the_same() {
 #[test]
 fn workload_lies_below_the_folder_of_the_experiment() {
     let place = place();
-    let outside = Place::new();
+    let outside = TestFolder::new();
     outside.write("read.ini", READ);
     for path in [outside.at("read.ini").display().to_string(), "../read.ini".to_owned()] {
         place.write("more.ini", QUESTION.replace("read.ini", &path));
@@ -124,7 +124,7 @@ const SLOWER: &str = "[question]\nask = What does a slower disk cost?\nworkload 
                       bet = throughput -5% .. -25%\n[arm fast]\n[arm slow]\n\
                       option.service = 1.2ms\n";
 
-fn slower() -> Place {
+fn slower() -> TestFolder {
     let place = place();
     place.write("read.ini", READ.replace("sim:mm1", "sim:mm1?service=1ms"));
     place.write("slower.ini", SLOWER);
@@ -184,7 +184,7 @@ fn document_of_an_experiment_keeps_to_its_schema() {
     let place = slower();
     let line = ["run", "slower.ini", "--virtual", "--out", "r.assay", "--json", "--quiet"];
     let document = place.assay(&line).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["verdict"], "VALID");
     let throughput = &document["comparison"][0];
     assert_eq!(throughput["metric"], "throughput");
@@ -198,7 +198,7 @@ fn single_run_of_an_experiment_is_reported_and_exported() {
     let place = slower();
     place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
     let report = place.assay(&["report", "r.assay", "--run", "3", "--json"]).expect(0).json();
-    assert_keeps_to("schemas/summary.schema.json", &report);
+    assert_matches_schema("schemas/summary.schema.json", &report);
     place.assay(&["export", "r.assay", "--run", "3", "--format", "json"]).expect(0);
     let ran = place.assay(&["report", "r.assay", "--run", "99"]).expect(2);
     assert!(ran.stderr.contains("has no run 99"), "{}", ran.stderr);
@@ -223,10 +223,10 @@ fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     let line = ["run", "slower.ini", "--virtual", "--full", "--out", "r.assay"];
     let expected = without_notes(&place.assay(&line).expect(0).stdout);
     let cut = ["run", "slower.ini", "--virtual", "--out", "cut.assay"];
-    let mut running = place.start_in_step(&cut);
-    running.says("run 10 of at most 40: round 5, ");
+    let mut running = place.start_in_lockstep(&cut);
+    running.wait_for_line("run 10 of at most 40: round 5, ");
     running.signal(Signal::SIGKILL);
-    running.ends();
+    running.wait_for_end();
     let kept = number(&place.at("cut.assay"), "select count(*) from run");
     assert!((9..16).contains(&kept), "{kept}");
     let unfinished = place.assay(&["report", "cut.assay"]).expect(3);
@@ -239,7 +239,7 @@ fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
     assert!(ran.stderr.contains(&format!("run {} of", kept + 1)), "{}", ran.stderr);
     assert!(!ran.stderr.contains(&format!("run {kept} of")), "{}", ran.stderr);
-    let [whole, resumed] = ["r.assay", "cut.assay"].map(|record| content(&place.at(record)));
+    let [whole, resumed] = ["r.assay", "cut.assay"].map(|record| record_content(&place.at(record)));
     assert_eq!(resumed, whole);
     for (table, rows) in [("run", 16), ("look", 1)] {
         let of_table = |row: &&String| row.starts_with(&format!("{table} "));

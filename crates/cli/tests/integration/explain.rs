@@ -1,11 +1,11 @@
 //! Tests of `assay explain`: the guide on checks, limiters, metrics, objections, exit codes and
 //! terms.
 
-use crate::support::Place;
+use crate::support::TestFolder;
 
 #[test]
 fn guide_on_a_name_is_printed_with_its_page() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let shown = |names: &[&str]| place.assay(&[&["explain"], names].concat()).expect(0).stdout;
     let check = shown(&["balance"]);
     assert!(check.starts_with("balance: a check of a run (docs/checks.md)\n\nIs every request"));
@@ -44,7 +44,7 @@ fn guide_on_a_name_is_printed_with_its_page() {
 
 #[test]
 fn unknown_name_suggests_the_nearest() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let near = place.assay(&["explain", "send-lags"]).expect(2);
     assert_eq!(
         near.stderr,
@@ -67,12 +67,12 @@ fn unknown_name_suggests_the_nearest() {
 #[test]
 fn answer_names_the_command_that_explains_its_objections_and_limiter() {
     let answer = |url: &str, form: &[&str]| {
-        let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 100\n");
-        let _ = place.virtually(url, &[]);
+        let place = TestFolder::with("duration = 20s\n[a]\nquery = select 1\nrate = 100\n");
+        let _ = place.run_virtually(url, &[]);
         place.assay(&[&["report", "r.assay"][..], form].concat()).stdout
     };
     let (good, bad) = ("sim:mm1?service=1ms", "sim:mm1?service=1ms&outage=5s..8s");
-    let place = Place::new();
+    let place = TestFolder::new();
     for form in [&["--full"][..], &[]] {
         let text = answer(bad, form);
         let line = text.lines().find(|line| line.contains("assay explain ")).unwrap();

@@ -4,11 +4,11 @@
 use analyze::compare::FalsePositives;
 use lab::calibrate::{AaResult, Machine, Store};
 
-use crate::example::assert_keeps_to;
-use crate::support::Place;
+use crate::example::assert_matches_schema;
+use crate::support::TestFolder;
 
-fn place(duration: &str) -> Place {
-    let place = Place::new();
+fn place(duration: &str) -> TestFolder {
+    let place = TestFolder::new();
     let workload = "url = sim:mm1?service=1ms\n[read]\nquery = select 1\nconcurrency = 2\n";
     place.write("read.ini", format!("duration = {duration}\n{workload}"));
     let aa = "[question]\nask = ?\nworkload = read.ini\ndesign = aa\nrounds = 12\n[arm same]\n";
@@ -19,7 +19,7 @@ fn place(duration: &str) -> Place {
     place
 }
 
-fn store(place: &Place) -> Store {
+fn store(place: &TestFolder) -> Store {
     Store::new(place.at("state/assay"))
 }
 
@@ -29,9 +29,13 @@ fn virtual_experiment_counts_its_false_alarms_and_stores_none() {
     let line = ["run", "aa.ini", "--virtual", "--out", "r.assay", "--quiet"];
     let ran = place.assay(&line).expect(0);
     let words = "of 2 comparisons of throughput(read) between equal arms found a difference; pairs";
-    assert!(ran.said().contains(" A/A: ") && ran.said().contains(words), "{}", ran.stdout);
+    assert!(
+        ran.stdout_line().contains(" A/A: ") && ran.stdout_line().contains(words),
+        "{}",
+        ran.stdout
+    );
     let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["false_alarms"]["comparisons"], 2);
     assert_eq!(document["false_alarms"]["experiments"], serde_json::Value::Null);
     assert!(!place.at("state").exists());
@@ -70,7 +74,7 @@ fn later_answers_in_real_time_cite_the_rate_of_the_machine() {
     let ran = place.assay(&["run", "slower.ini", "--out", "r.assay", "--quiet"]);
     let words = "A/A: 1 of 20 comparisons between equal arms found a difference, in 2 A/A \
                  experiments with sim:mm1 on this machine (the latest on 2026-11-25) ";
-    assert!(ran.said().contains(words), "{ran:?}");
+    assert!(ran.stdout_line().contains(words), "{ran:?}");
     std::fs::remove_dir_all(place.at("state")).unwrap();
     let again = place.assay(&["report", "r.assay"]);
     assert_eq!((again.code, again.stdout), (ran.code, ran.stdout));

@@ -9,8 +9,10 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
 
-use crate::liar::{FaultyAnswer, FaultyServer};
-use crate::support::{CommandResult, Place, Running, UNUSED, assert_balanced, job, shown};
+use crate::faulty_server::{FaultyAnswer, FaultyServer};
+use crate::support::{
+    CommandResult, Running, TestFolder, UNUSED_ADDRESS, assert_balanced, job, number_after,
+};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -25,7 +27,7 @@ fn scheme(kind: Kind) -> &'static str {
 const PASSWORD: &str = "hunter2";
 
 /// Returns the command for `assay run` of `w.ini`, with a password in the environment.
-fn command(place: &Place, url: &str, password: &str, more: &[&str]) -> Command {
+fn command(place: &TestFolder, url: &str, password: &str, more: &[&str]) -> Command {
     let args = [&["run", "w.ini", "--json", "--out", "r.assay", "--url", url][..], more].concat();
     let mut command = place.command(&args);
     command.env("ASSAY_PASSWORD", password);
@@ -47,7 +49,7 @@ struct Refused {
 impl Refused {
     #[track_caller]
     fn check(self) {
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let password = match self.words[0] {
             "password" => PASSWORD,
             _ => shared(self.kind).password().expose(),
@@ -77,10 +79,14 @@ fn refused_login_names_the_server_and_the_remedy() {
         check(url("assay"), &at, &["password", "ASSAY_PASSWORD", "`assay`"]);
         check(url("no_such_shop"), &at, &["no_such_shop", "name another"]);
         check(url("assay?tls=require"), &at, &["has no TLS", "`tls=off`"]);
-        check(format!("{scheme}://{UNUSED}/d"), UNUSED, &["no server listens there; start it"]);
-        let web = FaultyServer::babbling(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
+        check(
+            format!("{scheme}://{UNUSED_ADDRESS}/d"),
+            UNUSED_ADDRESS,
+            &["no server listens there; start it"],
+        );
+        let web = FaultyServer::sending(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
         check(format!("{scheme}://{web}/d"), &web, &["does not speak"]);
-        let silent = FaultyServer::babbling(b"").address();
+        let silent = FaultyServer::sending(b"").address();
         let url = format!("{scheme}://{silent}/d?connect-timeout=300ms");
         check(url, &silent, &["within 300ms", "`connect-timeout="]);
     }
@@ -88,13 +94,15 @@ fn refused_login_names_the_server_and_the_remedy() {
 
 /// Waits until requests are answered.
 fn is_running(run: &mut Running) {
-    run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
 }
 
 /// Checks that all errors are disconnects, that the event of the first disconnect has these words,
 /// and that every request has an outcome.
 #[track_caller]
-fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
+fn only_lost(place: &TestFolder, summary: &Value, words: &[&str]) {
     assert_balanced(summary);
     let read = job(summary, "read");
     assert!(read["completed"].as_u64().unwrap() > 0, "{read}");
@@ -103,7 +111,7 @@ fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
     }
     assert!(read["errors"].as_u64().unwrap() > 0, "{read}");
     assert_eq!((&read["rejected"], &read["unsent"]), (&0.into(), &0.into()));
-    let export = place.exported("r.assay");
+    let export = place.export_json("r.assay");
     let events = export["events"].as_array().unwrap();
     let first = events.iter().find(|event| event["kind"] == "first-error").unwrap();
     assert_eq!(first["job"], "read", "{first}");
@@ -123,7 +131,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         let mode = if tls == Tls::Off { "off" } else { "require" };
         let at = relay.address();
         let url = format!("{}://assay@{at}/assay?tls={mode}", scheme(kind));
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let mut run = Running::of(&mut command(&place, &url, server.password().expose(), &[]));
         is_running(&mut run);
         // Answers are shorter than these numbers of bytes, so each cut falls within a later answer.
@@ -135,11 +143,11 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         ] {
             let before = relay.passed(direction);
             relay.cut_after(direction, bytes);
-            run.says_what("bytes pass", |_| relay.passed(direction) >= before + bytes);
+            run.wait_for_matching_line("bytes pass", |_| relay.passed(direction) >= before + bytes);
         }
         is_running(&mut run);
         run.signal(Signal::SIGINT);
-        let summary = run.ends().expect(130).json();
+        let summary = run.wait_for_end().expect(130).json();
         only_lost(&place, &summary, &[&at.to_string()]);
         let errors = job(&summary, "read")["errors"].as_u64().unwrap();
         assert!(errors <= 4, "{kind:?} {mode}: {errors} requests for 4 connections");
@@ -167,13 +175,13 @@ fn protocol_violation_costs_only_its_requests() {
         (Kind::Mariadb, b"\x07\0\0\x01\0\0".to_vec(), true, ends),
     ] {
         let said = String::from_utf8_lossy(&bytes[..8.min(bytes.len())]).into_owned();
-        let liar = FaultyServer::start(kind, FaultyAnswer { bytes, hangs_up });
-        let place = Place::with(&format!("{READ}prepare = no\n"));
-        let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
+        let server = FaultyServer::start(kind, FaultyAnswer { bytes, hangs_up });
+        let place = TestFolder::with(&format!("{READ}prepare = no\n"));
+        let url = format!("{}://ann@{}/shop", scheme(kind), server.address());
         let more = ["--duration", "2s", "--quiet"];
         let ran = CommandResult::of(&mut command(&place, &url, PASSWORD, &more));
         assert!([0, 3].contains(&ran.code), "{said:?}: {} {}", ran.code, ran.stderr);
-        only_lost(&place, &ran.json(), &[&liar.address(), words]);
+        only_lost(&place, &ran.json(), &[&server.address(), words]);
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(PASSWORD), "{}", ran.stderr);
     }
 }
@@ -185,10 +193,10 @@ fn partial_answer_ends_with_the_timeout() {
     for (kind, bytes) in
         [(Kind::Postgres, &b"C\0\0\0\x0dSEL"[..]), (Kind::Mariadb, b"\x07\0\0\x01\0\0")]
     {
-        let liar =
+        let server =
             FaultyServer::start(kind, FaultyAnswer { bytes: bytes.to_vec(), hangs_up: false });
-        let place = Place::with(&format!("{READ}prepare = no\ntimeout = 100ms\n"));
-        let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
+        let place = TestFolder::with(&format!("{READ}prepare = no\ntimeout = 100ms\n"));
+        let url = format!("{}://ann@{}/shop", scheme(kind), server.address());
         let ran = CommandResult::of(&mut command(
             &place,
             &url,
@@ -226,13 +234,13 @@ concurrency = 3
 /// The loser of a deadlock retries or counts an error, and no completed transaction was executed
 /// twice.
 #[test]
-fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
+fn deadlock_is_retried_or_counted_and_nothing_is_done_twice() {
     for (kind, code, setting) in [
         (Kind::Postgres, "40P01", ("deadlock_timeout", "10ms")),
         (Kind::Mariadb, "1213", ("innodb_deadlock_detect", "ON")),
     ] {
         let server = Server::start(&Options::new(kind).set(setting.0, setting.1)).unwrap();
-        let place = Place::with(LOCKS);
+        let place = TestFolder::with(LOCKS);
         let url = server.url().to_string();
         let ran =
             CommandResult::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
@@ -248,7 +256,7 @@ fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
         let done = [again, never].map(|job| job["completed"].as_i64().unwrap()).iter().sum::<i64>();
         let found = server.sql("select n from locks order by id").unwrap();
         assert_eq!(found, format!("{done}\n{done}\n"), "{kind:?}: {summary}");
-        let events = place.exported("r.assay")["events"].to_string();
+        let events = place.export_json("r.assay")["events"].to_string();
         let address = format!("127.0.0.1:{}", server.port());
         for word in ["deadlock", &address, "`retry = 3 on"] {
             assert!(events.to_lowercase().contains(word), "{kind:?}: `{word}`: {events}");
@@ -272,7 +280,7 @@ rate = 50
 /// A statement timeout of the server causes an error at once, and the session continues. The
 /// timeout is longer than a busy machine needs for the other statements.
 #[test]
-fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
+fn statement_timeout_of_the_server_is_counted_and_keeps_the_session() {
     for (kind, limit, code) in [
         (Kind::Postgres, "alter role assay set statement_timeout = '600ms'", "57014"),
         (Kind::Mariadb, "set global max_statement_time = 0.6", "1969"),
@@ -280,7 +288,7 @@ fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
         let server = Server::start(&Options::new(kind)).unwrap();
         // The limit applies to every session from now on.
         server.sql(limit).unwrap();
-        let place = Place::with(SLOW);
+        let place = TestFolder::with(SLOW);
         let url = server.url().to_string();
         let ran =
             CommandResult::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));

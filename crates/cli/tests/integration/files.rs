@@ -9,7 +9,7 @@ use nix::unistd::mkfifo;
 use serde_json::Value;
 
 use crate::disk::limited;
-use crate::support::{CommandResult, MM1, Place, assert_balanced, check, job};
+use crate::support::{CommandResult, MM1, TestFolder, assert_balanced, check, job};
 
 /// Values that need quoting or escaping, in a table that exists for one run.
 const TABLE: &str = "\
@@ -41,7 +41,7 @@ const TO_PIPES_AND_DEVICES: [&str; 6] =
 
 /// Runs a workload and checks that its files are complete, whatever the verdict.
 #[track_caller]
-fn run_to_its_end(place: &Place, args: &[&str]) {
+fn run_to_its_end(place: &TestFolder, args: &[&str]) {
     let ran = place.assay(&[args, &["--json", "--out", "r.assay", "--quiet"]].concat());
     let summary = ran.json();
     assert_eq!(check(&summary, "files")["status"], "pass");
@@ -52,9 +52,10 @@ fn run_to_its_end(place: &Place, args: &[&str]) {
 #[test]
 fn numbers_of_rows_are_limited_wherever_they_are_shown() {
     let claim = "query = select 1 /* sim: rows=18446744073709551615 */\n";
-    let place =
-        Place::with(&format!("duration = 2s\n[a]\n{claim}{claim}rate = 10\narrival = uniform\n"));
-    let summary = place.virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0).json();
+    let place = TestFolder::with(&format!(
+        "duration = 2s\n[a]\n{claim}{claim}rate = 10\narrival = uniform\n"
+    ));
+    let summary = place.run_virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0).json();
     let most = i64::MAX;
     assert_eq!(job(&summary, "a")["rows"], most, "{summary}");
     let ops = std::fs::read_to_string(place.at("ops.csv")).unwrap();
@@ -72,7 +73,7 @@ fn numbers_of_rows_are_limited_wherever_they_are_shown() {
 
 #[test]
 fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_record() {
-    let place = Place::new();
+    let place = TestFolder::new();
     std::fs::create_dir(place.at("folder")).unwrap();
     let changed = "query = update t set x = x\nquery = select id from t where id < 3\n";
     place.write("folder/w.ini", results_of(3, changed));
@@ -85,7 +86,7 @@ fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_record() {
 /// A server determines the length of its answer, but must not determine the memory that it takes.
 #[test]
 fn answer_that_a_results_file_cannot_take_is_an_error_of_its_request() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 60s\n[read]\nlet = key: sequence()\nconcurrency = 1\ncount = 3\n\
          query = select ${key}, zeroblob(case ${key} when 2 then 17000000 else 0 end)\n\
          query-results-file = found.csv\n",
@@ -102,7 +103,7 @@ fn answer_that_a_results_file_cannot_take_is_an_error_of_its_request() {
 /// Several clients write to one file, and the rows of a statement stay together.
 #[test]
 fn the_rows_of_a_statement_follow_each_other() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 60s\n[read]\nlet = key: sequence()\nconcurrency = 8\ncount = 2000\n\
          query = select ${key}, 1 union all select ${key}, 2 union all select ${key}, 3\n\
          query-results-file = found.csv\n",
@@ -125,14 +126,14 @@ fn the_rows_of_a_statement_follow_each_other() {
 #[test]
 fn a_pipe_is_read_during_the_run_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";
-    let place = Place::with(&results_of(5_000, job));
+    let place = TestFolder::with(&results_of(5_000, job));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
     let run = place.start(&["run", "w.ini", "--allow-files", "--out", "r.assay", "--json"]);
     let mut found = Vec::new();
     File::open(place.at("found.csv")).unwrap().read_to_end(&mut found).unwrap();
     assert!(found == ROWS.repeat(5_000), "{} bytes", found.len());
     run.signal(nix::sys::signal::Signal::SIGINT);
-    let summary = run.ends().expect(130).json();
+    let summary = run.wait_for_end().expect(130).json();
     assert_eq!(check(&summary, "files")["status"], "pass");
 }
 
@@ -141,7 +142,7 @@ fn unread_pipe_makes_the_run_invalid_and_does_not_block_it() {
     // The pipe and the buffer before it have room for some seventy of these rows.
     let long = "select printf('%.10000c', 'x')";
     let file = results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n");
-    let place = Place::with(&file.replace("select * from t order by id", long));
+    let place = TestFolder::with(&file.replace("select * from t order by id", long));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
     let run = place.assay(&TO_PIPES_AND_DEVICES).expect(3);
     let summary = run.json();
@@ -156,7 +157,7 @@ fn unread_pipe_makes_the_run_invalid_and_does_not_block_it() {
 #[test]
 fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
     let keys = "60s\nstall-timeout = 1s\n";
-    let place = Place::with(&results_of(1_000_000, "").replace("60s\n", keys));
+    let place = TestFolder::with(&results_of(1_000_000, "").replace("60s\n", keys));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
     let summary = place.assay(&TO_PIPES_AND_DEVICES).expect(3).json();
     assert_eq!(summary["run"]["ended"], "file-failed");
@@ -169,7 +170,7 @@ fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
 #[test]
 fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     let place =
-        Place::with(&results_of(1_000_000, "rate = 1k\n").replace("found.csv", "/dev/full"));
+        TestFolder::with(&results_of(1_000_000, "rate = 1k\n").replace("found.csv", "/dev/full"));
     let summary = place.assay(&TO_PIPES_AND_DEVICES).expect(3).json();
     let words = "the results file `/dev/full` of [read] could not be written: No space left on \
                  device (os error 28), in line 1 after 0 bytes";
@@ -179,14 +180,14 @@ fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     assert_eq!(summary["run"]["ended_because"], words);
     assert!(summary["window"]["end_s"].as_f64().unwrap() < 60.0);
     assert_balanced(&summary);
-    let events = place.exported("r.assay")["events"].clone();
+    let events = place.export_json("r.assay")["events"].clone();
     assert_eq!((&events[0]["kind"], &events[0]["job"]), (&"file-failed".into(), &"read".into()));
 }
 
 /// The data that does not fit may be the last data written.
 #[test]
 fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
-    let place = Place::with(&results_of(1, "").replace("found.csv", "/dev/full"));
+    let place = TestFolder::with(&results_of(1, "").replace("found.csv", "/dev/full"));
     let summary = place.assay(&TO_PIPES_AND_DEVICES).expect(3).json();
     assert_eq!(check(&summary, "files")["status"], "invalid");
     assert_eq!(summary["jobs"][0]["completed"], 1);
@@ -194,7 +195,7 @@ fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
 
 #[test]
 fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_down() {
-    let place = Place::with(&results_of(1, "").replace("found.csv", "nowhere/found.csv"));
+    let place = TestFolder::with(&results_of(1, "").replace("found.csv", "nowhere/found.csv"));
     let args = ["run", "w.ini", "--allow-files", "--url", "sqlite:x.db", "--out", "r.assay"];
     place.assay(&args).refuses(&["`nowhere/found.csv` of [read] cannot be opened", "No such file"]);
     assert_eq!(crate::support::number(&place.at("x.db"), "select count(*) from sqlite_schema"), 0);
@@ -203,8 +204,8 @@ fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_
 
 /// A results file is truncated at the start, so it must not be a file that is needed.
 #[test]
-fn results_take_the_place_of_nothing_else() {
-    let place = Place::new();
+fn results_file_overwrites_no_file_that_the_run_needs() {
+    let place = TestFolder::new();
     place.write("in.csv", "1\n2\n");
     place.write("q.log", "0,select 1\n");
     std::os::unix::fs::symlink("in.csv", place.at("link")).unwrap();
@@ -238,7 +239,7 @@ fn results_take_the_place_of_nothing_else() {
 
 #[test]
 fn a_check_touches_no_results_file() {
-    let place = Place::with(&results_of(1, ""));
+    let place = TestFolder::with(&results_of(1, ""));
     let ran = place.assay(&["check", "w.ini"]).expect(0);
     assert!(ran.stdout.contains("\nquery-results-file = found.csv\n"), "{}", ran.stdout);
     assert_eq!(place.names(), ["w.ini"]);
@@ -252,7 +253,7 @@ const EVERY_END: &str = "duration = 20s\nwarmup = 5s\ndrain = 10ms\n[read]\nquer
 const ERRORS: &str = "sim:mm1?service=1ms&errors=0.1&error-code=40001";
 
 /// Returns the cells of each row of an op-log.
-fn ops(place: &Place, name: &str) -> Vec<Vec<String>> {
+fn ops(place: &TestFolder, name: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(place.at(name)).unwrap();
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("job,number,intended_us,"));
@@ -270,11 +271,11 @@ fn sum(export: &Value, column: &str) -> u64 {
 
 #[test]
 fn an_op_log_has_a_row_for_each_request_and_agrees_with_the_record() {
-    let place = Place::with(EVERY_END);
-    let ran = place.virtually(ERRORS, &["--op-log", "ops.csv", "--threads", "2"]);
+    let place = TestFolder::with(EVERY_END);
+    let ran = place.run_virtually(ERRORS, &["--op-log", "ops.csv", "--threads", "2"]);
     let summary = ran.json();
     let ops = ops(&place, "ops.csv");
-    let export = place.exported("r.assay");
+    let export = place.export_json("r.assay");
     assert_eq!(ops.len() as u64, sum(&export, "scheduled"), "{}", ran.stderr);
     let printed = serde_json::json!({"rows": ops.len(), "dropped": 0, "failure": null});
     assert_eq!((&summary["run"]["op_log"], &export["run"]["op_log"]), (&printed, &printed));
@@ -305,7 +306,7 @@ fn an_op_log_has_a_row_for_each_request_and_agrees_with_the_record() {
 
 #[test]
 fn one_seed_gives_one_op_log() {
-    let place = Place::with(EVERY_END);
+    let place = TestFolder::with(EVERY_END);
     for name in ["one", "two"] {
         let (log, record) = (format!("{name}.csv"), format!("{name}.assay"));
         let args = ["run", "w.ini", "--virtual", "--url", ERRORS, "--quiet", "--threads", "3"];
@@ -318,24 +319,24 @@ fn one_seed_gives_one_op_log() {
 
 #[test]
 fn an_op_log_is_never_overwritten() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 100\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 100\n");
     place.write("ops.csv", "mine");
-    place.virtually(MM1, &["--op-log", "ops.csv"]).refuses(&["`ops.csv` exists", "--op-log"]);
+    place.run_virtually(MM1, &["--op-log", "ops.csv"]).refuses(&["`ops.csv` exists", "--op-log"]);
     assert_eq!(std::fs::read_to_string(place.at("ops.csv")).unwrap(), "mine");
-    place.virtually(MM1, &["--op-log", "no/ops.csv"]).refuses(&["cannot create the op-log"]);
+    place.run_virtually(MM1, &["--op-log", "no/ops.csv"]).refuses(&["cannot create the op-log"]);
     assert_eq!(place.names(), ["ops.csv", "w.ini"]);
 }
 
 /// The result is as good as without an op-log, and every output reports the missing rows.
 #[test]
 fn a_full_disk_ends_the_op_log_and_not_the_run() {
-    let place = Place::with("duration = 20s\n[read]\nquery = select 1\nrate = 2k\n");
+    let place = TestFolder::with("duration = 20s\n[read]\nquery = select 1\nrate = 2k\n");
     let args = ["run", "w.ini", "--virtual", "--url", "sim:mmc?service=1ms&servers=64", "--out"];
     let args = [&args[..], &["r.assay", "--op-log", "ops.csv"]].concat();
     let mut command: Command = limited(&place, 2_000, &args);
     let ran = CommandResult::of(&mut command).expect(0);
     let ops = ops(&place, "ops.csv").len() as u64 - 1;
-    let export = place.exported("r.assay");
+    let export = place.export_json("r.assay");
     let printed = &export["run"]["op_log"];
     let dropped = printed["dropped"].as_u64().unwrap();
     assert!(dropped > 1_000 && printed["failure"].as_str().unwrap().contains("File too large"));
@@ -352,14 +353,14 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
 /// Returns the number of rows in the op-log of a run that is killed when it reports its fifth
 /// second, and the number of rows of its fourth second or later.
 fn rows_of_a_killed_run() -> [usize; 2] {
-    let place = Place::with("duration = 1m\n[read]\nquery = select 1\nrate = 200\n");
+    let place = TestFolder::with("duration = 1m\n[read]\nquery = select 1\nrate = 200\n");
     let args = ["run", "w.ini", "--url", MM1, "--out", "r.assay", "--op-log", "ops.csv"];
     let mut run = place.start(&args);
-    run.reaches(5, "read");
+    run.wait_for_second(5, "read");
     run.signal(nix::sys::signal::Signal::SIGKILL);
-    run.ends();
+    run.wait_for_end();
     let rows = ops(&place, "ops.csv");
-    assert_eq!(place.exported("r.assay")["run"]["op_log"], Value::Null);
+    assert_eq!(place.export_json("r.assay")["run"]["op_log"], Value::Null);
     let late = rows.iter().filter(|row| row[2].parse::<f64>().unwrap() >= 3e6);
     [rows.len(), late.count()]
 }

@@ -2,11 +2,11 @@
 
 use nix::sys::signal::Signal;
 
-use crate::liar::{EndlessAnswer, FaultyServer, MatchedMessage};
-use crate::support::{CommandResult, Place, Running, assert_balanced, job};
+use crate::faulty_server::{EndlessAnswer, FaultyServer, MatchedMessage};
+use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job};
 
 /// Maximum memory that an endless answer may add, in bytes.
-const MOST_MEMORY: u64 = 64 << 20;
+const MAX_EXTRA_MEMORY: u64 = 64 << 20;
 
 /// Number of clients that read long answers.
 const CLIENTS: u32 = 64;
@@ -14,40 +14,40 @@ const CLIENTS: u32 = 64;
 const FLOODS: [EndlessAnswer; 2] = [EndlessAnswer::Notices, EndlessAnswer::Rows];
 
 /// The statement whose answer never ends.
-const ODD: MatchedMessage = MatchedMessage(b'Q', "odd");
+const ODD_STATEMENT: MatchedMessage = MatchedMessage(b'Q', "odd");
 
-fn start(place: &Place, server: &FaultyServer) -> Running {
+fn start(place: &TestFolder, server: &FaultyServer) -> Running {
     let url = format!("postgres://ann@{}/shop", server.address());
     place.start(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url])
 }
 
 /// Interrupts a run by a single signal once an endless answer has begun, and returns its result.
 fn interrupted(workload: &str, server: &FaultyServer) -> CommandResult {
-    let place = Place::with(workload);
+    let place = TestFolder::with(workload);
     let run = start(&place, server);
     server.wait_for_answer();
     run.signal(Signal::SIGINT);
-    run.ends()
+    run.wait_for_end()
 }
 
 #[test]
-fn endless_answers_are_given_up_by_their_timeout_and_by_the_drain() {
+fn timeout_and_drain_end_requests_with_endless_answers() {
     let workload = "duration = 1s\ndrain = 300ms\n\
                     [limited]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n\
                     timeout = 200ms\n\
                     [other]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n";
-    for talk in FLOODS {
-        let server = FaultyServer::endless(ODD, talk);
-        let summary = start(&Place::with(workload), &server).ends().json();
+    for answer in FLOODS {
+        let server = FaultyServer::endless(ODD_STATEMENT, answer);
+        let summary = start(&TestFolder::with(workload), &server).wait_for_end().json();
         assert_balanced(&summary);
         for (name, code) in [("limited", "timeout"), ("other", "drain")] {
             let job = job(&summary, name);
-            assert!(job["timeouts"].as_u64() > Some(0), "{talk:?}: {job}");
-            assert_eq!(job["timeouts"], job["scheduled"], "{talk:?}: {job}");
+            assert!(job["timeouts"].as_u64() > Some(0), "{answer:?}: {job}");
+            assert_eq!(job["timeouts"], job["scheduled"], "{answer:?}: {job}");
             // On a busy machine the last request of a job with a timeout may still run when the
             // drain ends.
             let codes = job["errors_by_code"].as_array().unwrap();
-            assert!(codes.iter().any(|it| it["code"] == code), "{talk:?}: {job}");
+            assert!(codes.iter().any(|it| it["code"] == code), "{answer:?}: {job}");
         }
     }
 }
@@ -57,10 +57,11 @@ fn one_signal_ends_a_run_whose_answers_have_no_end() {
     let measured = "duration = 1h\ndrain = 300ms\n\
                     [read]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n";
     let setup = "[setup]\nquery = select 'odd'\n[read]\nquery = select 1\n";
-    for talk in FLOODS {
+    for answer in FLOODS {
         for workload in [measured, setup] {
-            let ran = interrupted(workload, &FaultyServer::endless(ODD, talk)).expect(130);
-            assert_eq!(ran.json()["run"]["ended"], "interrupted", "{talk:?}: {workload}");
+            let ran =
+                interrupted(workload, &FaultyServer::endless(ODD_STATEMENT, answer)).expect(130);
+            assert_eq!(ran.json()["run"]["ended"], "interrupted", "{answer:?}: {workload}");
         }
     }
 }
@@ -78,24 +79,24 @@ fn one_signal_ends_a_load_whose_answer_has_no_end() {
 fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
     let workload = "duration = 300ms\n[read]\nquery = select 1\nevery = 100ms\n\
                     [teardown]\nquery = drop table odd\nquery = drop table other\n";
-    for talk in [EndlessAnswer::NoListener, EndlessAnswer::Notices, EndlessAnswer::Rows] {
-        let ran = interrupted(workload, &FaultyServer::endless(ODD, talk));
+    for answer in [EndlessAnswer::Silence, EndlessAnswer::Notices, EndlessAnswer::Rows] {
+        let ran = interrupted(workload, &FaultyServer::endless(ODD_STATEMENT, answer));
         // Everything was measured before the signal.
-        assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);
-        assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);
-        let words = "the running statement is given up";
-        assert!(ran.stderr.contains(words), "{talk:?}: {}", ran.stderr);
+        assert_eq!(ran.json()["run"]["ended"], "completed", "{answer:?}: {}", ran.stderr);
+        assert_ne!(ran.code, 130, "{answer:?}: {}", ran.stderr);
+        let words = "the running statement is cancelled";
+        assert!(ran.stderr.contains(words), "{answer:?}: {}", ran.stderr);
     }
 }
 
 /// Runs a statement for a second and returns the maximum memory that the process had, as the kernel
 /// reports it (`VmHWM`).
 fn peak_memory(server: &FaultyServer, statement: &str, clients: u32, more: &str) -> u64 {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "duration = 1s\ndrain = 300ms\n[read]\nquery = select '{statement}'\nprepare = no\n\
          concurrency = {clients}\n{more}"
     ));
-    let summary = start(&place, server).ends().json();
+    let summary = start(&place, server).wait_for_end().json();
     let client = summary["client"]["peak_rss_bytes"].as_u64();
     client.filter(|bytes| *bytes > 1 << 20).expect("the memory was observed")
 }
@@ -103,27 +104,27 @@ fn peak_memory(server: &FaultyServer, statement: &str, clients: u32, more: &str)
 #[test]
 fn answers_without_end_take_little_memory() {
     const FILE: &str = "query-results-file = rows.csv\n";
-    for (talk, clients, more) in [
+    for (answer, clients, more) in [
         (EndlessAnswer::Rows, 2, ""),
         (EndlessAnswer::Rows, CLIENTS, FILE),
         (EndlessAnswer::LongRows, CLIENTS, FILE),
     ] {
-        let server = FaultyServer::endless(ODD, talk);
+        let server = FaultyServer::endless(ODD_STATEMENT, answer);
         let without = peak_memory(&server, "even", clients, "");
         let with = peak_memory(&server, "odd", clients, more);
-        let said = format!("{talk:?}, {more}: {with} instead of {without}");
-        assert!(with <= without + MOST_MEMORY, "{said}");
+        let said = format!("{answer:?}, {more}: {with} instead of {without}");
+        assert!(with <= without + MAX_EXTRA_MEMORY, "{said}");
     }
 }
 
 #[test]
 fn large_answers_of_many_clients_share_the_memory_of_results_files() {
-    let server = FaultyServer::answering_together(ODD, CLIENTS.into(), 4 << 20);
-    let place = Place::with(&format!(
+    let server = FaultyServer::answering_together(ODD_STATEMENT, CLIENTS.into(), 4 << 20);
+    let place = TestFolder::with(&format!(
         "duration = 2s\n[read]\nquery = select 'odd'\nprepare = no\nconcurrency = {CLIENTS}\n\
          query-results-file = rows.csv\n"
     ));
-    let summary = start(&place, &server).ends().json();
+    let summary = start(&place, &server).wait_for_end().json();
     assert_balanced(&summary);
     let read = job(&summary, "read");
     let first = &read["errors_by_code"][0];
@@ -138,13 +139,13 @@ fn large_answers_of_many_clients_share_the_memory_of_results_files() {
 }
 
 #[test]
-fn rows_of_an_answer_that_was_given_up_are_not_written() {
-    let server = FaultyServer::endless(ODD, EndlessAnswer::SomeRows);
-    let place = Place::with(
+fn rows_of_a_timed_out_answer_are_not_written() {
+    let server = FaultyServer::endless(ODD_STATEMENT, EndlessAnswer::SomeRows);
+    let place = TestFolder::with(
         "duration = 1s\n[read]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n\
          timeout = 200ms\nquery-results-file = rows.csv\n",
     );
-    let summary = start(&place, &server).ends().json();
+    let summary = start(&place, &server).wait_for_end().json();
     assert!(job(&summary, "read")["timeouts"].as_u64() > Some(0), "{summary}");
     assert_eq!(std::fs::read_to_string(place.at("rows.csv")).unwrap(), "");
 }

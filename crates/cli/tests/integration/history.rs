@@ -6,8 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::example::assert_matches_schema;
+use crate::support::{CommandResult, TestFolder};
 
 /// A workload of ten thousand requests, whose throughput scatters by 1 % between runs.
 const READ: &str = "duration = 11s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
@@ -17,15 +17,15 @@ const FAST: &str = "sim:mm1?service=1ms";
 /// A server that is 5 % slower.
 const SLOW: &str = "sim:mm1?service=1.05ms";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("read.ini", READ);
     fs::create_dir(place.at("nightly")).unwrap();
     place
 }
 
 /// Runs a workload file at these URLs, recorded as `nightly/01.assay` and so on.
-fn records(place: &Place, file: &str, urls: &[&str], more: &[&str]) {
+fn records(place: &TestFolder, file: &str, urls: &[&str], more: &[&str]) {
     for (number, url) in (1..).zip(urls) {
         let (record, seed) = (format!("nightly/{number:02}.assay"), number.to_string());
         let line = ["run", file, "--virtual", "--quiet", "--url", url, "--out", &record];
@@ -35,7 +35,7 @@ fn records(place: &Place, file: &str, urls: &[&str], more: &[&str]) {
 
 /// Records an experiment in `nightly` once for each of these seeds, which are also the names of the
 /// records.
-fn experiments(place: &Place, file: &str, url: &str, seeds: RangeInclusive<u32>) {
+fn experiments(place: &TestFolder, file: &str, url: &str, seeds: RangeInclusive<u32>) {
     for seed in seeds {
         let (record, seed) = (format!("nightly/{seed:02}.assay"), seed.to_string());
         let line = ["run", file, "--virtual", "--quiet", "--url", url, "--out", &record];
@@ -61,10 +61,10 @@ fn points(document: &Value) -> Vec<(&str, usize)> {
 }
 
 /// Returns the document of the records in `nightly`.
-fn document(place: &Place, more: &[&str]) -> Value {
+fn document(place: &TestFolder, more: &[&str]) -> Value {
     let ran = place.assay(&[&["history", "nightly", "--json"], more].concat()).expect(0);
     let document = ran.json();
-    assert_keeps_to("schemas/history.schema.json", &document);
+    assert_matches_schema("schemas/history.schema.json", &document);
     document
 }
 
@@ -312,7 +312,7 @@ fn capacity_of_searches_is_a_series_of_its_own_results() {
 /// Four servers of 100 requests per second each are saturated by four clients, and eight servers by
 /// eight clients.
 #[test]
-fn load_that_fills_a_server_is_a_metric_of_one_series() {
+fn saturating_load_is_a_metric_of_one_series() {
     let place = place();
     place.write("read.ini", "duration = 20s\nwarmup = 2s\n[read]\nquery = select 1\n");
     place.write(
@@ -345,7 +345,7 @@ fn recent_changes_fail_if_they_are_asked_to() {
         let line = ["history", "nightly", "--metric", "throughput", "--json", "--fail-within"];
         let line = [&line[..], &[within]].concat();
         let document = place.assay(&line).expect(code).json();
-        assert_keeps_to("schemas/history.schema.json", &document);
+        assert_matches_schema("schemas/history.schema.json", &document);
         document
     };
     let found = run("8", 1);
@@ -458,7 +458,7 @@ fn searches_of_another_version_count_with_their_stored_answers() {
 }
 
 /// Marks a record of virtual time as one of real time.
-fn mark_as_real(place: &Place, record: &str) {
+fn mark_as_real(place: &TestFolder, record: &str) {
     let connection = rusqlite::Connection::open(place.at(record)).unwrap();
     let marked = connection
         .execute("update meta set value = 'real' where key = 'pace' and value = 'virtual'", [])

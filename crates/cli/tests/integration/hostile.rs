@@ -3,8 +3,8 @@
 
 use testbed::Kind;
 
-use crate::liar::{FaultyServer, RefusedRequest};
-use crate::support::{CommandResult, Place};
+use crate::faulty_server::{FaultyServer, RefusedRequest};
+use crate::support::{CommandResult, TestFolder};
 
 /// A message that clears the screen, renames the window, changes colours and writing direction, and
 /// continues with lines in this program's own form.
@@ -18,7 +18,7 @@ const SHOWN: &str = "no\u{fffd}[2J";
 /// output and files.
 fn check(kind: Kind, refuses: RefusedRequest, args: &[&str], workload: &str) {
     let server = FaultyServer::refusing(kind, refuses, WORDS);
-    let place = Place::with(workload);
+    let place = TestFolder::with(workload);
     let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
     let url = format!("{scheme}://ann@{}/shop", server.address());
     let args: Vec<&str> = args.iter().map(|arg| if *arg == "URL" { &url } else { *arg }).collect();
@@ -102,12 +102,12 @@ fn server_text_in_other_commands_cannot_act_on_the_terminal() {
 #[test]
 fn names_in_files_and_records_cannot_act_on_the_terminal() {
     let place =
-        Place::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\nfrob\u{9b}2J = 1\n");
+        TestFolder::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\nfrob\u{9b}2J = 1\n");
     let refused = place.assay(&["check", "w.ini"]).expect(2);
     assert!(refused.stderr.contains("frob\u{fffd}2J"), "{}", refused.stderr);
     harmless(&refused, "check");
     place.write("w.ini", "[=a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\n");
-    let ran = place.virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0);
+    let ran = place.run_virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0);
     harmless(&ran, "run");
     harmless(&place.assay(&["report", "r.assay"]), "report");
     for format in ["hlog", "csv", "json"] {
@@ -122,7 +122,7 @@ fn names_in_files_and_records_cannot_act_on_the_terminal() {
 /// The first row is 10 MB long; the second is markup and escape sequences.
 #[test]
 fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 100ms\n[setup]\nquery = create table t (id integer, \"<script>\" text \
          generated always as (case id when 1 then printf('%.*c', 10000000, 'x') \
          else '<script>' || char(27, 8238) || '[2J' end), \
@@ -148,8 +148,8 @@ fn rows_of_a_loaded_table_are_cut_and_cannot_act_on_a_terminal_or_a_page() {
 
 /// A computed column overflows when the table is read.
 #[test]
-fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
-    let place = Place::with(
+fn unreadable_table_is_a_remark_and_does_not_end_the_run() {
+    let place = TestFolder::with(
         "duration = 100ms\n[load t]\nrows = 2\ncolumns = id: row()\n\
          [a]\nquery = select 1\nconcurrency = 1\n",
     );
@@ -168,7 +168,7 @@ fn table_that_cannot_be_read_is_a_remark_and_not_the_end_of_a_run() {
 #[test]
 fn names_in_records_cannot_act_on_the_terminal_in_other_commands() {
     const SECOND: &str = "s\x1b[2J\u{202e}.assay";
-    let place = Place::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\n");
+    let place = TestFolder::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\n");
     for (record, seed) in [("r.assay", "1"), (SECOND, "2")] {
         let line = ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--label", "LABEL"];
         place.assay(&[&line[..], &["--seed", seed, "--out", record]].concat()).expect(0);

@@ -6,12 +6,12 @@ use std::io::Write;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::support::{Place, check};
+use crate::support::{TestFolder, check};
 
 /// Checks that a run is refused before it begins, with these words.
 #[track_caller]
 fn refused(job: &str, files: &[(&str, &str)], words: &[&str]) {
-    let place = Place::with(&format!("[a]\n{job}\n"));
+    let place = TestFolder::with(&format!("[a]\n{job}\n"));
     for (name, text) in files {
         place.write(name, text);
     }
@@ -59,7 +59,7 @@ fn all_files_that_are_missing_or_broken_are_shown_at_once() {
 #[test]
 fn a_pipe_is_refused_in_virtual_time() {
     for job in ["query = select ?\nquery-args-file = pipe\nrate = 100", "query-log-file = pipe"] {
-        let place = Place::with(&format!("duration = 1s\n[a]\n{job}\n"));
+        let place = TestFolder::with(&format!("duration = 1s\n[a]\n{job}\n"));
         mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
         let run = ["run", "w.ini", "--url", "sim:mm1", "--virtual", "--out", "r.assay"];
         place.assay(&run).refuses(&["`pipe` is not a regular file", "leave out --virtual"]);
@@ -69,7 +69,7 @@ fn a_pipe_is_refused_in_virtual_time() {
 
 #[test]
 fn odd_input_files_run_with_a_warning() {
-    let place = Place::with("[a]\nquery-log-file = q.log\n");
+    let place = TestFolder::with("[a]\nquery-log-file = q.log\n");
     place.write("q.log", "1000,select 1\n5000,select 2\n3000,select 3\n");
     let ran = place.assay(&["run", "w.ini", "--json", "--quiet", "--out", "r.assay"]);
     assert!(ran.stderr.contains("line 3 of `q.log` has a time before"), "{}", ran.stderr);
@@ -79,7 +79,7 @@ fn odd_input_files_run_with_a_warning() {
 
 #[test]
 fn unused_fields_are_warned_of() {
-    let place = Place::with("[a]\nquery = select ?\nquery-args-file = a.csv\n");
+    let place = TestFolder::with("[a]\nquery = select ?\nquery-args-file = a.csv\n");
     place.write("a.csv", "1,2,3\n");
     let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
     assert!(ran.stderr.contains("`a.csv` have 3 fields, and 1 are used"), "{}", ran.stderr);
@@ -92,7 +92,7 @@ fn pipe_feeds_requests_until_its_writer_closes_it() {
     let text = "duration = 30s\n[setup]\nquery = create table t (a text, b text)\n\
                 [a]\nquery = insert into t values (?, ${field(2)})\nquery-args-file = pipe\n\
                 rate = 1000\n";
-    let place = Place::with(text);
+    let place = TestFolder::with(text);
     mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
     let pipe = place.at("pipe");
     let writer = std::thread::spawn(move || {
@@ -121,7 +121,7 @@ fn pipe_without_a_writer_makes_the_run_invalid() {
         ("query-log-file = pipe", 0),
     ] {
         let text = format!("duration = 1s\n[a]\n{job}\n[b]\nquery = select 1\nevery = 300ms\n");
-        let place = Place::with(&text);
+        let place = TestFolder::with(&text);
         mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
         let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
         assert_eq!(ran.code, 3, "{job} {}", ran.stderr);
@@ -134,7 +134,7 @@ fn pipe_without_a_writer_makes_the_run_invalid() {
 #[test]
 fn a_pipe_that_breaks_a_line_ends_the_run_as_invalid() {
     let text = "duration = 30s\n[a]\nquery = select ?\nquery-args-file = pipe\n";
-    let place = Place::with(text);
+    let place = TestFolder::with(text);
     mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
     let pipe = place.at("pipe");
     let writer = std::thread::spawn(move || {
@@ -161,7 +161,7 @@ fn a_pipe_that_ends_within_a_record_makes_the_run_suspect() {
         ),
     ] {
         let file = format!("duration = 30s\n[a]\n{job}\nquery-args-file = pipe\n");
-        let place = Place::with(&file);
+        let place = TestFolder::with(&file);
         mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
         let pipe = place.at("pipe");
         let writer = std::thread::spawn(move || std::fs::write(pipe, text).unwrap());
@@ -176,12 +176,12 @@ fn a_pipe_that_ends_within_a_record_makes_the_run_suspect() {
 
 #[test]
 fn waiting_for_a_writer_of_a_pipe_is_reported() {
-    let place = Place::with("[a]\nquery = select ?\nquery-args-file = pipe\n");
+    let place = TestFolder::with("[a]\nquery = select ?\nquery-args-file = pipe\n");
     mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
     let mut run = place.start(&["run", "w.ini", "--json"]);
-    run.says("waiting for a writer of the pipe `pipe`");
+    run.wait_for_line("waiting for a writer of the pipe `pipe`");
     std::fs::write(place.at("pipe"), "1\n2\n").unwrap();
-    assert_eq!(run.ends().json()["jobs"][0]["completed"], 2);
+    assert_eq!(run.wait_for_end().json()["jobs"][0]["completed"], 2);
 }
 
 /// The parts of a mix end together, and the answer says which of their files ended it.
@@ -191,14 +191,14 @@ fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
                 query-args-file = a.csv\n[b]\nquery = select 1\n";
     for (pacing, whole) in [("rate = 100", false), ("concurrency = 2", false), ("count = 1", true)]
     {
-        let place = Place::with(&file.replace("[a]", &format!("{pacing}\n[a]")));
+        let place = TestFolder::with(&file.replace("[a]", &format!("{pacing}\n[a]")));
         place.write("a.csv", "1\n2\n3\n");
-        let ran = place.virtually("sim:mm1", &[]);
+        let ran = place.run_virtually("sim:mm1", &[]);
         let complete = check(&ran.json(), "complete").clone();
         let text = "the file `a.csv` of [a] has no more records, which ended the mix [both]";
         let is_said = complete["explain"].to_string().contains(text);
         assert_eq!((&complete["status"], is_said), (&"pass".into(), !whole), "{complete}");
-        let events = place.exported("r.assay")["events"].to_string();
+        let events = place.export_json("r.assay")["events"].to_string();
         assert_eq!(events.contains("file-exhausted"), !whole, "{events}");
     }
 }
@@ -212,7 +212,7 @@ fn a_rejected_statement_of_a_script_is_named_with_its_line() {
         ("[a]\nquery-file = q.sql\n".to_owned(), "statement 2 of [a], line 4 of `q.sql`"),
         (format!("[setup]\nquery-file = q.sql\n{job}"), "of [setup], line 4 of `q.sql`"),
     ] {
-        let place = Place::with(&file);
+        let place = TestFolder::with(&file);
         place.write("q.sql", script);
         let ran = place.assay(&["run", "w.ini", "--url", "sqlite:", "--quiet"]).expect(2);
         assert!(ran.stderr.contains(words), "{}", ran.stderr);

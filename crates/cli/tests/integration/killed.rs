@@ -8,11 +8,11 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::Value;
 
-use crate::support::{Place, Running, check, job, wait_until};
+use crate::support::{Running, TestFolder, check, job, wait_until};
 
 /// Waits until `is_there` returns false.
 #[track_caller]
-pub(crate) fn goes(what: &str, is_there: impl Fn() -> bool) {
+pub(crate) fn wait_until_gone(what: &str, is_there: impl Fn() -> bool) {
     wait_until(&format!("the end of {what}"), || !is_there());
 }
 
@@ -29,13 +29,13 @@ slo = p99 < 10s
 const SERVER: &str = "sim:mdc?service=500ms&servers=unlimited";
 
 /// Returns the folder and the export of a run that was killed when it reported its fifth second.
-fn killed_after_five_seconds() -> (Place, Value) {
-    let place = Place::with(EVEN);
+fn killed_after_five_seconds() -> (TestFolder, Value) {
+    let place = TestFolder::with(EVEN);
     let mut run = place.start(&["run", "w.ini", "--url", SERVER, "--out", "r.assay"]);
-    run.reaches(5, "read");
+    run.wait_for_second(5, "read");
     run.signal(Signal::SIGKILL);
-    assert_eq!(run.ends().code, -1);
-    let export = place.exported("r.assay");
+    assert_eq!(run.wait_for_end().code, -1);
+    let export = place.export_json("r.assay");
     (place, export)
 }
 
@@ -70,12 +70,12 @@ fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
 }
 
 #[test]
-fn the_report_of_a_killed_run_judges_it() {
-    let place = Place::with(&EVEN.replace("10s\n", "1us\n"));
+fn report_of_a_killed_run_judges_it() {
+    let place = TestFolder::with(&EVEN.replace("10s\n", "1us\n"));
     let mut run = place.start(&["run", "w.ini", "--url", SERVER, "--out", "r.assay"]);
-    run.reaches(2, "read");
+    run.wait_for_second(2, "read");
     run.signal(Signal::SIGKILL);
-    run.ends();
+    run.wait_for_end();
     let report = place.assay(&["report", "r.assay", "--json"]);
     let summary = report.json();
     assert_eq!(summary["run"]["ended"], "killed");
@@ -88,7 +88,7 @@ fn the_report_of_a_killed_run_judges_it() {
 /// The program and its child hold a pipe open; end of file shows that both have ended.
 #[test]
 fn killed_run_leaves_no_temporary_database_and_no_program() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 1h\n[read]\nquery = select 1\nevery = 100ms\n\
          [program]\ncommand = (sleep 1000; true) > alive; true\nconcurrency = 1\n",
     );
@@ -98,32 +98,32 @@ fn killed_run_leaves_no_temporary_database_and_no_program() {
     let args = ["run", "w.ini", "--url", "sqlite:", "--allow-commands", "--out", "r.assay"];
     let mut run = Running::of(place.command(&args).env("TMPDIR", &folder));
     let mut alive = File::open(place.at("alive")).unwrap();
-    run.reaches(1, "read");
+    run.wait_for_second(1, "read");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     run.signal(Signal::SIGKILL);
-    assert_eq!(run.ends().code, -1);
+    assert_eq!(run.wait_for_end().code, -1);
     assert_eq!(alive.read_to_end(&mut Vec::new()).unwrap(), 0);
-    goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
+    wait_until_gone("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
 }
 
 /// The records of the calibration are in a folder of their own, and its simulated server is a
 /// separate process.
 #[test]
 fn killed_calibration_leaves_no_folder_and_no_server() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let folder = place.at("tmp");
     fs::create_dir(&folder).unwrap();
     let mut command = place.command(&["calibrate", "--quick", "--no-store"]);
-    let mut calibration = Running::in_step(command.env("TMPDIR", &folder));
-    calibration.says("PostgreSQL's protocol over loopback …");
+    let mut calibration = Running::in_lockstep(command.env("TMPDIR", &folder));
+    calibration.wait_for_line("PostgreSQL's protocol over loopback …");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     calibration.signal(Signal::SIGKILL);
-    assert_eq!(calibration.ends().code, -1);
-    goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
+    assert_eq!(calibration.wait_for_end().code, -1);
+    wait_until_gone("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
     // Every process of this calibration runs in this folder.
     let path = place.path().canonicalize().unwrap();
     let runs_here = |process: fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == path)
     };
-    goes("a process", || fs::read_dir("/proc").unwrap().flatten().any(runs_here));
+    wait_until_gone("a process", || fs::read_dir("/proc").unwrap().flatten().any(runs_here));
 }

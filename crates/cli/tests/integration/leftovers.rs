@@ -4,22 +4,24 @@
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use crate::ended::assert_ended;
-use crate::experiment_faults::{ARMS, LITE, RUN, assert_says, content, place, tables};
-use crate::support::Place;
+use crate::experiment_end::assert_ended;
+use crate::experiment_faults::{
+    ARMS, RUN, SQLITE_WORKLOAD, assert_says, place, record_content, tables,
+};
+use crate::support::TestFolder;
 
 const RESUME: [&str; 4] = ["run", "e.ini", "--resume", "r.assay"];
 
 /// Returns a place with the record of an interrupted experiment without `[teardown]`, whose
 /// `[setup]` begins with `create`.
-fn interrupted(create: &str) -> Place {
-    let (workload, _) = LITE.split_once("[teardown]").unwrap();
+fn interrupted(create: &str) -> TestFolder {
+    let (workload, _) = SQLITE_WORKLOAD.split_once("[teardown]").unwrap();
     let workload = workload.replace("create table t (id integer primary key", create);
     let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
-    let mut run = place.start_in_step(&RUN);
-    run.says("run 2 of");
+    let mut run = place.start_in_lockstep(&RUN);
+    run.wait_for_line("run 2 of");
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     assert_eq!(tables(&place), 1);
     place
 }
@@ -29,26 +31,26 @@ fn interrupted(create: &str) -> Place {
 #[track_caller]
 fn check(create: &str, words: &[&str], by_hand: &str) {
     let place = interrupted(create);
-    let before = content(&place.at("r.assay"));
+    let before = record_content(&place.at("r.assay"));
     let ran = place.assay(&RESUME).refuses(words);
     assert_says(&ran, &["may have left", "as a [teardown] would", "with --resume r.assay"]);
     // Another target or another file would not be accepted, so the message must not suggest it.
     for impossible in ["--url", "on-duplicate", "restore"] {
         assert!(!ran.stderr.contains(impossible), "{impossible}: {}", ran.stderr);
     }
-    assert!(content(&place.at("r.assay")) == before, "the record has changed");
+    assert!(record_content(&place.at("r.assay")) == before, "the record has changed");
     Connection::open(place.at("t.db")).unwrap().execute(by_hand, []).unwrap();
     assert_ended(&place, &place.assay(&RESUME), 6);
 }
 
 #[test]
-fn continuation_that_finds_a_table_of_its_experiment_names_it_with_the_remedy() {
+fn resumed_experiment_names_a_leftover_table_with_the_remedy() {
     let words = ["statement 1 of [setup]", "w.ini:4:", "table t already exists", "drop it first"];
     check("create table t (id integer primary key", &words, "drop table t");
 }
 
 #[test]
-fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
+fn resumed_experiment_reports_leftover_rows() {
     let words = ["w.ini:5:", "UNIQUE constraint failed: t.id", "delete them first"];
     check("create table if not exists t (id integer primary key", &words, "delete from t");
     let words = ["after the load, table t has 2000 rows; expected 1000", "delete them first"];
@@ -57,7 +59,7 @@ fn continuation_that_finds_the_rows_of_its_experiment_says_so() {
 
 /// The workload itself removes the data of the previous process.
 #[test]
-fn continuation_replaces_the_tables_that_its_setup_drops() {
+fn resumed_experiment_replaces_the_tables_that_its_setup_drops() {
     let place = interrupted("drop table if exists t\nquery = create table t (id integer");
     assert_ended(&place, &place.assay(&RESUME), 6);
     assert_eq!(tables(&place), 1);

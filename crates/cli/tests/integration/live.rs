@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::pages::base64;
-use crate::support::{MM1, Place, Running, assert_balanced, job, wait_for};
+use crate::support::{MM1, Running, TestFolder, assert_balanced, job, wait_for};
 
 /// The words before the address of the page.
 const SHOWN: &str = "the run is shown at";
@@ -27,7 +27,7 @@ struct LiveRun {
 }
 
 impl LiveRun {
-    fn start(place: &Place, words: &str, options: &[&str]) -> LiveRun {
+    fn start(place: &TestFolder, words: &str, options: &[&str]) -> LiveRun {
         let line = ["run", "w.ini", "--quiet", "--json", "--url", MM1, "--out", "r.assay"];
         LiveRun::of(place.start(&[&line[..], options].concat()), words)
     }
@@ -35,7 +35,7 @@ impl LiveRun {
     /// Reads the address from the line of the run's output that contains `words`.
     fn of(mut run: Running, words: &str) -> LiveRun {
         let found = RefCell::new(String::new());
-        run.says_what(words, |line| {
+        run.wait_for_matching_line(words, |line| {
             let url = line.split_once("http://").filter(|_| line.contains(words));
             url.map(|(_, url)| *found.borrow_mut() = url.to_owned()).is_some()
         });
@@ -45,8 +45,8 @@ impl LiveRun {
     }
 
     /// Returns the document of the run after its end. A busy machine may make it INVALID.
-    fn ends(self) -> Value {
-        let ran = self.run.ends();
+    fn wait_for_end(self) -> Value {
+        let ran = self.run.wait_for_end();
         assert!(matches!(ran.code, 0 | 3 | 130), "{}: {}", ran.code, ran.stderr);
         let document = ran.json();
         assert_balanced(&document);
@@ -77,7 +77,7 @@ fn answer(address: &str, path: &str) -> String {
 
 #[test]
 fn page_of_a_run_is_updated_until_it_ends() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let options = ["--duration", "60s", "--serve=127.0.0.1:0"];
     let live = LiveRun::start(&place, SHOWN, &options);
     let (head, page) = live.get("");
@@ -95,12 +95,12 @@ fn page_of_a_run_is_updated_until_it_ends() {
     let rest: Vec<String> = lines.collect();
     let end = ["event: end", "data: `assay report r.assay` prints the answer", ""];
     assert!(rest.ends_with(&end.map(str::to_owned)), "{rest:?}");
-    live.ends();
+    live.wait_for_end();
 }
 
 #[test]
 fn policy_of_the_page_of_a_run_allows_its_own_script() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let options = ["--duration", "60s", "--serve=127.0.0.1:0"];
     let live = LiveRun::start(&place, SHOWN, &options);
     let (head, page) = live.get("");
@@ -109,11 +109,11 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
     let allowed = format!("script-src 'sha256-{hash}'; connect-src 'self'");
     assert!(head.contains(&allowed) && page.contains(&allowed), "{hash}: {head}");
     live.run.signal(Signal::SIGINT);
-    live.ends();
+    live.wait_for_end();
 }
 
 /// Creates a file under every name that a record of a run or an experiment may get within 30 s.
-fn take_names(place: &Place, prefix: &str) {
+fn take_names(place: &TestFolder, prefix: &str) {
     let now = WallTime::now();
     for second in -30..30 {
         let name = now.plus(second * 1_000_000_000).compact();
@@ -122,7 +122,7 @@ fn take_names(place: &Place, prefix: &str) {
 }
 
 /// Returns the name of the only record whose name got a number.
-fn numbered(place: &Place) -> String {
+fn numbered(place: &TestFolder) -> String {
     let names = place.names();
     let mut numbered = names.into_iter().filter(|name| name.ends_with("-2.assay"));
     numbered.next().unwrap()
@@ -131,7 +131,7 @@ fn numbered(place: &Place) -> String {
 /// Another process has taken the name of the record.
 #[test]
 fn page_of_a_run_names_the_record_that_was_created() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     take_names(&place, "run");
     let line = ["run", "w.ini", "--quiet", "--url", MM1, "--duration", "60s"];
     let live = LiveRun::of(place.start(&[&line[..], &["--serve=127.0.0.1:0"]].concat()), SHOWN);
@@ -140,25 +140,25 @@ fn page_of_a_run_names_the_record_that_was_created() {
     let end = events.lines().map_while(Result::ok).find(|line| line.contains(" prints the answer"));
     let command = format!("`assay report {}`", numbered(&place));
     assert!(end.as_ref().is_some_and(|end| end.contains(&command)), "{command}: {end:?}");
-    live.run.ends();
+    live.run.wait_for_end();
 }
 
 /// Another process takes the name of the record after the experiment has begun, and before its
 /// record is created: the experiment cannot print its third line before the test reads a line.
 #[test]
 fn page_of_an_experiment_names_the_record_that_was_created() {
-    let place = Place::with(&format!("duration = 200ms\n{READ}"));
+    let place = TestFolder::with(&format!("duration = 200ms\n{READ}"));
     place.write("e.ini", EXPERIMENT);
     let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let line = ["run", "e.ini", "--url", MM1, "--serve=127.0.0.1:0", "--metrics", &metrics];
-    let run = place.start_in_step(&line);
+    let run = place.start_in_lockstep(&line);
     wait_for("the experiment", || TcpStream::connect(&metrics).ok());
     take_names(&place, "experiment");
     let mut live = LiveRun::of(run, SHOWN);
     let events = BufReader::new(begin(&live));
-    live.run.says("run 1 of ");
+    live.run.wait_for_line("run 1 of ");
     live.run.signal(Signal::SIGINT);
-    live.run.ends();
+    live.run.wait_for_end();
     let end = events.lines().map_while(Result::ok).find(|line| line.contains(" prints the answer"));
     let command = format!("`assay report {}`", numbered(&place));
     assert!(end.as_ref().is_some_and(|end| end.contains(&command)), "{command}: {end:?}");
@@ -169,14 +169,14 @@ const EXPERIMENT: &str = "[question]\nask = Is <b>slow</b> slower?\nworkload = w
 
 #[test]
 fn experiment_shows_its_runs_arms_and_figures() {
-    let place = Place::with(&format!("duration = 4s\n{READ}"));
+    let place = TestFolder::with(&format!("duration = 4s\n{READ}"));
     place.write("e.ini", EXPERIMENT);
     let line = ["run", "e.ini", "--quiet", "--url", MM1, "--out", "e.assay"];
     let pages = ["--serve=127.0.0.1:0", "--metrics", "127.0.0.1:0"];
     let mut run = place.start(&[&line[..], &pages].concat());
     let address = RefCell::new(Vec::new());
     for words in [SHOWN, "its metrics are at"] {
-        run.says_what(words, |line| {
+        run.wait_for_matching_line(words, |line| {
             let url = line.split_once("http://").filter(|_| line.contains(words));
             url.map(|(_, url)| address.borrow_mut().push(url.to_owned())).is_some()
         });
@@ -202,7 +202,7 @@ fn experiment_shows_its_runs_arms_and_figures() {
         get(metrics)
     );
     run.signal(Signal::SIGINT);
-    assert_eq!(run.ends().code, 130);
+    assert_eq!(run.wait_for_end().code, 130);
 }
 
 /// Maximum number of viewers of a run at once.
@@ -224,8 +224,8 @@ fn begin(live: &LiveRun) -> TcpStream {
 }
 
 #[test]
-fn places_of_viewers_that_have_gone_become_free_during_the_run() {
-    let place = Place::with(READ);
+fn connections_of_departed_viewers_are_freed_during_the_run() {
+    let place = TestFolder::with(READ);
     let options = ["--duration", "300s", "--serve=127.0.0.1:0"];
     let mut live = LiveRun::start(&place, SHOWN, &options);
     let viewers: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
@@ -237,7 +237,7 @@ fn places_of_viewers_that_have_gone_become_free_during_the_run() {
     let silent: Vec<TcpStream> = (0..MOST_VIEWERS).map(|_| begin(&live)).collect();
     assert!(live.run.is_running(), "the run ended before its viewers");
     live.run.signal(Signal::SIGINT);
-    live.ends();
+    live.wait_for_end();
     drop(silent);
 }
 
@@ -248,7 +248,7 @@ fn sample(text: &str, name: &str) -> Option<f64> {
 
 #[test]
 fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let options = ["--duration", "60s", "--metrics", "127.0.0.1:0"];
     let live = LiveRun::start(&place, "its metrics are at", &options);
     assert_eq!(live.path, "/metrics");
@@ -265,7 +265,7 @@ fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
     let last = sample(&text, &of("assay_response_seconds_bucket", ",le=\"+Inf\""));
     assert_eq!(last, answered, "{text}");
     let mean = sample(&text, &of("assay_response_seconds_sum", "")).unwrap() / answered.unwrap();
-    let document = live.ends();
+    let document = live.wait_for_end();
     let job = job(&document, "re<b>ad");
     // Two clients of a server that takes 1 ms; a busy machine may be slower.
     assert!((0.000_5..5.0).contains(&mean), "{text}");
@@ -274,7 +274,7 @@ fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
 
 #[test]
 fn address_that_cannot_be_used_ends_the_run_before_it_begins() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let serve = format!("--serve={address}");

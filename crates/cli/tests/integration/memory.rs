@@ -2,22 +2,22 @@
 
 use std::process::Command;
 
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, TestFolder};
 
 const READ: &str = "duration = 300ms\n[a]\nquery = select 1\nrate = 100\n";
 
 /// Runs the program with this limit on its address space, in KiB.
-fn limited(place: &Place, kib: u32, args: &[&str]) -> CommandResult {
+fn limited(place: &TestFolder, kib: u32, args: &[&str]) -> CommandResult {
     let mut command = Command::new("sh");
     let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);
-    place.holds(&mut command);
+    place.run_in_folder(&mut command);
     CommandResult::of(&mut command)
 }
 
 #[test]
-fn run_that_may_not_have_its_memory_is_refused() {
-    let place = Place::with(READ);
+fn run_that_exceeds_the_memory_limit_is_refused() {
+    let place = TestFolder::with(READ);
     // The limits leave enough room for the program itself.
     for (kib, threads) in [(70_000, "1"), (300_000, "1"), (80_000, "4"), (700_000, "4")] {
         let args = ["run", "w.ini", "--url", "sim:mm1", "--threads", threads, "--out", "r.assay"];
@@ -36,7 +36,7 @@ fn run_that_may_not_have_its_memory_is_refused() {
 /// An allocation that fails ends a program with SIGABRT.
 #[test]
 fn limit_on_memory_never_aborts_a_run() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     // The limits leave enough room for the program itself.
     for kib in (70_000..=1_500_000).step_by(200_000) {
         for (url, threads) in [("sim:mm1", "1"), ("sqlite:", "4")] {

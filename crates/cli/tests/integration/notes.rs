@@ -4,16 +4,16 @@ use std::fs;
 
 use rusqlite::Connection;
 
-use crate::example::assert_keeps_to;
-use crate::support::{MM1, Place};
+use crate::example::assert_matches_schema;
+use crate::support::{MM1, TestFolder};
 
 const READ: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 const EXPERIMENT: &str = "[question]\nask = Is slow slower?\nworkload = w.ini\nrounds = 6\n\
     [arm plain]\n[arm slow]\noption.service = 1.25ms\n";
 
-fn place() -> Place {
-    let place = Place::with(READ);
+fn place() -> TestFolder {
+    let place = TestFolder::with(READ);
     place.write("e.ini", EXPERIMENT);
     for (file, record) in [("w.ini", "r.assay"), ("e.ini", "e.assay")] {
         let line = ["run", file, "--virtual", "--quiet", "--url", MM1, "--out", record];
@@ -22,7 +22,7 @@ fn place() -> Place {
     place
 }
 
-fn add(place: &Place, record: &str, text: &str) {
+fn add(place: &TestFolder, record: &str, text: &str) {
     let added = place.assay(&["note", record, text, "--author", "ann"]).expect(0);
     assert!(added.stdout.contains(", ann: "), "{}", added.stdout);
 }
@@ -38,7 +38,7 @@ fn every_form_of_an_answer_shows_the_notes() {
         assert!(shown.contains("ann: first: #disk <b>full</b>"), "{shown}");
         assert!(shown.contains("ann: second"), "{shown}");
         let document = report(&["--json"]).json();
-        assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
+        assert_matches_schema(&format!("schemas/{schema}.schema.json"), &document);
         assert_eq!(document["notes"][1]["author"], "ann");
         assert_eq!(document["notes"][1]["text"], "second");
         let page = format!("{record}.html");
@@ -91,7 +91,7 @@ fn unusable_texts_and_records_are_refused() {
 }
 
 #[test]
-fn note_of_a_stranger_acts_on_no_terminal_and_no_page() {
+fn note_cannot_act_on_a_terminal_or_a_page() {
     let place = place();
     add(&place, "r.assay", "first");
     let sql = "update reviewer_note set author = 'a' || char(27) || '[2J', \

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::support::{CommandResult, Place, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 fn unseen(document: &Value) -> Vec<&str> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
@@ -20,7 +20,7 @@ const OF_A_LOOP: [&str; 3] = ["generator-thread", "generator-cpu", "other-progra
 
 #[test]
 fn a_busy_program_is_limited_by_its_own_thread() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let spin = "i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done; exit 3";
     let ran = place.assay(&["observe", "--every", "200ms", "--json", "--", "sh", "-c", spin]);
     let ran = ran.expect(0);
@@ -31,7 +31,7 @@ fn a_busy_program_is_limited_by_its_own_thread() {
 
 #[test]
 fn running_process_is_observed_and_the_cost_is_reported() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut shell = Command::new("sh");
     let busy = Running::of(shell.args(["-c", "while :; do :; done"]));
     let number = busy.id().to_string();
@@ -50,7 +50,7 @@ fn running_process_is_observed_and_the_cost_is_reported() {
 
 #[test]
 fn unobservable_process_is_reported() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let nothing = place.assay(&["observe"]).expect(2);
     assert!(nothing.stderr.contains("there is nothing to observe"), "{}", nothing.stderr);
     let none = place.assay(&["observe", "--", "no-such-program"]).expect(2);
@@ -79,16 +79,16 @@ fn unobservable_process_is_reported() {
 /// The first Ctrl-C is meant for the program, and the terminal sends it to the program as well.
 #[test]
 fn signals_end_the_observation_and_not_the_program() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let program = "echo begun >&2; sleep 4; echo done > out.txt";
     let line = ["observe", "--json", "--out", "r.assay", "--", "sh", "-c", program];
     let mut observed = place.start(&line);
-    observed.says("begun");
+    observed.wait_for_line("begun");
     observed.signal(Signal::SIGINT);
     observed.signal(Signal::SIGTERM);
-    let ran = observed.ends().expect(130);
+    let ran = observed.wait_for_end().expect(130);
     assert_eq!(ran.json()["run"]["ended"], "interrupted");
-    let text = place.assay(&["report", "r.assay"]).expect(0).said();
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout_line();
     assert!(text.contains("it went on"), "{text}");
     // The program holds stderr open, and stderr was read to its end, so the program has ended.
     assert_eq!(std::fs::read_to_string(place.at("out.txt")).unwrap(), "done\n");
@@ -96,7 +96,7 @@ fn signals_end_the_observation_and_not_the_program() {
 
 #[test]
 fn argument_in_another_encoding_reaches_the_program() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let program = r#"test "$1" = "$(printf '\351')""#;
     let mut command = place.command(&["observe", "--json", "--", "sh", "-c", program, "sh"]);
     let ran = CommandResult::of(command.arg(OsStr::from_bytes(b"\xe9"))).expect(0);
@@ -105,7 +105,7 @@ fn argument_in_another_encoding_reaches_the_program() {
 
 #[test]
 fn a_secret_of_the_program_is_in_no_record() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = ["observe", "--out", "r.assay", "--", "true", "--password=geheim", "-pgeheim"];
     place.assay(&line).expect(0);
     let bytes = std::fs::read(place.at("r.assay")).unwrap();
@@ -116,7 +116,7 @@ fn a_secret_of_the_program_is_in_no_record() {
 fn database_is_not_queried_if_disabled() {
     let server = testbed::shared(Kind::Postgres);
     let workload = "duration = 3s\n[observe]\ndatabase = no\n[a]\nquery = select 1\nrate = 50\n";
-    let place = Place::with(workload);
+    let place = TestFolder::with(workload);
     let mut command =
         place.command(&["run", "w.ini", "--out", "r.assay", "--url", &server.url().to_string()]);
     command.env("ASSAY_PASSWORD", server.password().expose());
@@ -141,7 +141,7 @@ columns = v: uniform(1, 1000000)
 #[test]
 fn load_reports_its_limiter() {
     let server = Server::start(&Options::postgres()).unwrap();
-    let place = Place::with(LOADED);
+    let place = TestFolder::with(LOADED);
     let url = server.url().to_string();
     let mut command =
         place.command(&["load", "w.ini", "--json", "--out", "r.assay", "--url", &url]);
@@ -165,7 +165,7 @@ fn load_reports_its_limiter() {
 
 #[test]
 fn brief_load_is_not_observed() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "[setup]\nquery = create table t (v int)\n[load t]\nrows = 10\ncolumns = v: row()\n",
     );
     let line = ["load", "w.ini", "--json", "--out", "r.assay", "--url", "sqlite:t.db"];

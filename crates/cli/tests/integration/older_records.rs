@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-use crate::support::{Place, number};
+use crate::support::{TestFolder, number};
 
 /// Records of whole and killed runs, each with the exit code of its report.
 const READABLE: [(&str, i32); 6] =
@@ -76,8 +76,8 @@ fn expected(name: &str) -> String {
 }
 
 /// Returns a folder with a copy of a record, and of its journal if it has one.
-fn copied(name: &str) -> Place {
-    let place = Place::new();
+fn copied(name: &str) -> TestFolder {
+    let place = TestFolder::new();
     for file in [format!("{name}.assay"), format!("{name}.assay-journal")] {
         if let Ok(packed) = File::open(fixture(&format!("{file}.gz"))) {
             let mut unpacked = File::create(place.at(&file)).unwrap();

@@ -1,6 +1,6 @@
 //! Tests that invalid options are refused with helpful messages.
 
-use crate::support::{MM1, Place};
+use crate::support::{MM1, TestFolder};
 
 const READ: &str =
     "duration = 5s\nwarmup = 1s\n[params]\nrows = 5\n[read]\nquery = select ${rows}\n";
@@ -8,7 +8,7 @@ const READ: &str =
 /// Runs with one more option, and checks that it is refused and leaves no file.
 #[track_caller]
 fn refused(option: &[&str], words: &[&str]) {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let mut args = vec!["run", "w.ini", "--virtual"];
     if option[0] != "--url" {
         args.extend(["--url", MM1]);
@@ -54,7 +54,7 @@ fn check_load_and_run_refuse_a_url_alike() {
         "mysql://localhost/db?tls=of",
         "testbed:postgre",
     ] {
-        let place = Place::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
+        let place = TestFolder::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
         let option = format!("--url={url}");
         let refusals = ["run", "load", "check"].map(|command| {
             place.assay(&[command, "w.ini", &option]).refuses(&["error: --url: "]).stderr
@@ -74,7 +74,7 @@ fn check_load_and_run_refuse_a_url_alike() {
 #[test]
 fn url_without_a_driver_lists_the_drivers() {
     for url in ["t.db", "oracle:x"] {
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let ran = place.assay(&["run", "w.ini", "--url", url]).refuses(&[
             "this build has drivers for `sqlite:FILE`, `sim:mm1`, `postgres://HOST/DATABASE`, \
              `mysql://HOST/DATABASE` and `testbed:postgres`",
@@ -126,7 +126,7 @@ fn other_invalid_numbers_are_refused() {
 #[test]
 fn missing_processor_is_reported_with_the_available_ones() {
     // No --virtual here, because a run in virtual time binds no thread to a processor.
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let run = ["run", "w.ini", "--url", MM1, "--cpus", "0,1023"];
     place.assay(&run).refuses(&[
         "error: --cpus: processor 1023 is not one that this process may use; write some of 0",
@@ -136,7 +136,7 @@ fn missing_processor_is_reported_with_the_available_ones() {
 
 #[test]
 fn an_option_of_another_command_is_shown_with_its_command() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let load = ["load", "w.ini", "--loaded"];
     let ran = place.assay(&load).refuses(&["'--loaded'", "it is an option of `assay run`"]);
     assert!(!ran.stderr.contains("-- --loaded"), "{}", ran.stderr);
@@ -148,7 +148,7 @@ fn an_option_of_another_command_is_shown_with_its_command() {
 
 #[test]
 fn missing_command_prints_help_to_stderr_and_exits_with_2() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.assay(&[]).refuses(&["Usage: assay", "run", "check", "load", "report", "export"]);
     place.assay(&["rum"]).refuses(&["'rum'", "'run'"]);
     place.assay(&["run"]).refuses(&["FILE|FOLDER"]);
@@ -156,7 +156,7 @@ fn missing_command_prints_help_to_stderr_and_exits_with_2() {
 
 #[test]
 fn help_of_every_command_goes_to_stdout() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for command in ["run", "check", "load", "report", "export"] {
         let ran = place.assay(&[command, "--help"]).expect(0);
         assert!(ran.stdout.contains(&format!("Usage: assay {command}")), "{}", ran.stdout);
@@ -173,7 +173,7 @@ fn help_of_every_command_goes_to_stdout() {
 
 #[test]
 fn help_names_every_key_and_every_unit() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for command in ["run", "check", "load"] {
         let ran = place.assay(&[command, "--help"]).expect(0);
         for key in workload::keys::ALL {
@@ -195,7 +195,7 @@ fn help_names_every_key_and_every_unit() {
 
 #[test]
 fn plan_and_report_use_the_same_words_for_arrivals() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
     for (word, arrival) in [("uniform arrivals", "uniform"), ("Poisson arrivals", "poisson")] {
         for command in [
             &["check", "w.ini"][..],

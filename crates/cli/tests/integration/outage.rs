@@ -6,7 +6,7 @@ use std::fs;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, assert_balanced, check, job, number, shown};
+use crate::support::{TestFolder, assert_balanced, check, job, number, number_after};
 
 const READ: &str = "duration = 20s\n[read]\nquery = select 1\nrate = 200\narrival = uniform\n";
 
@@ -17,8 +17,8 @@ fn events<'a>(export: &'a Value, kind: &str) -> Vec<&'a Value> {
 
 #[test]
 fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continues() {
-    let place = Place::with(READ);
-    let ran = place.virtually("sim:md1?outage=8s..10s", &[]);
+    let place = TestFolder::with(READ);
+    let ran = place.run_virtually("sim:md1?outage=8s..10s", &[]);
     let summary = ran.json();
     assert_balanced(&summary);
     assert_eq!(check(&summary, "outage")["status"], "suspect");
@@ -31,7 +31,7 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continu
     assert!((200.0 * away - errors).abs() <= 2.0, "{errors} in {away} s");
     assert_eq!(read["errors_by_code"][0]["code"], "disconnect");
 
-    let export = place.exported("r.assay");
+    let export = place.export_json("r.assay");
     assert_eq!(
         (events(&export, "outage-began").len(), events(&export, "outage-ended").len()),
         (1, 1)
@@ -50,13 +50,13 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_continu
 #[test]
 fn refused_logins_are_an_outage_of_their_length() {
     for job in ["rate = 200\narrival = uniform", "concurrency = 4\nthink = 20ms"] {
-        let place = Place::with(&format!("duration = 20s\n[read]\nquery = select 1\n{job}\n"));
-        let ran = place.virtually("sim:mdc?outage=8s..10s&outage-code=28P01", &[]);
+        let place = TestFolder::with(&format!("duration = 20s\n[read]\nquery = select 1\n{job}\n"));
+        let ran = place.run_virtually("sim:mdc?outage=8s..10s&outage-code=28P01", &[]);
         let summary = ran.json();
         assert_balanced(&summary);
         let away = check(&summary, "outage")["value"].as_f64().unwrap();
         assert!((2.0..3.0).contains(&away), "{job}: {away}");
-        let text = events(&place.exported("r.assay"), "outage-began")[0]["text"].to_string();
+        let text = events(&place.export_json("r.assay"), "outage-began")[0]["text"].to_string();
         assert!(text.contains("the simulated server refuses the login"), "{text}");
     }
 }
@@ -71,22 +71,22 @@ fn target_that_refuses_logins_to_the_end_is_lost() {
                  concurrency = 4",
         "rate = 200\nreconnect = per-transaction",
     ] {
-        let place = Place::with(&format!("duration = 20s\n[read]\nquery = select 1\n{job}\n"));
+        let place = TestFolder::with(&format!("duration = 20s\n[read]\nquery = select 1\n{job}\n"));
         let url = "sim:mdc?outage=8s..90s&outage-code=3D000";
         let args = ["run", "w.ini", "--virtual", "--url", url, "--out", "r.assay"];
         let ran = place.assay(&args).expect(4);
         let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(!said.contains("exceeds the capacity"), "{job}: {said}");
         assert!(said.contains("refuses the login"), "{job}: {said}");
-        let export = place.exported("r.assay");
+        let export = place.export_json("r.assay");
         assert_eq!(events(&export, "outage-began").len(), 1, "{job}");
     }
 }
 
 #[test]
 fn a_lost_connection_is_an_error_and_no_outage() {
-    let place = Place::with(READ);
-    let summary = place.virtually("sim:md1?disconnects=0.002", &[]).json();
+    let place = TestFolder::with(READ);
+    let summary = place.run_virtually("sim:md1?disconnects=0.002", &[]).json();
     assert_balanced(&summary);
     assert_eq!(check(&summary, "outage")["status"], "pass");
     assert!(job(&summary, "read")["errors"].as_u64().unwrap() > 0);
@@ -103,24 +103,30 @@ query = insert into t values (${sequence()})
 rate = 100
 arrival = uniform
 ";
-    let place = Place::with(workload);
+    let place = TestFolder::with(workload);
     let url = "sqlite:t.db?journal=memory&synchronous=off";
     let mut run = place.start(&["run", "w.ini", "--url", url, "--json", "--out", "r.assay"]);
-    run.says_what("some are written", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are written", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
     fs::rename(place.at("t.db"), place.at("away.db")).unwrap();
-    run.says_what("none is written", |line| shown(line, "achieved/s") == Some(0.0));
+    run.wait_for_matching_line("none is written", |line| {
+        number_after(line, "achieved/s") == Some(0.0)
+    });
     assert!(!place.at("t.db").exists(), "no empty file takes its place");
     fs::rename(place.at("away.db"), place.at("t.db")).unwrap();
-    run.says_what("some are written", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are written", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
     run.signal(Signal::SIGINT);
-    let summary = run.ends().expect(130).json();
+    let summary = run.wait_for_end().expect(130).json();
     assert_balanced(&summary);
     assert_eq!(check(&summary, "outage")["status"], "suspect");
     let completed = job(&summary, "write")["completed"].as_i64().unwrap();
     assert!(job(&summary, "write")["errors"].as_u64().unwrap() > 0, "{summary}");
     // The restored file contains the completed rows.
     assert_eq!(number(&place.at("t.db"), "select count(*) from t"), completed);
-    let export = place.exported("r.assay");
+    let export = place.export_json("r.assay");
     assert!(!events(&export, "outage-began").is_empty());
     assert!(!events(&export, "outage-ended").is_empty());
 }

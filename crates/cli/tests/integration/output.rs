@@ -7,16 +7,16 @@ use std::process::Stdio;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, MM1, Place};
+use crate::support::{CommandResult, MM1, TestFolder};
 
 const READ: &str = "duration = 30s\n[read]\nquery = select 1\nrate = 100\n";
 
 const ESCAPE: char = '\u{1b}';
 
 #[test]
-fn hyphen_is_no_stream_and_no_surprising_file() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
-    place.virtually(MM1, &[]).expect(0);
+fn hyphen_is_refused_as_a_file_name() {
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    place.run_virtually(MM1, &[]).expect(0);
     for option in ["--html", "--junit"] {
         place.assay(&["report", "r.assay", option, "-"]).refuses(&[option, "not a stream"]);
     }
@@ -47,8 +47,8 @@ fn times_of<'t>(full: &'t str, kind: &str) -> Vec<(&'t str, f64)> {
 
 #[test]
 fn csv_of_a_second_has_the_quantiles_of_the_text() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 20k\n");
-    place.virtually("sim:mmc?service=1ms&servers=64", &[]);
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 20k\n");
+    place.run_virtually("sim:mmc?service=1ms&servers=64", &[]);
     let table = place.export("r.assay", "csv");
     let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<&str>>());
     let (titles, second) = (rows.next().unwrap(), rows.next().unwrap());
@@ -73,8 +73,8 @@ fn csv_of_a_second_has_the_quantiles_of_the_text() {
 
 #[test]
 fn figure_or_page_that_exists_is_not_replaced() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
-    place.virtually(MM1, &[]).expect(0);
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    place.run_virtually(MM1, &[]).expect(0);
     place.write("old", "old");
     for (args, option) in
         [(&["--png", "throughput", "--out", "old"][..], "--out"), (&["--html", "old"], "--html")]
@@ -89,9 +89,9 @@ fn figure_or_page_that_exists_is_not_replaced() {
 
 #[test]
 fn a_file_that_exists_is_never_overwritten() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     place.write("r.assay", "precious");
-    place.virtually(MM1, &[]).refuses(&["`", "r.assay` exists", "never overwritten", "--out"]);
+    place.run_virtually(MM1, &[]).refuses(&["`", "r.assay` exists", "never overwritten", "--out"]);
     let load = "[load t]\nrows = 1\ncolumns = a: row()\n";
     place.write("l.ini", load);
     place.assay(&["load", "l.ini", "--out", "r.assay"]).refuses(&["r.assay` exists"]);
@@ -99,7 +99,7 @@ fn a_file_that_exists_is_never_overwritten() {
     assert_eq!(std::fs::read(place.at("r.assay")).unwrap(), b"precious");
 
     std::fs::remove_file(place.at("r.assay")).unwrap();
-    place.virtually(MM1, &[]).expect(0);
+    place.run_virtually(MM1, &[]).expect(0);
     place.write("out", "precious");
     let export = ["export", "r.assay", "--format", "csv", "--out", "out"];
     place.assay(&export).refuses(&["the file `out` exists already\n", "another file with --out"]);
@@ -108,8 +108,8 @@ fn a_file_that_exists_is_never_overwritten() {
 
 #[test]
 fn export_to_a_file_equals_that_to_stdout() {
-    let place = Place::with(READ);
-    place.virtually(MM1, &[]).expect(0);
+    let place = TestFolder::with(READ);
+    place.run_virtually(MM1, &[]).expect(0);
     for format in ["hlog", "csv", "json"] {
         let to = ["export", "r.assay", "--format", format, "--out", format];
         assert_eq!(place.assay(&to).expect(0).stdout, "");
@@ -120,7 +120,7 @@ fn export_to_a_file_equals_that_to_stdout() {
 
 #[test]
 fn unnamed_records_get_unique_names() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let run = ["run", "w.ini", "--virtual", "--url", MM1, "--quiet"];
     for _ in 0..3 {
         place.assay(&run).expect(0);
@@ -132,8 +132,8 @@ fn unnamed_records_get_unique_names() {
 
 #[test]
 fn closed_stdout_is_not_an_error() {
-    let place = Place::with(READ);
-    place.virtually(MM1, &[]).expect(0);
+    let place = TestFolder::with(READ);
+    place.run_virtually(MM1, &[]).expect(0);
     for args in [
         &["report", "r.assay"][..],
         &["report", "r.assay", "--json"],
@@ -146,7 +146,7 @@ fn closed_stdout_is_not_an_error() {
         // The reading end is closed before anything is written.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ran = CommandResult::of_to(place.command(args), writer.into()).expect(0);
+        let ran = CommandResult::with_stdout(place.command(args), writer.into()).expect(0);
         assert_eq!(ran.stderr, "", "{args:?}");
     }
     let mut head = place.command(&["export", "r.assay", "--format", "json"]);
@@ -159,7 +159,7 @@ fn closed_stdout_is_not_an_error() {
 
 #[test]
 fn closed_stderr_does_not_end_the_run() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let mut command =
         place.command(&["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay"]);
     let (reader, writer) = std::io::pipe().unwrap();
@@ -171,7 +171,7 @@ fn closed_stderr_does_not_end_the_run() {
 
 #[test]
 fn full_text_is_neither_a_document_nor_a_page() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for other in ["--json", "--markdown", "--environment", "--figures"] {
         place.assay(&["report", "r.assay", "--full", other]).refuses(&["--full", other]);
     }
@@ -179,8 +179,8 @@ fn full_text_is_neither_a_document_nor_a_page() {
 
 #[test]
 fn json_output_is_exactly_one_document() {
-    let place = Place::with(&format!("{READ}slo = p99 < 1us\n"));
-    let ran = place.virtually(MM1, &[]).expect(1);
+    let place = TestFolder::with(&format!("{READ}slo = p99 < 1us\n"));
+    let ran = place.run_virtually(MM1, &[]).expect(1);
     let mut documents = serde_json::Deserializer::from_str(&ran.stdout).into_iter::<Value>();
     assert!(documents.next().unwrap().unwrap().is_object());
     assert!(documents.next().is_none());
@@ -191,7 +191,7 @@ fn json_output_is_exactly_one_document() {
 
 #[test]
 fn pipes_get_no_escape_sequences() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let bad = "[read]\nrat = 1\n";
     place.write("bad.ini", bad);
     for (args, code) in [
@@ -208,13 +208,14 @@ fn pipes_get_no_escape_sequences() {
 
 #[test]
 fn plain_lines_come_once_a_second_at_most() {
-    let place =
-        Place::with("duration = 10s\n[a]\nquery = select 1\nrate = 50\n[b]\nquery = select 2\n");
+    let place = TestFolder::with(
+        "duration = 10s\n[a]\nquery = select 1\nrate = 50\n[b]\nquery = select 2\n",
+    );
     let args = ["run", "w.ini", "--url", "sim:mm1", "--out", "r.assay"];
     let mut run = place.start(&args);
-    run.reaches(3, "a");
+    run.wait_for_second(3, "a");
     run.signal(Signal::SIGINT);
-    let ran = run.ends().expect(130);
+    let ran = run.wait_for_end().expect(130);
     let lines = |job: &str| -> Vec<String> {
         let of_job =
             ran.stderr.lines().filter(|line| line.contains(job) && line[2..].starts_with(':'));
@@ -232,7 +233,7 @@ fn plain_lines_come_once_a_second_at_most() {
 fn plan_shows_the_extra_statements_of_a_transaction() {
     let job = "[move]\nquery = select 1\nquery = select 2\ncount = 20\n";
     for (transaction, is_said) in [("yes", true), ("no", false)] {
-        let place = Place::with(&format!("{job}transaction = {transaction}\n"));
+        let place = TestFolder::with(&format!("{job}transaction = {transaction}\n"));
         let ran = place.assay(&["run", "w.ini", "--quiet", "--full"]);
         let words = "begin and commit belong to the service time and are not timed apart: of the";
         assert_eq!(ran.stdout.contains(words), is_said, "{}", ran.stdout);

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 
-use crate::support::{MM1, Place};
+use crate::support::{MM1, TestFolder};
 
 const TWO_JOBS: &str = "\
 duration = 60s
@@ -23,14 +23,14 @@ stop = 40s
 ";
 
 /// Returns a folder with the record of two jobs in virtual time.
-fn recorded() -> Place {
-    let place = Place::with(TWO_JOBS);
-    place.virtually(MM1, &[]).expect(0);
+fn recorded() -> TestFolder {
+    let place = TestFolder::with(TWO_JOBS);
+    place.run_virtually(MM1, &[]).expect(0);
     place
 }
 
 /// Writes the page of a record and returns it.
-fn page_of(place: &Place, record: &str, more: &[&str]) -> String {
+fn page_of(place: &TestFolder, record: &str, more: &[&str]) -> String {
     let html = format!("{record}.html");
     let args = [&["report", record, "--html", &html], more].concat();
     let ran = place.assay(&args);
@@ -147,7 +147,7 @@ fn unknown_figure_suggests_the_nearest() {
 }
 
 #[test]
-fn page_is_complete_in_itself_and_the_same_each_time() {
+fn page_is_self_contained_and_deterministic() {
     let place = recorded();
     let page = page_of(&place, "r.assay", &[]);
     check_page(&page);
@@ -268,7 +268,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 #[test]
 fn records_of_version_1_have_pages() {
     for (name, code) in [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0)] {
-        let place = Place::new();
+        let place = TestFolder::new();
         for end in ["", "-journal"] {
             let file = format!("{name}.assay{end}");
             let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -287,8 +287,8 @@ fn records_of_version_1_have_pages() {
 
 #[test]
 fn run_without_requests_has_a_page_that_says_why_it_is_empty() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 0.001\n");
-    let document = place.virtually("sim:mm1?service=10ms", &["--seed", "3"]).json();
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 0.001\n");
+    let document = place.run_virtually("sim:mm1?service=10ms", &["--seed", "3"]).json();
     assert_eq!(document["jobs"][0]["scheduled"], 0, "{document}");
     let page = page_of(&place, "r.assay", &[]);
     check_page(&page);
@@ -297,8 +297,8 @@ fn run_without_requests_has_a_page_that_says_why_it_is_empty() {
 
 #[test]
 fn run_of_a_second_has_figures() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 200\n");
-    let document = place.virtually("sim:mm1?service=1ms", &[]).json();
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 200\n");
+    let document = place.run_virtually("sim:mm1?service=1ms", &[]).json();
     assert!(document["jobs"][0]["completed"].as_u64() > Some(100), "{document}");
     let page = page_of(&place, "r.assay", &[]);
     check_page(&page);
@@ -311,7 +311,7 @@ fn run_of_a_second_has_figures() {
 
 #[test]
 fn experiment_has_a_page_with_effects_and_pairs() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = sim:mm1?service=1ms\nduration = 5s\n[read]\nquery = select 1\nconcurrency = 2\n",
     );
     place.write(
@@ -357,7 +357,7 @@ fn experiment_has_a_page_with_effects_and_pairs() {
 
 #[test]
 fn sweep_has_a_page_with_its_curves() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = sim:usl?service=1ms&contention=0.02&coherency=0.004\nduration = 5s\n[read]\n\
          query = select 1\nconcurrency = 1\n",
     );
@@ -392,7 +392,7 @@ fn sweep_has_a_page_with_its_curves() {
 
 #[test]
 fn comparison_has_a_page_and_figures_with_its_limits() {
-    let place = Place::with("duration = 5s\n[read]\nquery = select 1\nconcurrency = 2\n");
+    let place = TestFolder::with("duration = 5s\n[read]\nquery = select 1\nconcurrency = 2\n");
     for (seed, service) in [(1, "1ms"), (2, "1ms"), (3, "1.2ms"), (4, "1.2ms")] {
         let (url, seed) = (format!("sim:mm1?service={service}"), seed.to_string());
         let out = format!("{service}-{seed}.assay");
@@ -420,21 +420,21 @@ fn comparison_has_a_page_and_figures_with_its_limits() {
 
 #[test]
 fn overload_shows_its_queue_and_withholds_its_times() {
-    let place = Place::with("duration = 20s\n[over]\nquery = select 1\nrate = 700\n");
-    let _ = place.virtually("sim:mm1?service=2ms", &[]);
+    let place = TestFolder::with("duration = 20s\n[over]\nquery = select 1\nrate = 700\n");
+    let _ = place.run_virtually("sim:mm1?service=2ms", &[]);
     let page = page_of(&place, "r.assay", &[]);
     let (answer, others) = page.split_once("<section id=\"figures\"").unwrap();
     assert!(answer.contains("Requests in progress") && answer.contains("Throughput over time"));
     assert!(others.matches("Withheld: the load exceeds the capacity").count() >= 4, "{others}");
-    let calm = Place::with("duration = 20s\n[over]\nquery = select 1\nrate = 70\n");
-    let _ = calm.virtually("sim:mm1?service=2ms", &[]);
+    let calm = TestFolder::with("duration = 20s\n[over]\nquery = select 1\nrate = 70\n");
+    let _ = calm.run_virtually("sim:mm1?service=2ms", &[]);
     assert!(!page_of(&calm, "r.assay", &[]).contains("Withheld"));
 }
 
 #[test]
 fn outage_of_a_server_is_an_area_and_its_errors_have_a_figure() {
-    let place = Place::with("duration = 20s\n[read]\nquery = select 1\nrate = 100\n");
-    let _ = place.virtually("sim:mm1?service=1ms&outage=5s..8s", &[]);
+    let place = TestFolder::with("duration = 20s\n[read]\nquery = select 1\nrate = 100\n");
+    let _ = place.run_virtually("sim:mm1?service=1ms&outage=5s..8s", &[]);
     let listed = place.assay(&["report", "r.assay", "--figures"]).expect(0);
     assert!(listed.stdout.contains("disconnect."), "{}", listed.stdout);
     let drawn = place.assay(&["report", "r.assay", "--svg", "errors"]).expect(0);

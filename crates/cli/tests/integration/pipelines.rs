@@ -2,7 +2,7 @@
 
 use testbed::{Kind, Options, Server};
 
-use crate::support::{CommandResult, Place, assert_balanced, job};
+use crate::support::{CommandResult, TestFolder, assert_balanced, job};
 
 /// Three rows per transaction. In some transactions, the second row violates a constraint.
 const PARTS: &str = "\
@@ -33,7 +33,7 @@ concurrency = 2
 fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_transaction() {
     for (kind, code) in [(Kind::Postgres, "23514"), (Kind::Mariadb, "4025")] {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(PARTS);
+        let place = TestFolder::with(PARTS);
         let url = server.url().to_string();
         let args = ["run", "w.ini", "--json", "--out", "r.assay", "--quiet", "--url", &url];
         let mut command = place.command(&args);

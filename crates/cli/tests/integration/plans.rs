@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, number};
+use crate::support::{TestFolder, number};
 
 const FILE: &str = "\
 duration = 2s ; a comment
@@ -29,8 +29,8 @@ query = drop table t
 ";
 
 #[test]
-fn a_plan_that_is_checked_again_is_the_same_plan() {
-    let place = Place::with(FILE);
+fn printed_plan_is_checked_to_the_same_plan() {
+    let place = TestFolder::with(FILE);
     place.write("example.ini", include_str!("../../../../workloads/accounts.ini"));
     for file in ["w.ini", "example.ini"] {
         let url = "sim:mm1?service=2ms";
@@ -47,7 +47,7 @@ fn a_plan_that_is_checked_again_is_the_same_plan() {
 
 #[test]
 fn check_touches_no_database_and_makes_no_file() {
-    let place = Place::with(FILE);
+    let place = TestFolder::with(FILE);
     place.assay(&["check", "w.ini", "--url", "sqlite:t.db"]).expect(0);
     place.assay(&["check", "w.ini", "--url", "sqlite:no/such/folder/t.db"]).expect(0);
     place.assay(&["check", "w.ini", "--url", "sim:mm1?outage=0s..1h"]).expect(0);
@@ -56,7 +56,7 @@ fn check_touches_no_database_and_makes_no_file() {
 
 #[test]
 fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
-    let place = Place::with(FILE);
+    let place = TestFolder::with(FILE);
     let url = ["--url", "sqlite:t.db", "--quiet"];
     let assay = |args: &[&str]| place.assay(&[args, &url[..]].concat());
     let load = assay(&["load", "w.ini", "--json", "--out", "l.assay"]).expect(0).json();
@@ -99,7 +99,7 @@ fn kinds_of_excerpts(document: &Value) -> Vec<&str> {
 
 #[test]
 fn load_reports_only_its_tables() {
-    let place = Place::with(FILE);
+    let place = TestFolder::with(FILE);
     let ran = place.assay(&["load", "w.ini", "--out", "l.assay"]).expect(0);
     for words in ["setup, statement 1 of 1", "loading t: 2,000 of 2,000 rows (100 %) in "] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
@@ -119,7 +119,7 @@ fn load_reports_only_its_tables() {
 
 #[test]
 fn missing_loaded_tables_are_not_rejected_rows() {
-    let place = Place::with(FILE);
+    let place = TestFolder::with(FILE);
     // An empty file is an empty database.
     place.write("new.db", "");
     let run = ["run", "w.ini", "--loaded", "--url", "sqlite:new.db"];
@@ -131,7 +131,7 @@ fn missing_loaded_tables_are_not_rejected_rows() {
 
 #[test]
 fn loaded_is_refused_for_a_temporary_target() {
-    let place = Place::with(FILE);
+    let place = TestFolder::with(FILE);
     let run = ["run", "w.ini", "--loaded", "--url", "sim:mm1", "--virtual"];
     place.assay(&run).refuses(&[
         "this target keeps no data\n",
@@ -142,7 +142,7 @@ fn loaded_is_refused_for_a_temporary_target() {
 
 #[test]
 fn a_file_without_jobs_is_for_load_and_one_without_tables_for_run() {
-    let place = Place::with("[load t]\nrows = 5\ncolumns = a: row()\n");
+    let place = TestFolder::with("[load t]\nrows = 5\ncolumns = a: row()\n");
     place.assay(&["run", "w.ini"]).refuses(&["has no job", "`assay load`"]);
     place.write("w.ini", "[read]\nquery = select 1\n");
     place.assay(&["load", "w.ini"]).refuses(&["neither [setup] nor [load TABLE]"]);

@@ -4,17 +4,19 @@ use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
 use testbed::{Options, Server, Via};
 
-use crate::support::{CommandResult, Place, Running, assert_balanced, job, shown, wait_until};
+use crate::support::{
+    CommandResult, Running, TestFolder, assert_balanced, job, number_after, wait_until,
+};
 
 const PGPOOL: Via = Via::Pgpool { cache: None };
 
-fn run(place: &Place, server: &Server) -> CommandResult {
+fn run(place: &TestFolder, server: &Server) -> CommandResult {
     let url = server.url().to_string();
     let args = ["run", "w.ini", "--json", "--out", "r.assay", "--quiet", "--url", &url];
     CommandResult::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
-fn start(place: &Place, server: &Server) -> Running {
+fn start(place: &TestFolder, server: &Server) -> Running {
     let url = server.url().to_string();
     let args = ["run", "w.ini", "--json", "--out", "r.assay", "--url", &url];
     Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
@@ -33,7 +35,7 @@ columns = id: row(), n: 0
 /// Jobs with a single statement, a pipelined transaction, and a statement that the server cancels.
 /// The setting of the last job applies to its own transaction only, and not to the next user of the
 /// session.
-const WAYS: &str = "\
+const JOBS: &str = "\
 [single]
 query = update counter set n = n + 1 where id = ${uniform(1, 100)}
 concurrency = 2
@@ -52,14 +54,14 @@ concurrency = 2
 
 /// Returns the same jobs with different names and without prepared statements.
 fn unprepared() -> String {
-    WAYS.replace("[", "[unprepared-").replace("concurrency", "prepare = no\nconcurrency")
+    JOBS.replace("[", "[unprepared-").replace("concurrency", "prepare = no\nconcurrency")
 }
 
 /// Runs a file and checks the answers of each job, and that every completed update took effect.
 /// Returns the number of server sessions used.
 #[track_caller]
 fn sessions_of(server: &Server, file: &str) -> u64 {
-    let place = Place::with(file);
+    let place = TestFolder::with(file);
     let ran = run(&place, server);
     assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
     let summary = ran.json();
@@ -87,7 +89,7 @@ fn sessions_of(server: &Server, file: &str) -> u64 {
 fn pooler_with_a_session_per_client_needs_no_options() {
     for via in [Via::Pgbouncer, PGPOOL] {
         let server = Server::start(&Options::postgres().via(via)).unwrap();
-        let file = [COUNTER, WAYS, &unprepared()].concat();
+        let file = [COUNTER, JOBS, &unprepared()].concat();
         // The clients of the jobs `single` and `pipelined` record their session.
         assert_eq!(sessions_of(&server, &file), 4, "{via:?}");
     }
@@ -110,7 +112,7 @@ fn private_server_is_used_through_a_pooler() {
         ("testbed:postgres?via=pgpool", ""),
     ] {
         let read = "duration = 2s\n[read]\nquery = select 1\nrate = 100\n";
-        let place = Place::with(&format!("{read}{key}"));
+        let place = TestFolder::with(&format!("{read}{key}"));
         let run = ["run", "w.ini", "--url", url, "--out", "r.assay", "--json"];
         let summary = place.assay(&run).json();
         assert_balanced(&summary);
@@ -140,7 +142,7 @@ timeout = 200ms
     let sleeping = "select count(*) from pg_stat_activity where query like '%(4711)%' \
                     and state = 'active' and pid <> pg_backend_pid()";
     let server = Server::start(&Options::postgres().via(via)).unwrap();
-    let place = Place::with(SLOW);
+    let place = TestFolder::with(SLOW);
     let summary = run(&place, &server).json();
     assert_balanced(&summary);
     let slow = job(&summary, "slow");
@@ -171,14 +173,14 @@ fn abandoned_statement_is_cancelled_behind_a_pooler() {
 fn a_pooler_that_is_full_limits_the_job() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("max_client_conn", "3");
     let server = Server::start(&options).unwrap();
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 6\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 6\n");
     let ran = run(&place, &server);
     assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
     let summary = ran.json();
     assert_balanced(&summary);
     let read = job(&summary, "read");
     assert!(read["completed"].as_u64() > Some(0), "{read}");
-    let events = place.exported("r.assay")["events"].to_string();
+    let events = place.export_json("r.assay")["events"].to_string();
     assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }
 
@@ -203,7 +205,7 @@ concurrency = 1
     for mode in ["transaction", "session"] {
         let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", mode);
         let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
-        let place = Place::with(LOAD);
+        let place = TestFolder::with(LOAD);
         let ran = run(&place, &server);
         assert!([0, 3].contains(&ran.code), "{mode}: {} {}", ran.code, ran.stderr);
         assert_eq!(server.sql("select count(*) from t").unwrap(), "20000\n", "{mode}");
@@ -214,7 +216,7 @@ concurrency = 1
 fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
     let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 24\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 24\n");
     let ran = run(&place, &server);
     assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
     let summary = ran.json();
@@ -233,7 +235,7 @@ fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
 fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
     let logins = || server.pooler_log().matches("login attempt").count();
     let before = logins();
-    let place = Place::with(
+    let place = TestFolder::with(
         "[setup]\nquery = create table if not exists t (id int)\n\
          [load t]\nrows = 1k\nwriters = 2\ncolumns = id: row()\n[read]\nquery = select 1\n",
     );
@@ -241,7 +243,7 @@ fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
     wait_until("three logins at the pooler", || logins() >= before + 3);
     let signalled = Monotonic.now();
     loading.signal(Signal::SIGINT);
-    let ran = loading.ends().expect(130);
+    let ran = loading.wait_for_end().expect(130);
     let took = Monotonic.now().since(signalled);
     let rows = &ran.json()["loads"][0]["rows"];
     if took < Nanos::from_secs(4) && *rows == 0 {
@@ -256,16 +258,18 @@ fn interrupt_a_waiting_load(server: &Server) -> Result<(), String> {
 fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
     let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
-    let holder = Place::with(
+    let holder = TestFolder::with(
         "duration = 1h\n[hold]\nquery = select 1\nconcurrency = 1\nthink = 50ms\n\
          [observe]\ndatabase = no\n",
     );
     let mut holding = start(&holder, &server);
-    holding.says_what("some are answered", |line| shown(line, "achieved/s") > Some(0.0));
+    holding.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s") > Some(0.0)
+    });
     // A writer waits five seconds for its first answer, and the last batches of a load as long. A
     // busy machine may delay the end to that time, but not in every attempt.
     let late: Vec<String> = (0..3).map_while(|_| interrupt_a_waiting_load(&server).err()).collect();
     assert!(late.len() < 3, "{}", late.join("\n--- next attempt ---\n"));
     holding.signal(Signal::SIGINT);
-    holding.ends().expect(130);
+    holding.wait_for_end().expect(130);
 }

@@ -7,9 +7,9 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 
 use crate::disk::limited;
-use crate::example::assert_keeps_to;
-use crate::killed::goes;
-use crate::support::{CommandResult, MM1, Place};
+use crate::example::assert_matches_schema;
+use crate::killed::wait_until_gone;
+use crate::support::{CommandResult, MM1, TestFolder};
 
 /// A workload that reads a file, and whose URL contains a password.
 const READ: &str = "url = postgres://ann:hunter2@db1/shop\nduration = 2s\n[read]\n\
@@ -24,8 +24,8 @@ const PLAIN: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n"
 const EXPERIMENT: &str = "[question]\nask = Is slow slower?\nworkload = plain.ini\nrounds = 6\n\
     [arm plain]\n[arm slow]\noption.service = 1.25ms\n";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("plain.ini", PLAIN);
     place.write("e.ini", EXPERIMENT);
     for (file, record) in [("plain.ini", "r.assay"), ("e.ini", "e.assay")] {
@@ -51,7 +51,7 @@ fn checked(folder: &Path) -> (String, bool) {
 }
 
 /// Packs a damaged copy of a record as the bundle `damaged.tar.gz`.
-fn damaged_bundle(place: &Place, record: &str) {
+fn damaged_bundle(place: &TestFolder, record: &str) {
     let mut bytes = fs::read(place.at(record)).unwrap();
     bytes.truncate(bytes.len() / 2);
     fs::create_dir_all(place.at("damaged")).unwrap();
@@ -62,7 +62,7 @@ fn damaged_bundle(place: &Place, record: &str) {
 }
 
 /// Unpacks an archive as a reader would, and returns the unpacked folder.
-fn unpacked(place: &Place, archive: &str, folder: &str) -> PathBuf {
+fn unpacked(place: &TestFolder, archive: &str, folder: &str) -> PathBuf {
     let mut command = Command::new("tar");
     command.args(["xzf", archive]).current_dir(place.path());
     assert!(command.status().unwrap().success());
@@ -90,7 +90,7 @@ fn bundle_has_record_answer_files_and_right_checksums() {
         assert!(read("UNDISCLOSED.md").contains("Nothing that the record has is left out."));
         assert!(read(&format!("files/{input}")) == fs::read_to_string(place.at(input)).unwrap());
         let document = serde_json::from_str(&read("answer.json")).unwrap();
-        assert_keeps_to(&format!("schemas/{schema}.schema.json"), &document);
+        assert_matches_schema(&format!("schemas/{schema}.schema.json"), &document);
         let text = read("answer.txt");
         assert!(text.contains("looks right"));
         assert_eq!(text.contains("\nchecks\n"), record == "e.assay", "{text}");
@@ -138,7 +138,7 @@ fn bundle_has_record_answer_files_and_right_checksums() {
 
 #[test]
 fn bundle_without_an_answer_names_the_command_that_runs_it_again() {
-    let place = Place::with("");
+    let place = TestFolder::with("");
     place.write("plain.ini", PLAIN);
     place.write("e.ini", EXPERIMENT);
     let url = "sim:mm1?service=1ms&errors=0.2";
@@ -152,14 +152,14 @@ fn bundle_without_an_answer_names_the_command_that_runs_it_again() {
     let command = command.expect(&readme);
     let script = format!("exec \"$0\" run {command} --quiet --out ../again.assay");
     let mut again = Command::new("sh");
-    place.holds(again.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]));
+    place.run_in_folder(again.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]));
     CommandResult::of(again.current_dir(place.at("e-published/files"))).expect(3);
     place.assay(&["report", "e-published/again.assay"]).expect(3);
 }
 
 #[test]
 fn password_is_in_no_file_of_a_bundle() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     fs::create_dir(place.at("data")).unwrap();
     place.write("data/ids.csv", "1\n2\n");
     let line = ["run", "w.ini", "--virtual", "--quiet", "--url", MM1, "--out", "r.assay"];
@@ -190,7 +190,7 @@ fn password_is_in_no_file_of_a_bundle() {
 
 #[test]
 fn bundle_of_an_experiment_has_no_secret_and_no_home_folder() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir_all(place.at("home-of-ann/lab/data")).unwrap();
     place.write("home-of-ann/lab/data/ids.csv", "1\n2\n");
     let workload = SECRET.replace("select 1", "select ?\nquery-args-file = data/ids.csv");
@@ -221,7 +221,7 @@ fn bundle_of_an_experiment_has_no_secret_and_no_home_folder() {
 }
 
 #[test]
-fn bundle_overwrites_nothing_and_has_an_end() {
+fn bundle_overwrites_no_file_and_requires_an_ended_record() {
     let place = place();
     fs::create_dir(place.at("there")).unwrap();
     for more in [&["--folder"][..], &[]] {
@@ -235,12 +235,12 @@ fn bundle_overwrites_nothing_and_has_an_end() {
     let is_part = |name: &String| name.starts_with(".assay-publish");
     let has_part = || place.names().iter().any(is_part);
     let mut publishing = place.start(&["publish", "e.assay"]);
-    goes("the time before the bundle", || !has_part() && !place.at("e.tar.gz").exists());
+    wait_until_gone("the time before the bundle", || !has_part() && !place.at("e.tar.gz").exists());
     if publishing.is_running() {
         publishing.signal(Signal::SIGINT);
     }
-    publishing.ends();
-    goes("a part of the bundle", has_part);
+    publishing.wait_for_end();
+    wait_until_gone("a part of the bundle", has_part);
     if place.at("e.tar.gz").exists() {
         // If the signal came too late, the bundle is complete.
         place.assay(&["report", "e.tar.gz"]).expect(0);

@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, TestFolder};
 
 /// Maximum number of lines of Markdown.
 const MOST_LINES: usize = 40;
 
 /// Runs an experiment with two arms in virtual time; `more` are lines of the job.
-fn compared(more: &str, arm: &str, options: &[&str]) -> (Place, CommandResult) {
-    let place = Place::new();
+fn compared(more: &str, arm: &str, options: &[&str]) -> (TestFolder, CommandResult) {
+    let place = TestFolder::new();
     let workload = "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\n\
                     concurrency = 4\n";
     place.write("read.ini", format!("{workload}{more}\n"));
@@ -52,7 +52,7 @@ fn markdown_of_an_experiment_begins_with_the_sentence() {
 
 #[test]
 fn markdown_of_many_jobs_and_arms_keeps_to_its_limit() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut workload = "url = sim:mm1?service=1ms\nduration = 5s\n".to_owned();
     for job in 0..12 {
         let slo = "slo = p99 < 1us\nslo = mean < 1us";
@@ -76,8 +76,8 @@ fn markdown_of_many_jobs_and_arms_keeps_to_its_limit() {
 }
 
 #[test]
-fn names_and_questions_make_no_markdown_and_no_xml_of_their_own() {
-    let place = Place::new();
+fn names_and_questions_are_escaped_in_markdown_and_xml() {
+    let place = TestFolder::new();
     let ask = "</summary><b>x</b> [a](http://b) @ann #1 \"/><failure/>";
     let arms = "[arm a]\n[arm b]\nset.x = 2\n";
     let question = format!("[question]\nask = {ask}\nworkload = read.ini\nrounds = 6\n{arms}");
@@ -109,7 +109,7 @@ fn names_and_questions_make_no_markdown_and_no_xml_of_their_own() {
 #[test]
 fn markdown_of_a_clean_run_has_eight_lines_at_most() {
     let place =
-        Place::with("duration = 2m\n[read]\nquery = select 1\nrate = 500\nslo = p99 < 1s\n");
+        TestFolder::with("duration = 2m\n[read]\nquery = select 1\nrate = 500\nslo = p99 < 1s\n");
     for (url, mode) in [("sim:mm1?service=1ms", &["--virtual"][..]), ("sqlite:t.db", &[])] {
         let line = ["run", "w.ini", "--url", url, "--quiet", "--markdown", "--duration", "10s"];
         let ran = place.assay(&[&line[..], mode].concat());
@@ -126,7 +126,7 @@ fn markdown_of_a_clean_run_has_eight_lines_at_most() {
 
 #[test]
 fn markdown_of_a_run_has_its_answer_verdict_and_times() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = sim:mm1?service=1ms\nduration = 2m\n[read]\nquery = select 1\nrate = 500\n\
          slo = p99 < 1us\n",
     );
@@ -201,7 +201,7 @@ fn slo_that_an_arm_misses_is_the_exit_code_of_an_experiment() {
 
 #[test]
 fn declared_metric_that_cannot_be_compared_is_not_a_success() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let workload =
         "url = sim:mm1?service=1ms\nduration = 30s\n[read]\nquery = select 1\nrate = 500\n";
     place.write("read.ini", workload);

@@ -1,6 +1,6 @@
 //! Tests of requests that open a connection of their own, on a real database.
 
-use crate::support::{Place, assert_balanced, check, job, number};
+use crate::support::{TestFolder, assert_balanced, check, job, number};
 
 /// Two clients that write; each connection ends with a visible effect.
 const WRITE: &str = "\
@@ -18,7 +18,7 @@ reconnect = per-transaction
 
 #[test]
 fn each_request_on_sqlite_has_a_connection_and_counts_it_as_service() {
-    let place = Place::with(WRITE);
+    let place = TestFolder::with(WRITE);
     let url = "sqlite:t.db?synchronous=off";
     let ran = place.assay(&["run", "w.ini", "--url", url, "--json", "--out", "r.assay"]);
     let summary = ran.json();
@@ -38,7 +38,7 @@ fn each_request_on_sqlite_has_a_connection_and_counts_it_as_service() {
 #[test]
 fn a_statement_that_no_connection_could_prepare_ends_the_run_before_it_begins() {
     let rejected = WRITE.replace("select count(*) from t", "select b from t");
-    let place = Place::with(&rejected);
+    let place = TestFolder::with(&rejected);
     let ran = place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--quiet"]);
     ran.refuses(&["rejects statement 2 of [write]", " --> w.ini:6:9", "no such column: b"]);
 }
@@ -46,10 +46,10 @@ fn a_statement_that_no_connection_could_prepare_ends_the_run_before_it_begins() 
 /// The time of a statement excludes connecting, even if it is the only one of its request.
 #[test]
 fn report_separates_connecting_from_the_statement() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 10s\n[read]\nquery = select 1\nrate = 100\nreconnect = per-transaction\n",
     );
-    let summary = place.virtually("sim:mdc?connect=5ms&servers=unlimited", &[]).json();
+    let summary = place.run_virtually("sim:mdc?connect=5ms&servers=unlimited", &[]).json();
     let read = job(&summary, "read");
     let about = |times: &serde_json::Value, ms: f64| {
         let mean = times["mean"].as_f64().unwrap();

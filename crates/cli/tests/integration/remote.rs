@@ -6,10 +6,10 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, Running, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, wait_until};
 
 /// A script that drops its options and the host, as ssh does, and runs the rest in a local shell.
-const RUNS_IT_HERE: &str = "#!/bin/sh
+const LOCAL_SSH_SCRIPT: &str = "#!/bin/sh
 while [ \"$1\" != -- ]; do shift; done
 shift 2
 echo \"$$\" > ssh.pid
@@ -19,8 +19,8 @@ exec sh -c \"exec $*\"
 
 /// Creates a folder that holds a workload file, a script under the name `ssh`, and a link to
 /// `assay`.
-fn place(workload: &str, ssh: &str) -> Place {
-    let place = Place::with(workload);
+fn place(workload: &str, ssh: &str) -> TestFolder {
+    let place = TestFolder::with(workload);
     place.write("ssh.text", ssh);
     let (text, path) = (place.at("ssh.text"), place.at("ssh"));
     let status = Command::new("install").arg("-m755").args([text, path]).status();
@@ -30,33 +30,33 @@ fn place(workload: &str, ssh: &str) -> Place {
 }
 
 /// Returns the command that runs the program with the folder's `ssh` first in the path.
-fn command(place: &Place, args: &[&str]) -> Command {
+fn command(place: &TestFolder, args: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(args);
     command.env("PATH", format!("{}:{path}", place.path().display()));
     command
 }
 
-fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
+fn assay(place: &TestFolder, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
     CommandResult::of(command(place, args).envs(environment.iter().copied()))
 }
 
 /// Returns the number of series of a component that have readings.
-fn count(place: &Place, component: &str) -> i64 {
+fn count(place: &TestFolder, component: &str) -> i64 {
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let sql = "select count(distinct s.series) from series s join sample using (series) \
                where component = ?";
     record.query_row(sql, [component], |row| row.get(0)).unwrap()
 }
 
-fn last(place: &Place, component: &str, metric: &str) -> Option<f64> {
+fn last_value(place: &TestFolder, component: &str, metric: &str) -> Option<f64> {
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let sql = "select value from series join sample using (series) where component = ? and \
                metric = ? order by at_s desc limit 1";
     record.query_row(sql, [component, metric], |row| row.get(0)).ok()
 }
 
-fn unseen(document: &Value) -> Vec<(String, String)> {
+fn unseen_components(document: &Value) -> Vec<(String, String)> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
     let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
     unseen.iter().map(|it| (text(it, "what"), text(it, "why"))).collect()
@@ -67,20 +67,20 @@ fn samples_of_another_machine_are_recorded_under_its_name() {
     let server = testbed::shared(testbed::Kind::Postgres);
     let workload = "duration = 4s\n[observe]\nevery = 250ms\nhost = ssh://u@db1:2222\n\
                     [a]\nquery = select 1\nrate = 50\n";
-    let place = place(workload, RUNS_IT_HERE);
+    let place = place(workload, LOCAL_SSH_SCRIPT);
     let url = server.url().to_string();
     let args = ["run", "w.ini", "--allow-commands", "--json", "--out", "r.assay", "--url", &url];
     let ran = assay(&place, &args, &[("ASSAY_PASSWORD", server.password().expose())]);
     let document = ran.json();
-    let missing = unseen(&document);
+    let missing = unseen_components(&document);
     assert!(missing.iter().all(|(what, _)| what != "db1" && what != "db1/clock"), "{missing:?}");
     for component in ["db1/host", "db1/cpu 0", "db1/server", "host", "server"] {
         assert!(count(&place, component) > 3, "{component}: {missing:?}");
     }
     // On `db1` Assay generates no load, but its observation has a cost.
     assert_eq!(count(&place, "db1/generator"), 1);
-    assert!(last(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
-    let offset_s = last(&place, "db1/host", "clock-offset").unwrap();
+    assert!(last_value(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
+    let offset_s = last_value(&place, "db1/host", "clock-offset").unwrap();
     assert!(offset_s.abs() < 0.5, "{offset_s}");
     let asked = std::fs::read_to_string(place.at("asked")).unwrap();
     let port = server.port();
@@ -99,7 +99,7 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     let there = format!("exec $* --port {}", server.port());
     let workload = "duration = 2s\n[observe]\nevery = 250ms\nhost = ssh://u@db1\n\
                     [read]\nquery = select 1\nconcurrency = 1\n";
-    let place = place(workload, &RUNS_IT_HERE.replace("exec $*", &there));
+    let place = place(workload, &LOCAL_SSH_SCRIPT.replace("exec $*", &there));
     std::os::unix::fs::symlink(server.socket(), place.at("db1.socket")).unwrap();
     let mut url = server.url_over_socket();
     url.options = vec![("socket".to_owned(), place.at("db1.socket").display().to_string())];
@@ -114,13 +114,17 @@ fn processor_time_on_another_machine_ends_the_steps_of_a_search_for_saturation()
     let mut command = command(&place, &args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     // On a machine with other work the load generator may fail.
-    if !run.says_or_ends("all arms run at concurrency(read) = ") {
-        let ran = run.ends().expect(3);
-        assert!(ran.said().contains("the load generator or the machine failed"), "{}", ran.stdout);
+    if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
+        let ran = run.wait_for_end().expect(3);
+        assert!(
+            ran.stdout_line().contains("the load generator or the machine failed"),
+            "{}",
+            ran.stdout
+        );
         return;
     }
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     assert_eq!(count(&place, "server"), 0);
     let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     let saturate = &document["saturate"];
@@ -141,7 +145,7 @@ fn unreachable_machine_causes_only_a_notice() {
     let place = place(workload, refuses);
     // The verdict of a run of two seconds does not matter here.
     let document = assay(&place, &["run", "w.ini", "--allow-commands", "--json"], &[]).json();
-    let missing = unseen(&document);
+    let missing = unseen_components(&document);
     let (_, why) = missing.iter().find(|(what, _)| what == "db1").expect("db1 is missing");
     assert!(why.contains("asks for a password: set up a key"), "{why}");
     let text = assay(&place, &["run", "w.ini", "--allow-commands"], &[]).stdout;
@@ -178,7 +182,7 @@ fn unreachable_machine_is_reported_for_a_load() {
 
 #[test]
 fn program_and_another_machine_are_observed_together() {
-    let place = place("", RUNS_IT_HERE);
+    let place = place("", LOCAL_SSH_SCRIPT);
     let host = ["--host", "ssh://db1", "--every", "200ms", "--out", "r.assay"];
     let line = [&["observe"][..], &host, &["--", "sleep", "2"]].concat();
     assay(&place, &line, &[]).expect(0);
@@ -192,9 +196,9 @@ fn program_and_another_machine_are_observed_together() {
 #[test]
 fn remote_samples_are_sent_until_the_input_ends() {
     // The input is empty, so the observer ends after its greeting.
-    let ran = Place::new().assay(&["observe", "--stdio"]).expect(0);
+    let ran = TestFolder::new().assay(&["observe", "--stdio"]).expect(0);
     let greeting: Value = serde_json::from_str(ran.stdout.trim()).unwrap();
     assert_eq!(greeting["assay-observe"], 1, "{greeting}");
-    let ran = Place::new().assay(&["observe", "--stdio", "--pid", "1"]);
+    let ran = TestFolder::new().assay(&["observe", "--stdio", "--pid", "1"]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
 }

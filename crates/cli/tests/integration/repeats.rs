@@ -6,12 +6,12 @@ use std::fs;
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
-use crate::example::assert_keeps_to;
-use crate::support::{Place, number};
+use crate::example::assert_matches_schema;
+use crate::support::{TestFolder, number};
 
 /// Runs an experiment in virtual time, and removes its files, because the record contains them.
-fn experiment(url: &str, arm: &str, more: &str) -> Place {
-    let place = Place::new();
+fn experiment(url: &str, arm: &str, more: &str) -> TestFolder {
+    let place = TestFolder::new();
     let workload = "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
     place.write("read.ini", format!("url = {url}\n{workload}"));
     let question = "[question]\nask = What does a slower disk cost?\nworkload = read.ini\n\
@@ -36,7 +36,7 @@ fn repetition_with_another_seed_confirms_the_answer() {
     assert!(ran.stdout.contains("\n`slow` lowers throughput(read) by 1"), "{}", ran.stdout);
     let words = "\nThe first answer holds (r.assay)\n  throughput(read) of `slow`: first −1";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
-    assert!(ran.said().contains("95 % CI: holds "), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains("95 % CI: holds "), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("repeat  assay repeat again.assay\n"), "{}", ran.stdout);
     let full = place.assay(&["report", "again.assay", "--full"]).expect(0).stdout;
     assert!(full.contains("command    assay run slower.ini --seed 8 --virtual\n"), "{full}");
@@ -50,7 +50,7 @@ fn repetition_with_another_seed_confirms_the_answer() {
 /// With one server and no pauses, one client is as fast as two: more clients gain nothing.
 #[test]
 fn best_point_of_a_sweep_is_repeated() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("read.ini", format!("url = {URL}\nduration = 10s\n[read]\nquery = select 1\n"));
     let question = "[question]\nask = ?\nworkload = read.ini\n[sweep]\n\
                     vary = concurrency(read): 1, 2, 4\nbest = lowest response.mean(read)\n";
@@ -71,7 +71,7 @@ fn best_point_of_a_sweep_is_repeated() {
 /// The answer of a repetition names the folder that the first command named.
 #[test]
 fn experiment_of_a_folder_is_repeated_under_its_name() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir(place.at("slow disk")).unwrap();
     let workload = "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
     place.write("slow disk/read.ini", format!("url = {URL}\n{workload}"));
@@ -92,7 +92,7 @@ fn experiment_of_a_folder_is_repeated_under_its_name() {
 /// The record contains neither the secret nor the files, which may contain the secret.
 #[test]
 fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let workload = "duration = 10s\n[params]\npassword = none\n[target other]\n\
                     url = postgres://ann:${password}@localhost:1/d\n[read]\nquery = select 1\n\
                     concurrency = 4\n";
@@ -121,7 +121,7 @@ fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
 /// enough.
 #[test]
 fn experiment_of_a_private_server_is_repeated_with_its_settings() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let workload = "url = testbed:postgres\nduration = 1s\n[read]\n\
                     query = select pg_sleep(0.1)\nconcurrency = 1\n";
     place.write("read.ini", workload);
@@ -152,7 +152,7 @@ fn repetition_with_the_same_seed_makes_the_same_runs_and_confirms_nothing() {
     let place = experiment(URL, SLOWER, "");
     let line = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
     let document = place.assay(&[&line[..], &["--json"]].concat()).expect(0).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     let repetition = &document["repetition"];
     assert_eq!(repetition["same_runs"], true);
     assert_eq!(repetition["outcome"], "undecided");
@@ -173,7 +173,7 @@ fn repetition_with_the_same_seed_makes_the_same_runs_and_confirms_nothing() {
         "; repeat with another --seed ",
         ": undecided ",
     ] {
-        assert!(ran.said().contains(words), "{words}: {}", ran.stdout);
+        assert!(ran.stdout_line().contains(words), "{words}: {}", ran.stdout);
     }
     fs::remove_file(place.at("again.assay")).unwrap();
     let other = [&line[..], &["--seed", "8", "--json"]].concat();
@@ -198,7 +198,7 @@ fn repetition_elsewhere_contradicts_another_change() {
 /// change.
 #[test]
 fn repetition_with_another_parameter_contradicts_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let workload = "duration = 10s\n[params]\nthink = 1ms\n[read]\nquery = select 1\n\
                     concurrency = 4\nthink = ${think}\n";
     place.write("read.ini", format!("url = {URL}\n{workload}"));
@@ -206,7 +206,7 @@ fn repetition_with_another_parameter_contradicts_nothing() {
     place.write("slower.ini", format!("{question}{SLOWER}\n"));
     place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
     let line = ["repeat", "r.assay", "--set", "think=40ms", "--out", "again.assay", "--quiet"];
-    let said = place.assay(&[&line[..], &["--full"]].concat()).expect(0).said();
+    let said = place.assay(&[&line[..], &["--full"]].concat()).expect(0).stdout_line();
     for words in [
         "The first answer is neither confirmed nor contradicted (r.assay)",
         "workload: first `think of [read] = 1ms`, now `think of [read] = 40ms`: changes of another \
@@ -218,7 +218,7 @@ fn repetition_with_another_parameter_contradicts_nothing() {
 
 #[test]
 fn other_target_is_refused_if_every_arm_has_its_own() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("read.ini", "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n");
     let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm fast]\n";
     place.write("slower.ini", format!("{question}url = {URL}\n[arm slow]\nurl = sim:md1\n"));
@@ -243,16 +243,17 @@ fn experiment_without_an_answer_is_not_repeated() {
     place
         .assay(&["repeat", "r.assay"])
         .refuses(&["`r.assay` is INVALID: there is nothing to confirm"]);
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir(place.at("in")).unwrap();
     let workload = "url = sim:mm1\nduration = 60s\n[a]\nquery = select 1\nrate = 500\n";
     place.write("in/read.ini", workload);
     let arms = "[arm a]\n[arm b]\noption.service = 0.9ms\n";
     place.write("in/q.ini", format!("[question]\nask = ?\nworkload = read.ini\n{arms}"));
-    let mut running = place.start_in_step(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
-    running.says("run 3 of");
+    let mut running =
+        place.start_in_lockstep(&["run", "in/q.ini", "--virtual", "--out", "r.assay"]);
+    running.wait_for_line("run 3 of");
     running.signal(Signal::SIGKILL);
-    running.ends();
+    running.wait_for_end();
     let answer = place.assay(&["report", "r.assay"]).stdout;
     let words = "\nresume  assay run in/q.ini --virtual --resume r.assay\n";
     assert!(answer.contains(words), "{answer}");
@@ -282,8 +283,8 @@ fn damaged_and_foreign_records_are_not_repeated() {
 }
 
 #[test]
-fn file_that_the_record_does_not_keep_is_taken_from_the_current_folder() {
-    let place = Place::new();
+fn file_without_recorded_text_is_taken_from_the_current_folder() {
+    let place = TestFolder::new();
     let mut rows = String::new();
     (0..200_000).for_each(|row| writeln!(rows, "{row}").unwrap());
     place.write("big.csv", &rows);
@@ -301,7 +302,7 @@ fn file_that_the_record_does_not_keep_is_taken_from_the_current_folder() {
 
 #[test]
 fn run_is_repeated_next_to_the_first_without_a_verdict() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("w.ini", "duration = 60s\n[read]\nquery = select 1\nrate = 500\n");
     let line = ["run", "w.ini", "--url", URL, "--virtual", "--out", "r.assay", "--quiet"];
     place.assay(&line).expect(0);
@@ -318,12 +319,12 @@ fn run_is_repeated_next_to_the_first_without_a_verdict() {
     assert!(line(&ran.stdout).contains(" ms"), "{}", ran.stdout);
     let line = ["repeat", "r.assay", "--out", "third.assay", "--quiet", "--json"];
     let document = place.assay(&line).expect(0).json();
-    assert_keeps_to("schemas/summary.schema.json", &document);
+    assert_matches_schema("schemas/summary.schema.json", &document);
 }
 
 #[test]
 fn permissions_of_a_record_must_be_given_again() {
-    let place = Place::with("[a]\ncommand = true\ncount = 1\n");
+    let place = TestFolder::with("[a]\ncommand = true\ncount = 1\n");
     let line = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--quiet"];
     assert_ne!(place.assay(&line).code, 2);
     place.assay(&["repeat", "r.assay"]).refuses(&["--allow-commands"]);

@@ -7,9 +7,9 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_faults::without_notes;
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, TestFolder};
 
 /// Four servers of 100 requests per second each: more than four clients gain nothing.
 const SERVERS: &str = "sim:mmc?service=10ms&servers=4";
@@ -20,8 +20,8 @@ const SEARCH: &str = "[saturate]\nvary = concurrency(read)\nvalues = 1..64 x2\n\
 const RUN: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
 const FULL: [&str; 6] = ["run", "e.ini", "--virtual", "--out", "r.assay", "--full"];
 
-fn place(search: &str) -> Place {
-    let place = Place::with(&format!(
+fn place(search: &str) -> TestFolder {
+    let place = TestFolder::with(&format!(
         "url = {SERVERS}\nduration = 20s\nwarmup = 2s\n[read]\nquery = select 1\nconcurrency = 1\n"
     ));
     place.write("e.ini", format!("{ARMS}{search}"));
@@ -33,7 +33,7 @@ const ARMS: &str = "[question]\nask = Is the other server faster?\nworkload = w.
 
 fn document(ran: &CommandResult) -> Value {
     let document = ran.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     document
 }
 
@@ -146,7 +146,7 @@ fn rate_grows_until_it_exceeds_the_capacity() {
 
 /// Returns the place and the document of a comparison at a rate. `service` is the service time of
 /// the arm `slow`.
-fn compared_at_a_rate(service: &str, values: &str, bet: &str) -> (Place, Value) {
+fn compared_at_a_rate(service: &str, values: &str, bet: &str) -> (TestFolder, Value) {
     let values = format!("values = {values}\nuntil = throughput gains < 2%\n");
     let place = place(&format!("[saturate]\nvary = rate(read)\n{values}"));
     let workload = fs::read_to_string(place.at("w.ini")).unwrap();
@@ -170,7 +170,7 @@ fn has_sentence(document: &Value, words: &str) -> bool {
 
 /// The baseline can answer 400 requests per second, and the other arm 250.
 #[test]
-fn slower_arm_that_the_rate_overloads_is_compared_by_what_it_carries() {
+fn overloaded_slower_arm_is_compared_by_its_throughput() {
     let (place, document) =
         compared_at_a_rate("16ms", "75..1200 x2", "bet = throughput(read) -10% .. -25%");
     assert_eq!(document["saturate"]["value"], 300.0);
@@ -311,10 +311,10 @@ fn killed_search_for_saturation_is_resumed_to_the_same_answer() {
     ];
     for (number, (words, made)) in cuts.into_iter().enumerate() {
         let record = format!("cut{number}.assay");
-        let mut running = place.start_in_step(&["run", "e.ini", "--virtual", "--out", &record]);
-        running.says(words);
+        let mut running = place.start_in_lockstep(&["run", "e.ini", "--virtual", "--out", &record]);
+        running.wait_for_line(words);
         running.signal(Signal::SIGKILL);
-        running.ends();
+        running.wait_for_end();
         let unfinished = place.assay(&["report", &record, "--full"]).expect(3);
         let words = "No answer: the experiment was killed, or is still running";
         assert!(unfinished.stdout.starts_with(words), "{}", unfinished.stdout);
@@ -331,10 +331,10 @@ fn interrupted_search_for_saturation_is_resumed() {
     let place = place(SEARCH);
     let expected = place.assay(&[&FULL[..], &["--quiet"]].concat()).expect(0).stdout;
     let expected = without_notes(&expected);
-    let mut running = place.start_in_step(&["run", "e.ini", "--virtual", "--out", "cut.assay"]);
-    running.says("step 2 of");
+    let mut running = place.start_in_lockstep(&["run", "e.ini", "--virtual", "--out", "cut.assay"]);
+    running.wait_for_line("step 2 of");
     running.signal(Signal::SIGINT);
-    let ran = running.ends().expect(130);
+    let ran = running.wait_for_end().expect(130);
     let words = "\nNo answer: the experiment was interrupted";
     assert!(ran.stdout.contains(words), "{}", ran.stdout);
     let resumed = ["run", "e.ini", "--virtual", "--resume", "cut.assay"];
@@ -368,7 +368,7 @@ fn steps_on_two_servers_are_named_with_the_load() {
 
 /// A step that does not follow from the earlier steps was not recorded by this program.
 #[test]
-fn steps_that_do_not_follow_each_other_are_damage() {
+fn steps_out_of_sequence_are_damage() {
     for change in [
         "update run set point = '3' where run = 3",
         "update run set round = 1 where run = 3",
@@ -388,19 +388,20 @@ fn steps_that_do_not_follow_each_other_are_damage() {
 
 /// The load generator is stopped in every attempt at the first step.
 #[test]
-fn spoiled_step_is_repeated_and_then_ends_the_experiment() {
-    let place = Place::with(
+fn invalid_step_is_repeated_and_then_ends_the_experiment() {
+    let place = TestFolder::with(
         "url = sim:mdc?service=1ms&servers=64\nduration = 1s\n[read]\nquery = select 1\n\
          rate = 200\narrival = uniform\n",
     );
     let search =
         "[saturate]\nvary = rate(read)\nvalues = 200, 400\nuntil = throughput gains < 5%\n";
     place.write("e.ini", format!("{ARMS}{search}"));
-    let ran = place.start(&["run", "e.ini", "--out", "r.assay"]).ends_stuttering().expect(3);
+    let ran =
+        place.start(&["run", "e.ini", "--out", "r.assay"]).wait_for_end_with_pauses().expect(3);
     assert!(ran.stderr.contains("run 3: step 1 of at most 2, rate(read) = 200, again"));
     let words = "No answer: the load generator or the machine failed in every attempt at \
                  rate(read) = 200/s ";
-    assert!(ran.said().contains(words), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(words), "{}", ran.stdout);
     let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
     let saturate = &document["saturate"];
     assert_eq!(saturate["outcome"], "instrument-failed");
@@ -463,7 +464,7 @@ fn processors_of_a_private_server_behind_a_pooler_are_observed() {
 /// Finds the load at which a server uses 5 % of its only processor, in runs of some seconds.
 #[track_caller]
 fn assert_observed(url: &str, seconds: u32) {
-    let place = Place::with(&format!(
+    let place = TestFolder::with(&format!(
         "url = {url}\nduration = {seconds}s\n[read]\nquery = select 1\nconcurrency = 1\n"
     ));
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -472,13 +473,17 @@ fn assert_observed(url: &str, seconds: u32) {
     place.write("e.ini", format!("{arms}{search}"));
     let mut run = place.start(&["run", "e.ini", "--allow-commands", "--out", "r.assay"]);
     // On a machine with other work the load generator may fail.
-    if !run.says_or_ends("all arms run at concurrency(read) = ") {
-        let ran = run.ends().expect(3);
-        assert!(ran.said().contains("the load generator or the machine failed"), "{}", ran.stdout);
+    if !run.prints_line_before_end("all arms run at concurrency(read) = ") {
+        let ran = run.wait_for_end().expect(3);
+        assert!(
+            ran.stdout_line().contains("the load generator or the machine failed"),
+            "{}",
+            ran.stdout
+        );
         return;
     }
     run.signal(Signal::SIGINT);
-    run.ends().expect(130);
+    run.wait_for_end().expect(130);
     let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
     let saturate = &document["saturate"];
     // On a busy machine, a server at its first load may get less time of its processor.
@@ -497,7 +502,7 @@ fn assert_observed(url: &str, seconds: u32) {
 #[test]
 fn component_that_no_run_observes_ends_the_experiment() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 1\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 1\n");
     let arms = ARMS.replace("option.service = 12ms", "before = select 1");
     let search = SEARCH.replace("throughput gains < 5%", "cpu(proxy) >= 5%");
     place.write("e.ini", format!("{arms}{search}"));

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use testbed::Kind;
 
-use crate::liar::{FaultyServer, RefusedRequest};
-use crate::support::{CommandResult, Place};
+use crate::faulty_server::{FaultyServer, RefusedRequest};
+use crate::support::{CommandResult, TestFolder};
 
 const PASSWORD: &str = "s3cr3t-Pa55";
 
@@ -21,7 +21,7 @@ fn assert_silent(what: &str, bytes: &[u8]) {
 
 #[test]
 fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\n");
     for url in [
         format!("postgres://ann:{PASSWORD}@localhost:{UNUSED_PORT}/db"),
         format!("postgres://ann:{PASSWORD}@localhost:x/db"),
@@ -53,7 +53,7 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
 /// A URL is given in place of a file, a folder, a record or a name, as by a script with `$URL`.
 #[test]
 fn invariant_8_a_misplaced_url_is_quoted_without_its_password() {
-    let place = Place::with("[read]\nquery = select 1\nrate = 1\ncount = 1\n");
+    let place = TestFolder::with("[read]\nquery = select 1\nrate = 1\ncount = 1\n");
     let url = format!("postgres://ann:{PASSWORD}@localhost:{UNUSED_PORT}/db");
     let server = format!("testbed:{url}");
     let quoted = "ann:***********@localhost";
@@ -88,7 +88,7 @@ fn invariant_8_a_password_in_the_file_is_in_no_complaint_about_its_line() {
         format!("urll = postgres://ann:{PASSWORD}@localhost/db"),
         format!("urll = postgres://ann:1/{PASSWORD}@localhost/db"),
     ] {
-        let place = Place::with(&format!("{line}\n[read]\nquery = select 1\n"));
+        let place = TestFolder::with(&format!("{line}\n[read]\nquery = select 1\n"));
         let ran = place.assay(&["check", "w.ini"]).refuses(&["--> w.ini"]);
         assert_silent(&line, ran.stderr.as_bytes());
     }
@@ -96,7 +96,7 @@ fn invariant_8_a_password_in_the_file_is_in_no_complaint_about_its_line() {
 
 #[test]
 fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
-    let place = Place::with("duration = 2s\n[read]\nquery = select 1\nrate = 10\n");
+    let place = TestFolder::with("duration = 2s\n[read]\nquery = select 1\nrate = 10\n");
     let url = format!("postgres://ann:{PASSWORD}@localhost:{UNUSED_PORT}/db");
     let warned =
         place.assay(&["run", "w.ini", "--json", "--url", &url, "--out", "none.assay"]).expect(4);
@@ -109,7 +109,7 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
         "w.ini",
         format!("url = {url}\nduration = 2s\n[read]\nquery = select 1\nrate = 10\n"),
     );
-    let ran = place.virtually("sim:mm1", &[]).expect(0);
+    let ran = place.run_virtually("sim:mm1", &[]).expect(0);
     assert_silent("stdout", ran.stdout.as_bytes());
     assert_silent("stderr", ran.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
@@ -133,7 +133,7 @@ fn of_parameters(setup: &str) -> String {
 
 #[test]
 fn invariant_8_a_password_that_comes_through_parameters_is_never_shown() {
-    let place = Place::with(&of_parameters("query = create user ann password ${pw}"));
+    let place = TestFolder::with(&of_parameters("query = create user ann password ${pw}"));
     let set = format!("pw={PASSWORD}");
     for args in [&["check", "w.ini"][..], &["check", "w.ini", "--set", &set]] {
         let ran = place.assay(args).expect(0);
@@ -149,7 +149,7 @@ fn invariant_8_a_password_that_comes_through_parameters_is_never_shown() {
     assert_silent("stderr", ran.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("none.assay")).unwrap());
 
-    let ran = place.virtually("sim:mm1", &["--set", &set]).expect(0);
+    let ran = place.run_virtually("sim:mm1", &["--set", &set]).expect(0);
     assert_silent("stdout", ran.stdout.as_bytes());
     assert_silent("stderr", ran.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
@@ -172,7 +172,7 @@ fn invariant_8_secret_of_a_program_is_in_no_plan_and_no_record() {
         ["true mysql -p${pw} -e x", "true curl -H \"Authorization: Bearer ${raw(pw)}\" http://h/"]
     {
         let workload = format!("[params]\npw = none\n[a]\ncommand = {command}\ncount = 1\n");
-        let place = Place::with(&workload);
+        let place = TestFolder::with(&workload);
         let set = format!("pw={PASSWORD}");
         let ran = place.assay(&["check", "w.ini", "--set", &set]).expect(0);
         assert_silent("the plan", ran.stdout.as_bytes());
@@ -194,10 +194,10 @@ fn invariant_8_a_database_that_repeats_a_secret_is_quoted_without_it() {
     let text = of_parameters("query = insert into ${raw(base)}_t values (1)");
     let text = text.replace("-s3cr3t-Pa55", "").replace("base = x", &format!("base = {PASSWORD}"));
     let text = text.replace(PASSWORD, "s3cr3t_Pa55");
-    let place = Place::with(&text);
+    let place = TestFolder::with(&text);
     let ran = place.assay(&["run", "w.ini", "--url", "sqlite:"]).expect(2);
     assert!(ran.stderr.contains("no such table: (secret)_t"), "{}", ran.stderr);
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t_Pa55\n[a]\n\
          command = psql -c ${pw} password=${pw}\n",
     );
@@ -208,7 +208,7 @@ fn invariant_8_a_database_that_repeats_a_secret_is_quoted_without_it() {
 
 #[test]
 fn invariant_8_a_password_that_an_arm_sets_is_refused_unseen() {
-    let place = Place::with(&of_parameters("query = select 1"));
+    let place = TestFolder::with(&of_parameters("query = select 1"));
     let question = "[question]\nask = Which?\nworkload = w.ini\n";
     for file in [
         format!("{question}[arm a]\n[arm b]\nset.pw = {PASSWORD}\n"),
@@ -243,7 +243,7 @@ fn invariant_8_a_password_in_a_line_of_an_experiment_is_refused_unseen() {
         ("after", format!("select dblink('postgres://ann:{PASSWORD}@h', 'select 1')")),
         ("restore", format!("select dblink('password={PASSWORD}', 'select 1')")),
     ] {
-        let place = Place::with(SIMULATED);
+        let place = TestFolder::with(SIMULATED);
         let line = format!("{key} = {value}\n");
         let (of_question, of_arm) = if key == "restore" { (&*line, "") } else { ("", &*line) };
         let question = "[question]\nask = Which?\nworkload = w.ini\n";
@@ -253,7 +253,7 @@ fn invariant_8_a_password_in_a_line_of_an_experiment_is_refused_unseen() {
         assert_silent(key, ran.stdout.as_bytes());
         assert_silent(key, ran.stderr.as_bytes());
     }
-    let place = Place::with(SIMULATED);
+    let place = TestFolder::with(SIMULATED);
     let command = "before-command = PGPASSWORD=$(cat pw) PGPASSWORD=\"$PW\" psql -c checkpoint";
     let question = "[question]\nask = Which?\nworkload = w.ini\n";
     place.write("e.ini", format!("{question}{arms}{command}\n"));
@@ -274,7 +274,7 @@ fn invariant_8_secret_of_a_statement_around_the_runs_is_never_shown() {
         for in_file in [false, true] {
             let workload =
                 if in_file { SIMULATED.replace("none", PASSWORD) } else { SIMULATED.into() };
-            let place = Place::with(&workload);
+            let place = TestFolder::with(&workload);
             place.write(
                 "e.ini",
                 format!(
@@ -312,7 +312,7 @@ fn invariant_8_secret_of_a_statement_around_the_runs_is_never_shown() {
 /// changed it.
 #[test]
 fn invariant_8_secret_in_a_difference_that_is_not_in_effect_is_never_shown() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = sqlite:t.db\nduration = 100ms\n[params]\npw = none\n[read]\n\
          query = select 1 where 'password' = ${pw}\nconcurrency = 1\nthink = 5ms\n",
     );
@@ -324,7 +324,7 @@ fn invariant_8_secret_in_a_difference_that_is_not_in_effect_is_never_shown() {
     let set = format!("pw={PASSWORD}");
     let ran = place.assay(&["run", "e.ini", "--out", "e.assay", "--set", &set]).expect(3);
     let reason = "[arm b]: `before = pragma journal_mode = (secret)` is not in effect";
-    assert!(ran.said().contains(reason), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(reason), "{}", ran.stdout);
     assert_silent("stdout", ran.stdout.as_bytes());
     assert_silent("stderr", ran.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("e.assay")).unwrap());
@@ -334,8 +334,8 @@ fn invariant_8_secret_in_a_difference_that_is_not_in_effect_is_never_shown() {
 #[test]
 fn invariant_8_a_password_that_the_command_line_replaces_is_in_no_record() {
     let text = of_parameters("query = create user ann password ${pw}");
-    let place = Place::with(&text.replace("${base}-", ""));
-    place.virtually("sim:mm1", &["--set", "pw=other"]).expect(0);
+    let place = TestFolder::with(&text.replace("${base}-", ""));
+    place.run_virtually("sim:mm1", &["--set", "pw=other"]).expect(0);
     assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
 }
 
@@ -354,7 +354,7 @@ fn check_server_that_repeats(server: &TestServer, source: PasswordSource, args: 
     let &TestServer { kind, ref address, scheme } = server;
     let bare = format!("{scheme}://ann@{address}/shop");
     let full = format!("{scheme}://ann:{PASSWORD}@{address}/shop");
-    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    let place = TestFolder::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
     let url = match source {
         PasswordSource::CommandLine => &full,
         PasswordSource::Environment | PasswordSource::PasswordFile | PasswordSource::File => &bare,

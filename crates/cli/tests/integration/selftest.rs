@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::example::assert_matches_schema;
+use crate::support::{CommandResult, TestFolder};
 
 fn selftest(options: &[&str]) -> CommandResult {
     let mut args = vec!["selftest", "--quiet"];
     args.extend(options);
-    Place::new().assay(&args)
+    TestFolder::new().assay(&args)
 }
 
 /// Returns the document of a self-test, after validating it against its schema.
@@ -16,7 +16,7 @@ fn document(options: &[&str]) -> Value {
     let mut options = options.to_vec();
     options.push("--json");
     let document = selftest(&options).expect(0).json();
-    assert_keeps_to("schemas/selftest.schema.json", &document);
+    assert_matches_schema("schemas/selftest.schema.json", &document);
     assert_eq!(document["passed"], document["total"]);
     document
 }
@@ -71,7 +71,7 @@ fn both_protocols_agree_with_theory_and_with_their_twins_in_real_time() {
         .take(3)
         .find(|document| !list(document, "findings").iter().any(is_late))
         .expect("three runs in which answers were too late");
-    assert_keeps_to("schemas/selftest.schema.json", &document);
+    assert_matches_schema("schemas/selftest.schema.json", &document);
     assert_eq!(document["passed"], document["total"], "{document:#}");
     let findings = list(&document, "findings");
     for oracle in ["PostgreSQL", "PostgreSQL, twin", "MySQL", "MySQL, twin"] {

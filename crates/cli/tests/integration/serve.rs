@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{MM1, Place};
+use crate::support::{MM1, TestFolder};
 
 const READ: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -28,7 +28,7 @@ struct Served {
 }
 
 impl Served {
-    fn start(place: &Place, folder: &str, more: &[&str]) -> Served {
+    fn start(place: &TestFolder, folder: &str, more: &[&str]) -> Served {
         let has_address = more.contains(&"--listen");
         let listen: &[&str] = if has_address { &[] } else { &["--listen", "127.0.0.1:0"] };
         Served::of(place.command(&[&["serve", folder], listen, more].concat()))
@@ -123,20 +123,20 @@ impl Answer {
 }
 
 /// Records the workload in virtual time, below the folder `records`.
-fn record(place: &Place, name: &str, more: &[&str]) {
+fn record(place: &TestFolder, name: &str, more: &[&str]) {
     let out = format!("records/{name}");
     let line = ["run", "w.ini", "--virtual", "--quiet", "--url", MM1, "--out", &out];
     place.assay(&[&line[..], more].concat()).expect(0);
 }
 
-fn place() -> Place {
-    let place = Place::with(READ);
+fn place() -> TestFolder {
+    let place = TestFolder::with(READ);
     fs::create_dir(place.at("records")).unwrap();
     place
 }
 
 #[test]
-fn list_names_records_and_files_that_are_none() {
+fn list_names_records_and_other_files() {
     let place = place();
     record(&place, "good.assay", &["--label", "v1.7"]);
     fs::create_dir(place.at("records/nightly")).unwrap();
@@ -452,7 +452,7 @@ fn address_beyond_the_loopback_is_warned_of() {
 }
 
 /// Returns the number of files that the program read at its start.
-fn read_at_start(place: &Place) -> String {
+fn read_at_start(place: &TestFolder) -> String {
     let (_, said) = Served::start(place, "records", &[]).end();
     let (_, rest) = said.split_once(", of which ").unwrap_or_else(|| panic!("{said}"));
     rest.split(' ').next().unwrap().to_owned()

@@ -4,8 +4,8 @@ use base::Target;
 use serde_json::Value;
 use testbed::{Kind, Options, Server, Tls};
 
-use crate::example::{assert_keeps_to, assert_valid};
-use crate::support::{CommandResult, Place, Running, assert_balanced, check, job, shown};
+use crate::example::{assert_matches_schema, assert_valid};
+use crate::support::{CommandResult, Running, TestFolder, assert_balanced, check, job, number_after};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -14,24 +14,28 @@ fn url_of(server: &Server) -> String {
     server.url().to_string()
 }
 
-fn start(place: &Place, server: &Server, url: &str, more: &[&str]) -> Running {
+fn start(place: &TestFolder, server: &Server, url: &str, more: &[&str]) -> Running {
     let mut args = vec!["run", "w.ini", "--json", "--out", "r.assay", "--url", url];
     args.extend(more);
     Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
-fn run(place: &Place, server: &Server, more: &[&str]) -> CommandResult {
-    start(place, server, &url_of(server), more).ends()
+fn run(place: &TestFolder, server: &Server, more: &[&str]) -> CommandResult {
+    start(place, server, &url_of(server), more).wait_for_end()
 }
 
 /// Waits until requests are answered.
 fn is_running(run: &mut Running) {
-    run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s").is_some_and(|n| n > 0.0)
+    });
 }
 
 /// Waits until no request was answered for a second.
 fn is_silent(run: &mut Running) {
-    run.says_what("none is answered", |line| shown(line, "achieved/s") == Some(0.0));
+    run.wait_for_matching_line("none is answered", |line| {
+        number_after(line, "achieved/s") == Some(0.0)
+    });
 }
 
 const ACCOUNTS: &str = include_str!("../../../../workloads/accounts.ini");
@@ -58,7 +62,7 @@ fn example() -> String {
 fn example_runs_on_each_server_with_a_changed_url() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(&example());
+        let place = TestFolder::with(&example());
         let ran = run(&place, &server, &[]);
         let summary = ran.json();
         assert_balanced(&summary);
@@ -79,7 +83,7 @@ fn example_runs_on_each_server_with_a_changed_url() {
         for name in ["cpu", "waits", "processors", "network"] {
             assert!(figures.contains(&format!("\n{name} ")), "{kind:?}, {name}: {figures}");
         }
-        let settings = &place.exported("r.assay")["settings"];
+        let settings = &place.export_json("r.assay")["settings"];
         for name in ["server", "tls", "isolation", "durability"] {
             let value = settings[name].as_str().unwrap_or("unknown");
             assert!(!value.contains("unknown"), "{kind:?}: {name} in {settings}");
@@ -104,14 +108,14 @@ arrival = uniform
 fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_times() {
     for kind in KINDS {
         let mut server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let url = url_of(&server);
         let mut running = start(&place, &server, &url, &[]);
         is_running(&mut running);
         server.freeze();
         is_silent(&mut running);
         server.thaw();
-        let summary = running.ends().json();
+        let summary = running.wait_for_end().json();
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert_eq!(read["completed"], read["scheduled"], "{kind:?}: {read}");
@@ -142,7 +146,7 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
 fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
     for kind in KINDS {
         let mut server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let url = url_of(&server);
         let mut running = start(&place, &server, &url, &["--duration", "60s"]);
         is_running(&mut running);
@@ -151,7 +155,7 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
         server.restart().unwrap();
         is_running(&mut running);
         running.signal(nix::sys::signal::Signal::SIGINT);
-        let summary = running.ends().expect(130).json();
+        let summary = running.wait_for_end().expect(130).json();
         assert_balanced(&summary);
         assert_eq!(check(&summary, "outage")["status"], "suspect", "{kind:?}");
         let read = job(&summary, "read");
@@ -170,7 +174,7 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
         assert!(gap.contains("for a while"), "{kind:?}: {unseen:?}");
         assert!(why("server read-bytes").is_none(), "{kind:?}: {unseen:?}");
         // The events name their job and the server.
-        let export = place.exported("r.assay");
+        let export = place.export_json("r.assay");
         let said = |kind: &str| {
             let events = export["events"].as_array().unwrap();
             let event = events.iter().find(|event| event["kind"] == kind).unwrap();
@@ -192,7 +196,7 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
 fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
     for kind in KINDS {
         let mut server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(&READ.replace("[read]\n", "[read]\ntimeout = 200ms\n"));
+        let place = TestFolder::with(&READ.replace("[read]\n", "[read]\ntimeout = 200ms\n"));
         let url = url_of(&server) + "?connect-timeout=500ms";
         let mut running = start(&place, &server, &url, &["--duration", "60s"]);
         is_running(&mut running);
@@ -202,7 +206,7 @@ fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
         server.thaw();
         is_running(&mut running);
         running.signal(nix::sys::signal::Signal::SIGINT);
-        let summary = running.ends().expect(130).json();
+        let summary = running.wait_for_end().expect(130).json();
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert!(read["timeouts"].as_u64().unwrap() > 0, "{kind:?}: {read}");
@@ -241,14 +245,14 @@ fn server_with_notes(kind: Kind) -> Server {
 fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
     for kind in KINDS {
         let servers = [kind, kind].map(server_with_notes);
-        let place = Place::with(NOTE);
+        let place = TestFolder::with(NOTE);
         let addresses = [0, 1].map(|i: usize| format!("127.0.0.1:{}", servers[i].port()));
         let [first, second] = &addresses;
         let url = url_of(&servers[0]).replace("assay@", "ann@");
         let both = url.replace(first, &format!("{first},{second}"));
         let mut command =
             place.command(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &both]);
-        let summary = Running::of(command.env("ASSAY_PASSWORD", "both")).ends().json();
+        let summary = Running::of(command.env("ASSAY_PASSWORD", "both")).wait_for_end().json();
         assert_balanced(&summary);
         assert_valid(&summary);
         let note = job(&summary, "note");
@@ -264,8 +268,8 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         }
         let counts = nodes.iter().map(|node| node["completed"].as_u64().unwrap());
         assert_eq!(counts.sum::<u64>(), note["completed"], "{kind:?}: {note}");
-        let export = place.exported("r.assay");
-        assert_keeps_to("schemas/export.schema.json", &export);
+        let export = place.export_json("r.assay");
+        assert_matches_schema("schemas/export.schema.json", &export);
         let accounts = export["jobs"].as_array().unwrap().iter().map(|job| &job["name"]);
         assert!(accounts.eq(["note", &format!("note@{first}"), &format!("note@{second}")]));
         let text = place.assay(&["report", "r.assay", "--full"]).stdout;
@@ -275,9 +279,9 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
 
 /// No limit of the server was reached, although there are fewer connections than configured.
 #[test]
-fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
+fn ended_sessions_that_cannot_reconnect_make_the_run_suspect() {
     let server = server_with_notes(Kind::Postgres);
-    let place = Place::with(&(NOTE.replace("3s", "60s") + "think = 5ms\n"));
+    let place = TestFolder::with(&(NOTE.replace("3s", "60s") + "think = 5ms\n"));
     let url = url_of(&server).replace("assay@", "ann@");
     let mut command = place.command(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url]);
     let mut running = Running::of(command.env("ASSAY_PASSWORD", "both"));
@@ -287,7 +291,7 @@ fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     server.sql(&format!("alter role ann nologin; {end}")).unwrap();
     (0..4).for_each(|_| is_running(&mut running));
     running.signal(nix::sys::signal::Signal::SIGINT);
-    let summary = running.ends().expect(130).json();
+    let summary = running.wait_for_end().expect(130).json();
     let found = check(&summary, "connections");
     assert_eq!(found["status"], "suspect", "{summary}");
     let words = found["explain"].as_str().unwrap();
@@ -313,17 +317,17 @@ fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
             server.sql("alter role ann password 'both'").unwrap();
             server.sql("drop database if exists gone").unwrap();
             server.sql("create database gone").unwrap();
-            let place = Place::with(&READ.replace("duration = 8s", "duration = 2s"));
+            let place = TestFolder::with(&READ.replace("duration = 8s", "duration = 2s"));
             let url = format!("postgres://ann@127.0.0.1:{}/{database}", server.port());
             let args = ["run", "w.ini", "--out", "r.assay", "--url", &url];
             let mut run = Running::of(place.command(&args).env("ASSAY_PASSWORD", "both"));
             is_running(&mut run);
             server.sql(&change).unwrap();
-            (place, run.ends())
+            (place, run.wait_for_end())
         };
         // On a busy machine, the change may come after the run, or may terminate a connection that
         // is being opened instead of causing a refusal, but not in every attempt.
-        let refused = |(place, ran): (Place, CommandResult)| {
+        let refused = |(place, ran): (TestFolder, CommandResult)| {
             let lost = (ran.code == 4).then(|| outage(&place))?;
             lost.contains(reason).then_some((place, ran, lost))
         };
@@ -338,8 +342,8 @@ fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
 }
 
 /// Returns the reason of the only outage of `r.assay`.
-fn outage(place: &Place) -> String {
-    let export = place.exported("r.assay");
+fn outage(place: &TestFolder) -> String {
+    let export = place.export_json("r.assay");
     let events = export["events"].as_array().unwrap();
     let outages: Vec<_> = events.iter().filter(|it| it["kind"] == "outage-began").collect();
     assert_eq!(outages.len(), 1, "{outages:?}");
@@ -350,7 +354,8 @@ fn outage(place: &Place) -> String {
 fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind).max_connections(10)).unwrap();
-        let place = Place::with(&READ.replace("rate = 500\narrival = uniform", "concurrency = 30"));
+        let place =
+            TestFolder::with(&READ.replace("rate = 500\narrival = uniform", "concurrency = 30"));
         let summary = run(&place, &server, &["--duration", "2s"]).json();
         assert_balanced(&summary);
         let read = job(&summary, "read");
@@ -358,7 +363,7 @@ fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
         // MariaDB reserves one additional connection for administrators, such as the user of the
         // test.
         assert!((1..=11).contains(&read["connections"].as_u64().unwrap()), "{kind:?}: {read}");
-        let events = place.exported("r.assay")["events"].to_string();
+        let events = place.export_json("r.assay")["events"].to_string();
         assert!(events.contains("connection"), "{kind:?}: {events}");
     }
 }
@@ -367,7 +372,7 @@ fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
 fn a_refused_login_ends_with_the_reason_and_the_remedy() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let target = server.url();
         let mut command = place.command(&["run", "w.ini", "--url", &target.to_string()]);
         let ran = CommandResult::of(command.env("ASSAY_PASSWORD", "hunter2")).expect(4);
@@ -384,7 +389,7 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
 #[test]
 fn private_server_is_used_over_tls() {
     for (kind, mode) in [("postgres", "verify"), ("mariadb", "require")] {
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let url = format!("testbed:{kind}?tls={mode}");
         let run = ["run", "w.ini", "--duration", "2s", "--url", &url, "--out", "r.assay", "--json"];
         let summary = place.assay(&run).json();
@@ -407,7 +412,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
         let mut target = server.url();
         target.options = vec![("tls".to_owned(), "verify".to_owned())];
         let with = |system: &std::path::Path| {
-            let place = Place::with(READ);
+            let place = TestFolder::with(READ);
             let url = target.to_string();
             let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet", "--full"];
             let mut command = place.command(&run);
@@ -430,7 +435,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
 fn private_server_that_fails_to_start_is_quoted() {
     for (name, program) in [("postgres", "`postgres`"), ("mariadb", "`mariadbd`")] {
         let url = &format!("testbed:{name}?server.no_such_setting=1");
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         place.assay(&["run", "w.ini", "--url", url]).refuses(&[program, "no_such_setting"]);
         assert_eq!(place.names(), ["w.ini"], "{url}: no record is left");
     }
@@ -449,7 +454,7 @@ fn every_method_of_loading_writes_the_same_rows() {
             let workload = example()
                 .replace("writers = 4", &format!("writers = 4\nmethod = {method}"))
                 .replace("[teardown]\nquery = drop table accounts\n", "");
-            let place = Place::with(&workload);
+            let place = TestFolder::with(&workload);
             let mut command = place.command(&["load", "w.ini", "--url", &url_of(&server)]);
             command.env("ASSAY_PASSWORD", server.password().expose());
             CommandResult::of(&mut command).expect(0);
@@ -469,7 +474,7 @@ fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     args.extend(["--out", "r.assay", "--full"]);
     let workload = "[setup]\nquery = create table t (id integer)\n\
                     [load t]\nrows = 100\ncolumns = id: row()\n";
-    let place = Place::with(workload);
+    let place = TestFolder::with(workload);
     let answer = place.assay(&args).expect(0).stdout;
     for words in ["t was filled by inserts", "set global local_infile = on"] {
         assert!(answer.contains(words), "`{words}` is not in: {answer}");
@@ -502,7 +507,7 @@ const ODD: [&str; 16] = [
 
 /// Literals in a statement have the same value as bound parameters.
 #[test]
-fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
+fn special_characters_arrive_unchanged_as_parameters_and_literals() {
     let record = |(id, text): (usize, &&str)| format!("{id},\"{}\"\n", text.replace('"', "\"\""));
     let file: String = ODD.iter().enumerate().map(record).collect();
     let bytes = |text: &&str| text.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
@@ -513,7 +518,7 @@ fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
     ] {
         let server = Server::start(&Options::new(kind)).unwrap();
         for (table, key) in [("bound", ""), ("literal", "prepare = no\n")] {
-            let place = Place::with(&format!(
+            let place = TestFolder::with(&format!(
                 "[setup]\nquery = create table {table} (id int primary key, words {words})\n\
                  [write]\nquery-args-file = odd.csv\nconcurrency = 1\n{key}\
                  query = insert into {table} values (${{field(1)}}, ${{field(2)}})\n",
@@ -559,7 +564,7 @@ fn the_mixed_study_runs_in_each_dialect() {
     let (text, _) = MIXED.split_once("[teardown]").unwrap();
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(text);
+        let place = TestFolder::with(text);
         let sets = ["quarter=1s", "rows=2k", "life=200ms", "pause=10ms"];
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
         let summary = run(&place, &server, &sets).json();
@@ -583,8 +588,8 @@ fn the_mixed_study_of_dbbench_runs_on_mariadb() {
     }
     let server = Server::start(&Options::mariadb()).unwrap();
     let (text, _) = MARIADB.split_once("[teardown]").unwrap();
-    let place =
-        Place::with(&text.replace("duration=40s", "duration=3s").replace("rate=0.1\n", "rate=1\n"));
+    let shorter = text.replace("duration=40s", "duration=3s").replace("rate=0.1\n", "rate=1\n");
+    let place = TestFolder::with(&shorter);
     let mut command = place.command(&["dbbench", "--driver", "mysql", "--host", "127.0.0.1"]);
     let port = server.port().to_string();
     command.args(["--port", &port, "--username", "assay", "--database", "assay", "w.ini"]);

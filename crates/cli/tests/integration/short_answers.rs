@@ -3,7 +3,7 @@
 
 use base::{Nanos, WallTime};
 
-use crate::support::{CommandResult, Place, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 /// Maximum height of an answer, in lines.
 const MOST_LINES: usize = 40;
@@ -15,8 +15,8 @@ const READ: &str = "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = s
                     concurrency = 2\n";
 
 /// Runs an experiment in virtual time.
-fn ran(workload: &str, experiment: &str, code: i32) -> (Place, CommandResult) {
-    let place = Place::with(workload);
+fn ran(workload: &str, experiment: &str, code: i32) -> (TestFolder, CommandResult) {
+    let place = TestFolder::with(workload);
     place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{experiment}"));
     let line = ["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"];
     let ran = place.assay(&line).expect(code);
@@ -26,7 +26,7 @@ fn ran(workload: &str, experiment: &str, code: i32) -> (Place, CommandResult) {
 
 /// Checks that an answer fits a screen, and that it ends with these texts in this order.
 #[track_caller]
-fn ends(answer: &str, texts: &[&str]) {
+fn assert_ends_with(answer: &str, texts: &[&str]) {
     assert!(answer.lines().count() <= MOST_LINES, "{}: {answer}", answer.lines().count());
     for line in answer.lines().filter(|line| !line.contains("  assay ")) {
         assert!(line.chars().count() <= WIDTH, "{line}: {answer}");
@@ -54,7 +54,7 @@ fn ends(answer: &str, texts: &[&str]) {
 fn answer_of_an_experiment_ends_with_verdict_limiter_and_sentence() {
     let arms = "bet = throughput -5% .. -25%\n[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
     let (place, ran) = ran(READ, arms, 0);
-    ends(
+    assert_ends_with(
         &ran.stdout,
         &[
             "question  Which?\n",
@@ -76,7 +76,7 @@ fn answer_of_an_experiment_ends_with_verdict_limiter_and_sentence() {
 
 #[test]
 fn commands_to_continue_name_the_record_as_it_was_given() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
     place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
     std::fs::create_dir(place.at("runs")).unwrap();
@@ -103,7 +103,7 @@ fn commands_to_continue_name_the_record_as_it_was_given() {
 }
 
 /// Runs the command that an answer prints for repeating the experiment.
-fn pasted(place: &Place, answer: &str) -> CommandResult {
+fn pasted(place: &TestFolder, answer: &str) -> CommandResult {
     let command = answer.lines().find_map(|line| line.strip_prefix("repeat  assay "));
     let words: Vec<&str> = command.unwrap_or_else(|| panic!("{answer}")).split(' ').collect();
     place.assay(&words)
@@ -112,7 +112,7 @@ fn pasted(place: &Place, answer: &str) -> CommandResult {
 /// Several processes choose the name of a record within a millisecond.
 #[test]
 fn records_that_begin_at_once_are_all_kept() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
     place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
     place.assay(&["run", "w.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
@@ -122,7 +122,7 @@ fn records_that_begin_at_once_are_all_kept() {
     ] {
         let started: Vec<Running> = (0..8).map(|_| place.start(args)).collect();
         let record = |run: Running| {
-            let answer = run.ends().expect(0).stdout;
+            let answer = run.wait_for_end().expect(0).stdout;
             let (_, named) = answer.split_once("\nmore    assay report ").unwrap();
             named.split_once(" --full\n").unwrap().0.to_owned()
         };
@@ -137,7 +137,7 @@ fn records_that_begin_at_once_are_all_kept() {
 /// almost no time.
 #[test]
 fn records_of_one_second_are_all_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("w.ini", READ);
     let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
     place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
@@ -158,7 +158,7 @@ fn records_of_one_second_are_all_kept() {
 
 #[test]
 fn printed_command_repeats_a_file_of_another_folder() {
-    let place = Place::new();
+    let place = TestFolder::new();
     std::fs::create_dir(place.at("in")).unwrap();
     place.write("in/w.ini", READ);
     let question = "[question]\nask = Which?\nworkload = w.ini\n[arm fast]\n[arm slow]\n";
@@ -176,7 +176,7 @@ fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
     let arms = "[arm fast]\n[arm wrong]\noption.errors = 0.5\n";
     let (_place, ran) = ran(READ, arms, 3);
     assert!(ran.stdout.starts_with("INVALID\n\nquestion  Which?\n"), "{}", ran.stdout);
-    ends(
+    assert_ends_with(
         &ran.stdout,
         &[
             "\nerrors  wrong [read] ",
@@ -192,9 +192,9 @@ fn every_objection_of_an_experiment_has_its_finding_and_remedy() {
 fn answer_of_an_arm_against_itself_ends_with_its_false_alarms() {
     let (_place, ran) = ran(READ, "design = aa\nrounds = 12\n[arm same]\n", 0);
     let words = ["\nVALID: 24 runs, ", "throughput(read)", "\nA/A: "];
-    ends(&ran.stdout, &words);
+    assert_ends_with(&ran.stdout, &words);
     let said = " of 2 comparisons of throughput(read) between equal arms found a difference; ";
-    assert!(ran.said().contains(said), "{}", ran.stdout);
+    assert!(ran.stdout_line().contains(said), "{}", ran.stdout);
 }
 
 /// A screen has no room for nine points with two arms.
@@ -204,7 +204,7 @@ fn answer_of_a_sweep_has_the_points_next_to_the_best() {
     let sweep = "[sweep]\nvary = concurrency(read): 1..256 x2\nbest = highest throughput(read)\n";
     let workload = READ.replace("sim:mm1?service=1ms", url);
     let (_place, ran) = ran(&workload, sweep, 0);
-    ends(
+    assert_ends_with(
         &ran.stdout,
         &[
             "\nread by concurrency(read) (",
@@ -218,7 +218,7 @@ fn answer_of_a_sweep_has_the_points_next_to_the_best() {
     );
     let arms = "[arm fast]\n[arm slow]\noption.service = 1.2ms\n";
     let (_place, ran) = self::ran(&workload, &format!("{arms}{sweep}"), 0);
-    ends(
+    assert_ends_with(
         &ran.stdout,
         &[
             " of 18\n",
@@ -236,7 +236,7 @@ fn answer_at_saturation_ends_with_the_load() {
     let search = "[saturate]\nvary = concurrency(read)\nvalues = 1..64 x2\n\
                   until = throughput gains < 5%\n";
     let (_place, ran) = ran(&workload, &format!("{arms}{search}"), 0);
-    ends(
+    assert_ends_with(
         &ran.stdout,
         &[
             "\nsaturate  concurrency(read): 1, 2, ",
@@ -252,7 +252,7 @@ fn answer_at_saturation_ends_with_the_load() {
 
 #[test]
 fn answer_of_a_search_has_the_trial_that_fails_next_to_it() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let search = "url = sim:mm1?service=1ms\n[question]\nask = How much?\n[capacity]\n\
                   slo = p99(read) < 20ms\nvary = rate(read)\nhighest = 2k\n[read]\n\
                   query = select 1\n";
@@ -264,7 +264,7 @@ fn answer_of_a_search_has_the_trial_that_fails_next_to_it() {
     let [sustained, fails] = ["sustained_per_s", "fails_per_s"]
         .map(|key| format!("{:.0}/s", capacity[key].as_f64().unwrap()));
     let all = capacity["trials"].as_u64().unwrap();
-    ends(
+    assert_ends_with(
         &ran.stdout,
         &[
             "\nsearch    highest rate(read) with p99(read) < 20ms; ",

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::example::assert_valid;
-use crate::support::{MM1, Place};
+use crate::support::{MM1, TestFolder};
 
 /// Other traffic for 90 s, and from 30 s on a clean-up for 20 s that occupies the server for 20 ms
 /// each time.
-const BESIDE: &str = "
+const WITH_CLEAN_UP: &str = "
 duration = 90s
 [read]
 query = select 1
@@ -19,8 +19,8 @@ count = 800
 ";
 
 /// Returns the side effects of the only intermittent job of a run in virtual time.
-fn side_effects(place: &Place, url: &str) -> Value {
-    let summary = place.virtually(url, &[]).expect(0).json();
+fn side_effects(place: &TestFolder, url: &str) -> Value {
+    let summary = place.run_virtually(url, &[]).expect(0).json();
     assert_valid(&summary);
     let side_effects = summary["side_effects"].as_array().unwrap();
     assert_eq!(side_effects.len(), 1, "{side_effects:?}");
@@ -35,7 +35,7 @@ fn names(side_effects: &Value) -> Vec<&str> {
 
 #[test]
 fn side_effects_of_a_clean_up_and_their_end_are_reported() {
-    let place = Place::with(BESIDE);
+    let place = TestFolder::with(WITH_CLEAN_UP);
     let shown = side_effects(&place, MM1);
     assert_eq!((&shown["job"], &shown["reference"]), (&"clean-up".into(), &"before".into()));
     assert_eq!(names(&shown), ["before", "during", "after"]);
@@ -61,7 +61,7 @@ fn side_effects_of_a_clean_up_and_their_end_are_reported() {
 
 #[test]
 fn harmless_clean_up_has_no_side_effects() {
-    let place = Place::with(BESIDE);
+    let place = TestFolder::with(WITH_CLEAN_UP);
     let shown = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
     assert_eq!(names(&shown), ["before", "during", "after"]);
     assert_eq!(shown["changes"], Value::Array(Vec::new()));
@@ -72,8 +72,8 @@ fn harmless_clean_up_has_no_side_effects() {
 /// A request every 20 s that occupies the server exclusively.
 #[test]
 fn timetable_phases_are_its_active_seconds() {
-    let timetable = BESIDE.replace("start = 30s\ncount = 800", "every = 20s");
-    let place = Place::with(&timetable.replace("20ms */", "500ms */"));
+    let timetable = WITH_CLEAN_UP.replace("start = 30s\ncount = 800", "every = 20s");
+    let place = TestFolder::with(&timetable.replace("20ms */", "500ms */"));
     let shown = side_effects(&place, MM1);
     assert_eq!(names(&shown), ["before", "during", "between", "after"]);
     let starts: Vec<&Value> = shown["phases"][1]["stretches"]
@@ -90,9 +90,9 @@ fn timetable_phases_are_its_active_seconds() {
 
 #[test]
 fn traffic_alone_has_no_side_effects() {
-    let traffic = BESIDE.split("[clean-up]").next().unwrap();
-    let place = Place::with(traffic);
-    let summary = place.virtually(MM1, &[]).expect(0).json();
+    let traffic = WITH_CLEAN_UP.split("[clean-up]").next().unwrap();
+    let place = TestFolder::with(traffic);
+    let summary = place.run_virtually(MM1, &[]).expect(0).json();
     assert_eq!(summary["side_effects"], Value::Array(Vec::new()));
     let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(!text.contains("beside"), "{text}");

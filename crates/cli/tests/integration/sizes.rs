@@ -7,8 +7,8 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-use crate::ended::assert_ended;
-use crate::support::Place;
+use crate::experiment_end::assert_ended;
+use crate::support::TestFolder;
 
 /// Returns a workload with a table of 20,000 rows that compress well, and a short run.
 fn workload(url: &str, table: &str) -> String {
@@ -23,7 +23,7 @@ fn workload(url: &str, table: &str) -> String {
 
 /// Runs the workload and returns the logical and the allocated bytes of its table.
 fn sizes(url: &str, table: &str) -> [Option<f64>; 2] {
-    let place = Place::with(&workload(url, table));
+    let place = TestFolder::with(&workload(url, table));
     let line = ["run", "w.ini", "--allow-commands", "--json", "--quiet", "--out", "r.assay"];
     let ran = place.assay(&line);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
@@ -78,7 +78,7 @@ fn figures(record: &Path) -> BTreeMap<(u32, String), f64> {
 /// processors.
 #[test]
 fn runs_on_a_private_server_have_the_processor_time_of_a_request() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = testbed:postgres\nduration = 1s\n[read]\n\
          query = select count(*) from generate_series(1, 100)\nconcurrency = 1\n",
     );
@@ -128,7 +128,7 @@ fn pairs_with(record: &Path, metric: &str) -> u32 {
 
 #[test]
 fn experiment_behind_a_pooler_has_the_processor_time_of_both() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write(
         "read.ini",
         "url = testbed:postgres?via=pgbouncer\nduration = 1s\n[read]\nquery = select 1\n\

@@ -1,11 +1,11 @@
 //! Tests that a statement rejected by the database is an error in the file.
 
-use crate::support::{Place, number};
+use crate::support::{TestFolder, number};
 
 /// Runs a workload on SQLite and checks that it is refused, without a record.
 #[track_caller]
-fn refused(workload: &str, words: &[&str]) -> Place {
-    let place = Place::with(workload);
+fn refused(workload: &str, words: &[&str]) -> TestFolder {
+    let place = TestFolder::with(workload);
     place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--quiet"]).refuses(words);
     assert_eq!(place.names(), ["t.db", "w.ini"]);
     place
@@ -30,7 +30,7 @@ fn rejected_job_statement_is_shown_with_the_database_error() {
 
 #[test]
 fn wrong_column_is_corrected_in_the_statement_or_the_definition() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 1s\n[setup]\nquery = create table t (a int)\n\
          [read]\nquery = select b from t\n",
     );
@@ -76,7 +76,7 @@ fn a_statement_that_fails_before_time_zero_tears_the_setup_down() {
 #[test]
 fn a_teardown_that_fails_is_a_warning_and_the_answer_stands() {
     let place =
-        Place::with("[read]\nquery = select 1\ncount = 5\n[teardown]\nquery = drop table t\n");
+        TestFolder::with("[read]\nquery = select 1\ncount = 5\n[teardown]\nquery = drop table t\n");
     let ran = place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--json", "--out", "r.assay"]);
     assert_eq!(ran.json()["jobs"][0]["completed"], 5);
     let warning = "warning: the database rejects statement 1 of [teardown]: no such table: t";
@@ -86,7 +86,7 @@ fn a_teardown_that_fails_is_a_warning_and_the_answer_stands() {
 
 #[test]
 fn unsupported_load_method_is_refused_before_setup() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "[setup]\nquery = create table t (a integer)\n[load t]\nrows = 1\nmethod = copy\n\
          columns = a: row()\n[read]\nquery = select 1\n",
     );

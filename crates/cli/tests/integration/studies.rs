@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::ended::assert_exhausted;
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place};
+use crate::example::assert_matches_schema;
+use crate::experiment_end::assert_exhausted;
+use crate::support::{CommandResult, TestFolder};
 
 /// A study that is listed in the README of `experiments/`.
 struct Study {
@@ -64,7 +64,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Copies a study's files with the fewest rounds, one repeat and a short search.
-fn copy(place: &Place, study: &str) {
+fn copy(place: &TestFolder, study: &str) {
     // The other files are a page and its pictures.
     let is_read = |name: &String| name.ends_with(".ini");
     for name in names(&studies().join(study)).into_iter().filter(is_read) {
@@ -82,7 +82,7 @@ fn copy(place: &Place, study: &str) {
 
 #[test]
 fn every_study_is_checked_for_every_database() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let folders: Vec<String> =
         names(&studies()).into_iter().filter(|name| !name.ends_with(".md")).collect();
     let known: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
@@ -199,7 +199,7 @@ fn to_check(words: &[String]) -> Vec<String> {
 
 /// Returns the error of a command in a study's README, or of options for the study, if it cannot be
 /// run.
-fn complaint(place: &Place, study: &str, command: &str) -> Option<String> {
+fn complaint(place: &TestFolder, study: &str, command: &str) -> Option<String> {
     let words = match command.starts_with("--") {
         true => {
             let run = format!("assay run experiments/{study} --url testbed:postgres {command}");
@@ -222,7 +222,7 @@ fn complaint(place: &Place, study: &str, command: &str) -> Option<String> {
 
 #[test]
 fn every_command_of_a_readme_can_be_run() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut number = 0;
     for Study { name, .. } in STUDIES {
         for command in commands(&readme(name)) {
@@ -236,7 +236,7 @@ fn every_command_of_a_readme_can_be_run() {
 
 #[test]
 fn command_that_cannot_be_run_is_noticed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let page = "Run `assay run experiments/tls --url\ntestbed:postgres`, or `--set rows=1k`:\n\n\
                 \x20   assay run experiments/tls --cpus 1 --spin \\\n\
                 \x20       --url testbed:mariadb\n\n```sh\n\
@@ -275,7 +275,7 @@ fn shortest_question_in_the_readme_is_the_file() {
 /// Runs a tiny version of a study, and returns the answer. If the machine is too busy, the answer
 /// may not be valid.
 fn run(study: &str, file: &str, database: &str, options: &[&str]) -> Value {
-    let place = Place::new();
+    let place = TestFolder::new();
     copy(&place, study);
     let url = format!("testbed:{database}");
     let line = ["run", file, "--url", &url, "--quiet", "--json", "--out", "r.assay"];
@@ -286,10 +286,10 @@ fn run(study: &str, file: &str, database: &str, options: &[&str]) -> Value {
 
 /// Repeats a search from its record, and returns the outcome and its reason.
 #[track_caller]
-fn repeated(place: &Place, options: &[&str], code: i32) -> [Value; 2] {
+fn repeated(place: &TestFolder, options: &[&str], code: i32) -> [Value; 2] {
     let line = ["repeat", "r.assay", "--seed", "2", "--out", "again.assay", "--quiet", "--json"];
     let document = place.assay(&[&line[..], options].concat()).expect(code).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     let repetition = &document["repetition"];
     assert_eq!(repetition["outcome"], repetition["capacity"]["outcome"], "{repetition:#}");
     fs::remove_file(place.at("again.assay")).unwrap();
@@ -300,7 +300,7 @@ fn repeated(place: &Place, options: &[&str], code: i32) -> [Value; 2] {
 /// that take 2 ms for each of the three statements.
 #[test]
 fn answer_of_the_capacity_study_is_repeated_from_its_record() {
-    let place = Place::new();
+    let place = TestFolder::new();
     copy(&place, "capacity");
     let url = "sim:mmc?service=2ms&servers=4";
     let line = ["run", "experiment.ini", "--virtual", "--url", url, "--out", "r.assay", "--quiet"];
@@ -404,7 +404,7 @@ fn arrival_study_runs() {
 /// statements of 2.5 ms each, sixteen workers complete at most 2,133 payments per second.
 #[test]
 fn capacity_study_finds_the_capacity_of_its_workers() {
-    let place = Place::new();
+    let place = TestFolder::new();
     copy(&place, "capacity");
     let url = "sim:mmc?service=2500us&servers=16";
     let line = ["run", "experiment.ini", "--url", url, "--virtual", "--quiet", "--json"];

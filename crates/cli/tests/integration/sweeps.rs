@@ -9,15 +9,15 @@ use sim::{Config, Service};
 use testbed::wire_server::{Simulation, WireServer};
 use testbed::{Direction, Kind, Relay};
 
-use crate::example::assert_keeps_to;
+use crate::example::assert_matches_schema;
 use crate::experiment_faults::without_notes;
-use crate::support::{CommandResult, Place, Running, number, wait_until};
+use crate::support::{CommandResult, Running, TestFolder, number, wait_until};
 
 /// A server whose throughput has its peak at √((1 − 0.02)/0.004) = 15.7 clients.
 const USL: &str = "sim:usl?service=1ms&contention=0.02&coherency=0.004";
 
-fn place(workload: &str, experiment: &str) -> Place {
-    let place = Place::new();
+fn place(workload: &str, experiment: &str) -> TestFolder {
+    let place = TestFolder::new();
     place.write("read.ini", workload);
     let question = "[question]\nask = How many clients are best?\nworkload = read.ini\n";
     place.write("sweep.ini", format!("{question}{experiment}"));
@@ -28,14 +28,14 @@ fn closed(url: &str) -> String {
     format!("url = {url}\nduration = 5s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n")
 }
 
-fn run(place: &Place, more: &[&str]) -> CommandResult {
+fn run(place: &TestFolder, more: &[&str]) -> CommandResult {
     let args = ["run", "sweep.ini", "--virtual", "--out", "r.assay"];
     place.assay(&[&args, more].concat())
 }
 
 fn document(ran: CommandResult) -> Value {
     let document = ran.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     document
 }
 
@@ -87,7 +87,7 @@ fn gain_of_the_best_point_is_over_the_next_best_one() {
     let [low, high] = [0, 1].map(|end| gain["interval_percent"][end].as_f64().unwrap());
     let change = gain["change_percent"].as_f64().unwrap();
     assert!(low < change && change < high && low < 20.7 && 20.7 < high, "{gain}");
-    let answer = place.assay(&["report", "r.assay"]).expect(0).said();
+    let answer = place.assay(&["report", "r.assay"]).expect(0).stdout_line();
     let words = " % above concurrency(read) = 8, the next best (95 % CI ";
     assert!(answer.contains(words), "{answer}");
 }
@@ -249,10 +249,10 @@ fn resumed_sweep_has_the_answer_of_an_uninterrupted_one() {
     let place = place(text, "[sweep]\nvary = concurrency(read): 1, 2, 3\n");
     let whole = without_notes(&run(&place, &["--full"]).expect(0).stdout);
     let args = ["run", "sweep.ini", "--virtual", "--out", "part.assay"];
-    let mut running = place.start_in_step(&args);
-    running.says("run 2 of at most 9");
+    let mut running = place.start_in_lockstep(&args);
+    running.wait_for_line("run 2 of at most 9");
     running.signal(Signal::SIGINT);
-    let ended = running.ends();
+    let ended = running.wait_for_end();
     assert_eq!(ended.code, 130, "{}", ended.stderr);
     assert!(ended.stdout.contains("\nNo answer: the experiment was interrupted"));
     let resumed = ["run", "sweep.ini", "--virtual", "--full", "--resume", "part.assay"];
@@ -288,7 +288,7 @@ fn slow_server() -> WireServer {
 }
 
 #[test]
-fn second_node_doubles_what_one_at_a_time_can_do() {
+fn second_node_doubles_the_throughput_of_serial_servers() {
     let (one, two) = (slow_server(), slow_server());
     let url = format!("postgres://ann@{},{}/shop", one.address(), two.address());
     let text = "duration = 600ms\n[read]\nquery = select 1\nconcurrency = 4\n";
@@ -327,13 +327,13 @@ impl SecondHost {
 
     /// Cuts the host off for a while in the next run on two hosts.
     fn is_lost_in_a_run(&self, run: &mut Running) {
-        run.says(", nodes = 2");
+        run.wait_for_line(", nodes = 2");
         let before = self.relay.passed(Direction::ToServer);
         // The connections to the host are open, and requests pass.
         wait_until("requests", || self.relay.passed(Direction::ToServer) > before + 4_000);
         self.relay.refuse();
         self.relay.cut();
-        run.listen(Nanos::from_millis(200));
+        run.read_stderr_for(Nanos::from_millis(200));
         self.relay.accept();
     }
 }
@@ -349,7 +349,7 @@ fn run_that_lost_a_node_for_a_while_is_repeated() {
     let place = place(FOUR_CLIENTS, sweep);
     let mut run = place.start(&["run", "sweep.ini", "--out", "r.assay", "--url", &second.url]);
     second.is_lost_in_a_run(&mut run);
-    let ran = run.ends();
+    let ran = run.wait_for_end();
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     let at = second.relay.address().to_string();
     let why =
@@ -376,14 +376,14 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     let place = place(FOUR_CLIENTS, sweep);
     let mut run = place.start(&["run", "sweep.ini", "--out", "r.assay", "--url", &second.url]);
     (0..3).for_each(|_| second.is_lost_in_a_run(&mut run));
-    let ran = run.ends();
+    let ran = run.wait_for_end();
     let document = document(place.assay(&["report", "r.assay", "--json"]));
     let lost = point(&document, "workload", "2");
     assert_eq!((&lost["verdict"], &lost["runs"]), (&"INVALID".into(), &1.into()), "{lost:#}");
     assert_ne!(document["best"]["value"], "2", "{document:#}");
     let excluded = document["best"]["excluded"].as_array().unwrap();
     assert!(excluded.iter().any(|point| point["value"] == "2"), "{document:#}");
-    let said = ran.said();
+    let said = ran.stdout_line();
     let words = format!("{} of the target refuses connections", second.relay.address());
     for words in ["worst in run ", &words, "the run had fewer servers than its point"] {
         assert!(said.contains(words), "{words}: {}", ran.stdout);
@@ -392,7 +392,7 @@ fn point_that_loses_a_node_in_every_attempt_is_invalid_and_never_the_best() {
     let number = number(&place.at("r.assay"), "select max(run) from run where point = '2'");
     let report = place.assay(&["report", "r.assay", "--run", &number.to_string()]).expect(3);
     assert!(
-        report.said().contains("the run had fewer servers than its point"),
+        report.stdout_line().contains("the run had fewer servers than its point"),
         "{}",
         report.stdout
     );
@@ -514,7 +514,7 @@ fn point_at_which_no_virtual_time_passes_is_named() {
 
 /// Zero clients count as no setting, and a closed job without one has one client.
 #[test]
-fn zero_clients_are_one_in_the_models() {
+fn zero_clients_count_as_one_in_the_models() {
     let experiment = "[sweep]\nvary = concurrency(read): 0, 2..64 x2\n";
     let place = place(&closed(USL), experiment);
     let ran = run(&place, &["--quiet"]).expect(0);

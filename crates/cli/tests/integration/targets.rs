@@ -1,6 +1,6 @@
 //! Tests of jobs in one run that use different targets.
 
-use crate::support::{Place, assert_balanced, job, number};
+use crate::support::{TestFolder, assert_balanced, job, number};
 
 const TWO: &str = "\
 duration = 1s
@@ -19,7 +19,7 @@ rate = 50
 
 #[test]
 fn one_run_uses_sqlite_and_a_simulated_server() {
-    let place = Place::with(TWO);
+    let place = TestFolder::with(TWO);
     let run = ["run", "w.ini", "--url", "sqlite:m.db", "--out", "r.assay", "--json", "--quiet"];
     let summary = place.assay(&run).json();
     assert_balanced(&summary);
@@ -45,7 +45,7 @@ fn one_run_uses_sqlite_and_a_simulated_server() {
 
 #[test]
 fn unused_main_target_is_neither_created_nor_recorded() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 10s\n[target a]\nurl = sim:mm1\n[target b]\n\
          url = sim:md1?service=2ms&servers=unlimited\n\
          [one]\ntarget = a\nquery = select 1\nrate = 50\n\
@@ -61,7 +61,7 @@ fn unused_main_target_is_neither_created_nor_recorded() {
     let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(!text.contains("sqlite") && text.contains("target a  sim:mm1"), "{text}");
 
-    let idle = place.virtually("sqlite:m.db", &["--quiet"]);
+    let idle = place.run_virtually("sqlite:m.db", &["--quiet"]);
     assert!(
         idle.stderr.contains("warning: no job uses the target of the command line"),
         "{}",
@@ -72,10 +72,11 @@ fn unused_main_target_is_neither_created_nor_recorded() {
 
 #[test]
 fn virtual_time_demands_that_all_targets_are_simulated() {
-    let place = Place::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", "sqlite:c.db"));
-    let ran = place.virtually("sim:mm1", &[]);
+    let place =
+        TestFolder::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", "sqlite:c.db"));
+    let ran = place.run_virtually("sim:mm1", &[]);
     ran.refuses(&["w.ini: [target model] is not a simulated server", "leave out --virtual"]);
-    place.virtually("sqlite:m.db", &[]).refuses(&["--url sim:mm1"]);
+    place.run_virtually("sqlite:m.db", &[]).refuses(&["--url sim:mm1"]);
     assert_eq!(place.names(), ["w.ini"]);
 }
 
@@ -86,7 +87,7 @@ fn errors_of_a_named_target_contain_its_name() {
         ("sqlite:?jurnal=wal", "did you mean `journal`?"),
         ("mysql://ann:hunter2@h/d?tsl=off", "MySQL has no option `tsl`; did you mean `tls`?"),
     ] {
-        let place = Place::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", url));
+        let place = TestFolder::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", url));
         for command in ["run", "check"] {
             let ran = place.assay(&[command, "w.ini", "--url", "sqlite:m.db"]);
             assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
@@ -98,7 +99,7 @@ fn errors_of_a_named_target_contain_its_name() {
 
 #[test]
 fn a_target_that_cannot_be_reached_is_found_before_anything_is_changed() {
-    let place = Place::with(
+    let place = TestFolder::with(
         &TWO.replace("sim:mm1?service=20ms&servers=unlimited", "sqlite:no/such/folder/c.db"),
     );
     let ran = place.assay(&["run", "w.ini", "--url", "sim:mm1", "--out", "r.assay"]).expect(4);
@@ -108,11 +109,11 @@ fn a_target_that_cannot_be_reached_is_found_before_anything_is_changed() {
 
 #[test]
 fn lost_target_is_reported_by_name() {
-    let place = Place::with(
+    let place = TestFolder::with(
         &TWO.replace("duration = 1s", "duration = 10s")
             .replace("sim:mm1?service=20ms&servers=unlimited", "sim:mm1?outage=5s..60s"),
     );
-    let summary = place.virtually("sim:mm1", &["--quiet"]).expect(4).json();
+    let summary = place.run_virtually("sim:mm1", &["--quiet"]).expect(4).json();
     assert_eq!(summary["run"]["ended"], "target-lost");
     assert_eq!(summary["run"]["ended_because"], "[target model] refuses connections");
     assert_eq!(job(&summary, "write")["errors"], 0);
@@ -126,7 +127,7 @@ fn socket_together_with_a_host_is_refused_by_every_command() {
     let words = ["`socket=/run/s` and the host `127.0.0.1:9` exclude each other", "leave out one"];
     for scheme in ["postgres", "mysql"] {
         let url = format!("{scheme}://ann@127.0.0.1:9/shop?socket=/run/s");
-        let place = Place::with("[a]\nquery = select 1\ncount = 1\n");
+        let place = TestFolder::with("[a]\nquery = select 1\ncount = 1\n");
         for command in ["check", "run", "load"] {
             place.assay(&[command, "w.ini", "--url", &url]).refuses(&words);
         }

@@ -8,7 +8,7 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{CommandResult, MM1, Place};
+use crate::support::{CommandResult, MM1, TestFolder};
 
 /// The terminal output of a run, and its result.
 pub(crate) struct Shown {
@@ -75,7 +75,7 @@ const READ: &str = "duration = 1m\n[read]\nquery = select 1\nrate = 100\n";
 
 #[test]
 fn the_live_view_draws_and_cleans_up() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let mut command = place.command(&["run", "w.ini", "--url", MM1, "--out", "r.assay"]);
     let shown = until_seen(&mut command, &["achieved/s"]);
     let screen = &shown.screen;
@@ -99,7 +99,7 @@ fn the_live_view_draws_and_cleans_up() {
 
 #[test]
 fn full_answer_fits_the_terminal_and_a_pipe_gets_a_hundred_columns() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let run = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
     place.assay(&run).expect(0);
     let report = ["report", "r.assay", "--full"];
@@ -117,7 +117,7 @@ fn full_answer_fits_the_terminal_and_a_pipe_gets_a_hundred_columns() {
 
 #[test]
 fn last_screen_of_an_answer_has_verdict_limiter_and_result() {
-    let place = Place::with(&format!("{READ}slo = p99 < 1s\n"));
+    let place = TestFolder::with(&format!("{READ}slo = p99 < 1s\n"));
     let run = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
     place.assay(&run).expect(0);
     let report = ["report", "r.assay"];
@@ -141,7 +141,7 @@ fn last_screen_of_an_answer_has_verdict_limiter_and_result() {
 
 #[test]
 fn the_live_view_says_that_the_run_is_ending_and_how_to_end_it_at_once() {
-    let place = Place::with("duration = 1m\n[read]\nquery = select 1\nconcurrency = 2\n");
+    let place = TestFolder::with("duration = 1m\n[read]\nquery = select 1\nconcurrency = 2\n");
     let url = "sim:md1?service=90s";
     let mut command = place.command(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
     let words = ["achieved/s", "Ctrl-C once more ends it at once"];
@@ -153,14 +153,14 @@ fn the_live_view_says_that_the_run_is_ending_and_how_to_end_it_at_once() {
 
 #[test]
 fn quiet_run_draws_nothing() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let args = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
     assert_eq!(on_a_terminal(&mut place.command(&args)).screen, "");
 }
 
 #[test]
 fn argument_in_a_complaint_cannot_act_on_the_terminal() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let name = "a\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\nerror: forged";
     for args in [
         &["run", "w.ini", name][..],
@@ -182,7 +182,7 @@ fn argument_in_a_complaint_cannot_act_on_the_terminal() {
 
 #[test]
 fn messages_are_coloured_on_a_terminal_unless_disabled() {
-    let place = Place::with("[read]\nquery = select 1\nrat = 1\n");
+    let place = TestFolder::with("[read]\nquery = select 1\nrat = 1\n");
     let check = ["check", "w.ini"];
     let coloured = on_a_terminal(&mut place.command(&check));
     assert!(coloured.screen.contains("\u{1b}["), "{:?}", coloured.screen);

@@ -6,11 +6,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::support::{CommandResult, Place, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 /// Creates a folder `lab` with an untrusted `w.ini`, next to files that it must not touch.
-fn place(workload: &str) -> Place {
-    let place = Place::new();
+fn place(workload: &str) -> TestFolder {
+    let place = TestFolder::new();
     fs::create_dir_all(place.at("lab/sub")).unwrap();
     place.write("lab/w.ini", workload);
     place.write("victim", "kept\n");
@@ -22,7 +22,7 @@ fn place(workload: &str) -> Place {
 }
 
 /// Runs the program in the folder `lab`.
-fn assay(place: &Place, args: &[&str]) -> CommandResult {
+fn assay(place: &TestFolder, args: &[&str]) -> CommandResult {
     let mut command = place.command(args);
     CommandResult::of(command.current_dir(place.at("lab")))
 }
@@ -80,7 +80,10 @@ fn results_are_new_files_in_the_folder_of_the_record() {
     assert_eq!(fs::read_to_string(place.at("records/new.csv")).unwrap(), "x\n");
     let again = into("../records/again.assay");
     let ran = assay(&place, &again).expect(2);
-    assert!(ran.stderr.contains("the file exists: move it, or overwrite it with --allow-files"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("the file exists: move it, or overwrite it with --allow-files"),
+        "{ran:?}"
+    );
     assert_ne!(assay(&place, &[&again[..], &["--allow-files"]].concat()).code, 2);
 }
 
@@ -143,7 +146,7 @@ fn pipe_in_place_of_a_file_is_refused_without_waiting() {
         for command in [&["check", "w.ini"][..], &["run", "w.ini", "--quiet"]] {
             let mut command = place.command(command);
             let run = Running::of(command.current_dir(place.at("lab")));
-            let ran = run.ends().expect(2);
+            let ran = run.wait_for_end().expect(2);
             let is_named = ["pipe in place of a file", "not an SQLite database"]
                 .iter()
                 .any(|words| ran.stderr.contains(words));
@@ -274,7 +277,7 @@ fn ssh_gets_no_secret() {
 }
 
 #[test]
-fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
+fn server_named_by_the_file_does_not_receive_the_password_for_any_host() {
     let place = place("url = postgres://ann@db.example/shop\n[a]\nquery = select 1\ncount = 1\n");
     let mut command = place.command(&RUN);
     command.current_dir(place.at("lab")).env("ASSAY_PASSWORD", "hunter2");
@@ -286,7 +289,7 @@ fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
 }
 
 #[test]
-fn server_that_the_file_names_is_not_given_the_password_of_a_file_for_any_host() {
+fn server_named_by_the_file_does_not_receive_a_password_file_entry_for_any_host() {
     let job = "[a]\nquery = select 1\ncount = 1\n";
     for (scheme, name, text, words) in [
         ("mysql", ".my.cnf", "[client]\npassword=hunter2\n", "the URL"),

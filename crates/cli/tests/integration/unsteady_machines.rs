@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::experiment_faults::{SIMULATED, SLOWER, VIRTUAL, place};
-use crate::support::Place;
+use crate::support::TestFolder;
 
 /// An experiment of two equal arms.
 const EQUAL: &str =
@@ -13,14 +13,14 @@ const EQUAL: &str =
 /// Experiments on a simulated machine: one with equal arms, and one whose second arm has a service
 /// time that is longer by 30 %.
 struct Experiments {
-    place: Place,
+    place: TestFolder,
     equal: Value,
     slower: Value,
 }
 
 impl Experiments {
     /// Runs both experiments on a server, with this statement.
-    fn on(server: &str, statement: &str) -> Experiments {
+    fn run_on(server: &str, statement: &str) -> Experiments {
         let workload = SIMULATED.replace("sim:mm1?service=1ms", server);
         let place = place(&workload.replace("select 1", statement), EQUAL);
         let json = ["--json", "--quiet"];
@@ -35,7 +35,7 @@ impl Experiments {
     /// Checks that no change is claimed for the equal arms, and that the true change is found for
     /// the slower arm.
     #[track_caller]
-    fn assert_are_right(&self) {
+    fn assert_conclusions_are_correct(&self) {
         let same = &self.equal["comparison"][0];
         assert!(same["verdict"] != "better" && same["verdict"] != "worse", "{same}");
         let change = &self.slower["comparison"][0];
@@ -57,7 +57,7 @@ impl Experiments {
     fn assert_says(&self, record: &str, document: &Value, is_right: impl Fn(&str) -> bool) {
         let answer = document["answer"][0].as_str().unwrap();
         assert!(is_right(answer), "{answer}");
-        let text = self.place.assay(&["report", record, "--full"]).expect(0).said();
+        let text = self.place.assay(&["report", record, "--full"]).expect(0).stdout_line();
         assert!(text.starts_with(answer), "{answer}: {text}");
         assert_eq!(document["machine_changes"], json!([]));
         assert!(!text.contains("the machine "), "{text}");
@@ -68,7 +68,7 @@ impl Experiments {
     #[track_caller]
     fn assert_both_orders_occur(&self) {
         let first = "sum(position = 0 and arm = 'same')";
-        let rounds = self.of_throughputs(first);
+        let rounds = self.query_throughputs(first);
         assert!((2.0..=10.0).contains(&rounds), "same runs first in {rounds} of 12 rounds");
     }
 
@@ -97,7 +97,7 @@ impl Experiments {
     }
 
     /// Returns the value of an SQL expression over the throughputs of the equal arms.
-    fn of_throughputs(&self, what: &str) -> f64 {
+    fn query_throughputs(&self, what: &str) -> f64 {
         let record = Connection::open(self.place.at("r.assay")).unwrap();
         let query =
             format!("select {what} from figure join run using (run) where metric = 'throughput'");
@@ -110,12 +110,12 @@ impl Experiments {
 /// groups.
 #[test]
 fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
-    let experiments = Experiments::on("sim:mm1?service=1ms&drift=0.2", "select 1");
-    experiments.assert_are_right();
+    let experiments = Experiments::run_on("sim:mm1?service=1ms&drift=0.2", "select 1");
+    experiments.assert_conclusions_are_correct();
     experiments.assert_both_orders_occur();
     experiments.assert_pairs_exclude_the_drift();
     // The drift has an effect: the runs of one arm differ by more than the noise of 2 seconds.
-    let spread = experiments.of_throughputs("max(value) / min(value)");
+    let spread = experiments.query_throughputs("max(value) / min(value)");
     assert!(spread > 1.2, "{spread}");
 }
 
@@ -126,11 +126,12 @@ fn drift_of_the_machine_is_not_a_difference_between_the_arms() {
 fn machine_that_becomes_ever_slower_is_not_a_difference_between_the_arms() {
     for statement in ["select 1", "insert into t values (1)"] {
         let server = "sim:md1?service=1ms&noise=0.005&trend=0.04";
-        let experiments = Experiments::on(server, statement);
-        experiments.assert_are_right();
+        let experiments = Experiments::run_on(server, statement);
+        experiments.assert_conclusions_are_correct();
         // Each round is slower than the one before.
         let in_round = |round: u32, of: &str| {
-            experiments.of_throughputs(&format!("{of}(case when round = {round} then value end)"))
+            let sql = format!("{of}(case when round = {round} then value end)");
+            experiments.query_throughputs(&sql)
         };
         for round in 1..12 {
             assert!(in_round(round - 1, "min") > in_round(round, "max"), "{round}");

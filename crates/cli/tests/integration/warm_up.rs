@@ -1,6 +1,6 @@
 //! Tests of `warmup = auto`: the end of the warm-up is detected after the run.
 
-use crate::support::{Place, check};
+use crate::support::{TestFolder, check};
 
 const AUTO: &str = "duration = 120s\nwarmup = auto\n[read]\nquery = select 1\nrate = 500\n";
 
@@ -10,8 +10,8 @@ const COLD: &str = "sim:mmc?service=1ms&servers=unlimited&outage=0s..8s";
 
 #[test]
 fn automatic_warm_up_excludes_a_cold_start() {
-    let place = Place::with(AUTO);
-    let summary = place.virtually(COLD, &[]).json();
+    let place = TestFolder::with(AUTO);
+    let summary = place.run_virtually(COLD, &[]).json();
     let warmup_s = summary["window"]["warmup_s"].as_f64().unwrap();
     assert!((8.0..=60.0).contains(&warmup_s), "{warmup_s}");
     assert_eq!(check(&summary, "warm-up")["status"], "pass");
@@ -25,10 +25,10 @@ fn automatic_warm_up_excludes_a_cold_start() {
 }
 
 #[test]
-fn a_run_that_changes_at_its_half_was_never_steady() {
-    let place = Place::with(AUTO);
-    let ran =
-        place.virtually("sim:mmc?service=1ms&servers=unlimited&slower=0.5&slower-from=60s", &[]);
+fn run_that_changes_halfway_was_never_steady() {
+    let place = TestFolder::with(AUTO);
+    let server = "sim:mmc?service=1ms&servers=unlimited&slower=0.5&slower-from=60s";
+    let ran = place.run_virtually(server, &[]);
     let summary = ran.expect(3).json();
     let found = check(&summary, "warm-up");
     assert_eq!(found["status"], "invalid", "{found}");
@@ -37,8 +37,8 @@ fn a_run_that_changes_at_its_half_was_never_steady() {
 
 #[test]
 fn run_too_short_for_its_automatic_warm_up_is_suspect() {
-    let place = Place::with(&AUTO.replace("rate = 500", "rate = 500\ncount = 5000"));
-    let summary = place.virtually("sim:mm1?service=1ms", &[]).json();
+    let place = TestFolder::with(&AUTO.replace("rate = 500", "rate = 500\ncount = 5000"));
+    let summary = place.run_virtually("sim:mm1?service=1ms", &[]).json();
     let found = check(&summary, "warm-up");
     assert_eq!(
         (&found["status"], &summary["window"]["warmup_s"]),
@@ -48,7 +48,7 @@ fn run_too_short_for_its_automatic_warm_up_is_suspect() {
 
 #[test]
 fn exported_run_has_the_window_of_its_round() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = sim:mm1?service=1ms\nduration = 60s\nwarmup = auto\n[read]\nquery = select 1\n\
          concurrency = 2\nthink = 40ms\n",
     );

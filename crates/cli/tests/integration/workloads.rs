@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, assert_balanced, check};
+use crate::support::{CommandResult, TestFolder, assert_balanced, check};
 
 /// Options that shorten a run, by workload; the default is `--duration 1s`.
 const SHORTER: &[(&str, &str)] = &[
@@ -35,22 +35,22 @@ impl DocumentedCommand {
     }
 
     /// Returns the shortened command that the test runs.
-    fn tried(&self, name: &str, record: &str) -> Vec<String> {
-        let mut tried = self.words.clone();
+    fn test_arguments(&self, name: &str, record: &str) -> Vec<String> {
+        let mut test_arguments = self.words.clone();
         if !self.is_exact() {
             let shorter = SHORTER.iter().find(|(of, _)| *of == name);
             let shorter = shorter.map_or("--duration 1s", |(_, shorter)| shorter);
-            tried.extend(shorter.split_whitespace().map(str::to_owned));
+            test_arguments.extend(shorter.split_whitespace().map(str::to_owned));
         }
         if self.has("run") {
-            tried.extend(["--json", "--quiet", "--out", record].map(str::to_owned));
+            test_arguments.extend(["--json", "--quiet", "--out", record].map(str::to_owned));
         }
-        tried
+        test_arguments
     }
 }
 
 /// Returns the commands in a comment, such as `;     assay run hello.ini # exit code 1`.
-pub(crate) fn shown(text: &str) -> Vec<DocumentedCommand> {
+pub(crate) fn documented_commands(text: &str) -> Vec<DocumentedCommand> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
     let command = |line: &str| {
         let (command, remark) = line.split_once(" # exit code ").unwrap_or((line, "0"));
@@ -61,7 +61,7 @@ pub(crate) fn shown(text: &str) -> Vec<DocumentedCommand> {
 }
 
 /// Returns the jobs of a summary that completed no request.
-fn idle(summary: &Value) -> Vec<&str> {
+fn idle_jobs(summary: &Value) -> Vec<&str> {
     let jobs = summary["jobs"].as_array().unwrap().iter();
     let idle = jobs.filter(|job| job["completed"].as_u64().unwrap() == 0);
     idle.map(|job| job["name"].as_str().unwrap()).collect()
@@ -70,7 +70,7 @@ fn idle(summary: &Value) -> Vec<&str> {
 /// Checks the result of a run. In real time, a slow or busy machine may affect the verdict, which
 /// is not a fault of the file.
 #[track_caller]
-fn judge(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
+fn check_result(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
     let codes = if shown.is_exact() { vec![shown.code] } else { vec![shown.code, 1, 3] };
     assert!(codes.contains(&ran.code), "{name}: {shown:?} ends with {}: {}", ran.code, ran.stderr);
     assert!(!ran.stderr.contains("warning"), "{name}: {shown:?}: {}", ran.stderr);
@@ -79,7 +79,7 @@ fn judge(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
     }
     let summary = ran.json();
     assert_balanced(&summary);
-    assert_eq!(idle(&summary), [""; 0], "{name}: {shown:?}");
+    assert_eq!(idle_jobs(&summary), [""; 0], "{name}: {shown:?}");
     assert_eq!(summary["run"]["ended"], "completed", "{name}: {shown:?}");
     for exact in ["errors", "complete", "files"] {
         let status = &check(&summary, exact)["status"];
@@ -88,13 +88,13 @@ fn judge(name: &str, shown: &DocumentedCommand, ran: CommandResult) {
 }
 
 /// Returns the names of all listed workloads.
-fn names(place: &Place) -> Vec<String> {
+fn names(place: &TestFolder) -> Vec<String> {
     let list = place.assay(&["workloads"]).expect(0).stdout;
     list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
 /// Writes all workload files under their listed names; returns their names and texts.
-fn unpack(place: &Place) -> Vec<(String, String)> {
+fn unpack(place: &TestFolder) -> Vec<(String, String)> {
     let print = |name: String| {
         let text = place.assay(&["workloads", &name]).expect(0).stdout;
         let file = if name.contains('.') { name.clone() } else { format!("{name}.ini") };
@@ -107,17 +107,17 @@ fn unpack(place: &Place) -> Vec<(String, String)> {
 /// Each command of each file runs in a folder with all files.
 #[test]
 fn bundled_workloads_do_what_their_comments_say() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut runs = 0;
     let is_for_this_test = |name: &str| !name.contains('.') && !RUN_ELSEWHERE.contains(&name);
     for (name, text) in unpack(&place).iter().filter(|(name, _)| is_for_this_test(name)) {
-        let commands = shown(text);
+        let commands = documented_commands(text);
         assert!(!commands.is_empty(), "{name}: its comment says no command");
         for command in commands {
             runs += 1;
-            let tried = command.tried(name, &format!("{runs}.assay"));
-            let tried: Vec<&str> = tried.iter().map(String::as_str).collect();
-            judge(name, &command, place.assay(&tried));
+            let test_arguments = command.test_arguments(name, &format!("{runs}.assay"));
+            let test_arguments: Vec<&str> = test_arguments.iter().map(String::as_str).collect();
+            check_result(name, &command, place.assay(&test_arguments));
         }
     }
     assert!(runs >= 25, "{runs}");
@@ -128,14 +128,14 @@ fn a_workload_that_does_not_do_what_it_says_is_noticed() {
     let text =
         "; A.\n;     assay run w.ini --url 'sim:mm1?a=b' --virtual # exit code 1\nassay run\n";
     let words = ["run", "w.ini", "--url", "sim:mm1?a=b", "--virtual"].map(str::to_owned).to_vec();
-    assert_eq!(shown(text), [DocumentedCommand { words, code: 1 }]);
+    assert_eq!(documented_commands(text), [DocumentedCommand { words, code: 1 }]);
     let job = "[read]\nquery = select 1\nrate = 100\n";
     let idle = "[idle]\nquery = select 1\nevery = 10s\n";
     let is_noticed = |workload: &str, url: &str, code: i32| {
         let shown =
             DocumentedCommand { words: vec!["run".to_owned(), "--virtual".to_owned()], code };
-        let ran = Place::with(workload).virtually(url, &["--quiet"]);
-        std::panic::catch_unwind(move || judge("w", &shown, ran)).is_err()
+        let ran = TestFolder::with(workload).run_virtually(url, &["--quiet"]);
+        std::panic::catch_unwind(move || check_result("w", &shown, ran)).is_err()
     };
     let long = format!("duration = 20s\n{job}{idle}");
     let short = format!("duration = 10s\n{job}{idle}");
@@ -147,7 +147,7 @@ fn a_workload_that_does_not_do_what_it_says_is_noticed() {
 
 #[test]
 fn message_names_the_bundled_workload_of_a_missing_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for name in ["hello", "hello.ini"] {
         let help = "= help: it comes with the program: `assay workloads hello > hello.ini`";
         place.assay(&["run", name]).refuses(&[&format!("cannot read `{name}`"), help]);
@@ -159,7 +159,7 @@ fn message_names_the_bundled_workload_of_a_missing_file() {
 
 #[test]
 fn unknown_workload_suggests_the_nearest() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let near = "error: no workload `sesion` comes with the program; did you mean `session`?";
     let help = "= help: `assay workloads` lists those that do";
     place.assay(&["workloads", "sesion"]).refuses(&[near, help]);

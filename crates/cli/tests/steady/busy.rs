@@ -7,8 +7,8 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use rusqlite::Connection;
 
-use crate::alone;
-use crate::support::{Place, Running};
+use crate::reserve_machine;
+use crate::support::{Running, TestFolder};
 
 /// Restricts this thread, and the programs that it starts from now on, to one processor.
 fn use_one_processor() {
@@ -43,8 +43,8 @@ fn median(values: &[f64]) -> f64 {
 /// that the send lag does not matter.
 #[test]
 fn machine_that_becomes_busy_within_an_experiment_is_reported() {
-    let _machine = alone();
-    let place = Place::with(
+    let _machine = reserve_machine();
+    let place = TestFolder::with(
         "url = sim:md1?service=40ms\nduration = 400ms\n[read]\nquery = select 1\nconcurrency = 1\n",
     );
     let aa = "[question]\nask = ?\nworkload = w.ini\ndesign = aa\nrounds = 6\n[arm same]\n";
@@ -52,9 +52,9 @@ fn machine_that_becomes_busy_within_an_experiment_is_reported() {
     let on_one_processor = || {
         use_one_processor();
         let mut run = place.start(&["run", "aa.ini", "--out", "r.assay"]);
-        let is_halfway = run.says_or_ends("run 7 of");
+        let is_halfway = run.prints_line_before_end("run 7 of");
         let _busy = [(); 3].map(|()| busy_program());
-        (is_halfway, run.ends())
+        (is_halfway, run.wait_for_end())
     };
     let (is_halfway, ran) =
         std::thread::scope(|scope| scope.spawn(on_one_processor).join().unwrap());
@@ -67,7 +67,7 @@ fn machine_that_becomes_busy_within_an_experiment_is_reported() {
         assert!(median(after) > 1.2 * median(before), "{canaries:?}");
     }
     if !is_lost {
-        assert!(ran.said().contains("the machine became "), "{}", ran.stdout);
+        assert!(ran.stdout_line().contains("the machine became "), "{}", ran.stdout);
         let document = place.assay(&["report", "r.assay", "--json"]).expect(ran.code).json();
         let changes = document["machine_changes"].as_array().unwrap();
         let drift = changes.iter().find(|change| change["arm"].is_null()).unwrap();

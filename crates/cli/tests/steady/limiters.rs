@@ -3,18 +3,18 @@
 
 use testbed::Kind;
 
-use crate::support::{CommandResult, Place, check};
-use crate::{alone, beside_idle_ones};
+use crate::support::{CommandResult, TestFolder, check};
+use crate::{reserve_machine, share_machine};
 
 /// A `psql` that sends a statement and waits, repeatedly, in one session.
-const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 'select 1;'; \
+const SELF_THROTTLED: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 'select 1;'; \
      sleep 0.2; done) | psql -q -o /dev/null";
 
 #[test]
 fn self_throttling_program_is_detected() {
-    let _machine = beside_idle_ones();
+    let _machine = share_machine();
     let server = testbed::shared(Kind::Postgres);
-    let place = Place::new();
+    let place = TestFolder::new();
     let url = server.url().to_string();
     let mut command = place.command(&[
         "observe",
@@ -25,7 +25,7 @@ fn self_throttling_program_is_detected() {
         "--",
         "sh",
         "-c",
-        HOLDS_ITSELF_BACK,
+        SELF_THROTTLED,
     ]);
     command.env("ASSAY_PASSWORD", server.password().expose());
     command.env("PGPASSWORD", server.password().expose()).env("PGHOST", "127.0.0.1");
@@ -47,7 +47,7 @@ fn throttled(into: &str) -> String {
 
 #[test]
 fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
-    let _machine = beside_idle_ones();
+    let _machine = share_machine();
     let copy = "psql -q -c '\\copy throttled from stdin'";
     let load = "mariadb --no-defaults --local-infile=1 -h 127.0.0.1 -P \"$PORT\" -u assay assay -e \
                 \"load data local infile '/dev/stdin' into table throttled\"";
@@ -64,7 +64,7 @@ fn check_loader(kind: Kind, table: &str, loader: &str, event: &str) {
     let server = testbed::shared(kind);
     server.sql(table).unwrap();
     let (url, script) = (server.url().to_string(), throttled(loader));
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut command = place.command(&["observe", &url, "--json", "--", "sh", "-c", &script]);
     let password = server.password().expose();
     command.env("ASSAY_PASSWORD", password).env("MYSQL_PWD", password);
@@ -101,10 +101,10 @@ concurrency = 24
 
 #[test]
 fn a_hot_row_is_named_with_its_table() {
-    let _machine = alone();
+    let _machine = reserve_machine();
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let server = testbed::shared(kind);
-        let place = Place::with(HOT);
+        let place = TestFolder::with(HOT);
         let mut command =
             place.command(&["run", "w.ini", "--json", "--url", &server.url().to_string()]);
         command.env("ASSAY_PASSWORD", server.password().expose());

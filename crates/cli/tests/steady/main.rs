@@ -15,17 +15,17 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::TestFolder;
 use crate::witness::ReferenceProbe;
 
 /// Checks that may object because other programs use the machine; any other objection is a false
 /// alarm.
-const OF_THE_MACHINE: [&str; 6] =
+const MACHINE_CHECKS: [&str; 6] =
     ["stall", "processor-wait", "stolen-time", "other-programs", "send-lag", "frequency"];
 
 /// Checks that may object if other programs take the processors for a while. Other measurements
 /// must then show this, too.
-const OF_A_MACHINE_THAT_CHANGED: [&str; 2] = ["drift", "step"];
+const CHANGED_MACHINE_CHECKS: [&str; 2] = ["drift", "step"];
 
 const WARM_CACHE: &str = "\
 duration = 18s
@@ -47,31 +47,31 @@ expect-rows = 1
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Reserves the machine for one test.
-fn alone() -> RwLockWriteGuard<'static, ()> {
+fn reserve_machine() -> RwLockWriteGuard<'static, ()> {
     MACHINE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shares the machine with other tests that hardly use it.
-fn beside_idle_ones() -> RwLockReadGuard<'static, ()> {
+fn share_machine() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a file against a private server and returns the document of the run.
-fn run(place: &Place, file: &str, url: &str, arguments: &[&str]) -> Value {
+fn run(place: &TestFolder, file: &str, url: &str, arguments: &[&str]) -> Value {
     place.assay(&[&["run", file, "--url", url, "--json"], arguments].concat()).json()
 }
 
 #[test]
 fn moderate_load_on_a_warm_cache_is_valid() {
-    let _machine = alone();
-    let place = Place::with(WARM_CACHE);
+    let _machine = reserve_machine();
+    let place = TestFolder::with(WARM_CACHE);
     let witness = ReferenceProbe::begin();
     let document = run(&place, "w.ini", "testbed:postgres", &[]);
     let machine = witness.end();
     let is_of = |names: &[&str], check: &Value| names.iter().any(|name| check["name"] == *name);
     let excused = |check: &Value| {
-        is_of(&OF_THE_MACHINE, check)
-            || (machine.changed() && is_of(&OF_A_MACHINE_THAT_CHANGED, check))
+        is_of(&MACHINE_CHECKS, check)
+            || (machine.changed() && is_of(&CHANGED_MACHINE_CHECKS, check))
     };
     let checks = document["verdict"]["checks"].as_array().unwrap();
     let is_objection =
@@ -87,7 +87,7 @@ fn moderate_load_on_a_warm_cache_is_valid() {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
         assert_eq!(check["status"], "pass", "{check:#}");
     }
-    for name in OF_A_MACHINE_THAT_CHANGED {
+    for name in CHANGED_MACHINE_CHECKS {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
         assert_ne!(check["status"], "not-possible", "{check:#}");
     }
@@ -97,7 +97,7 @@ fn moderate_load_on_a_warm_cache_is_valid() {
 /// PostgreSQL uses no parallel workers, for which two processors are too few.
 #[test]
 fn clean_up_of_the_mixed_study_is_reported_as_the_cause() {
-    let _machine = alone();
+    let _machine = reserve_machine();
     let urls = ["testbed:postgres?server.max_parallel_workers_per_gather=0", "testbed:mariadb"];
     let failed = std::thread::scope(|scope| {
         let studies = urls.map(|url| scope.spawn(|| check_clean_up(url)));
@@ -112,7 +112,7 @@ fn check_clean_up(url: &str) {
     const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");
     const MOST_RUNS: usize = 3;
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
-    let place = Place::new();
+    let place = TestFolder::new();
     // Other programs on the machine may hide an effect, because their noise correlates neighbouring
     // seconds, but they never cause a false one: an effect of another cause fails at once.
     let runs = (0..MOST_RUNS).map(|_| run(&place, STUDY, url, &SHORT));

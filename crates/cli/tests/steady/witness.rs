@@ -10,14 +10,14 @@ use std::time::Duration;
 use base::{Clock, Monotonic, Nanos};
 
 /// Interval between two round trips, the same as in the job of the run.
-const BETWEEN: Nanos = Nanos(3_333_000);
+const ROUND_TRIP_INTERVAL: Nanos = Nanos(3_333_000);
 
 /// Number of round trips per span of five seconds.
-const SPAN: usize = 1500;
+const SPAN_ROUND_TRIPS: usize = 1500;
 
 /// Maximum ratio of the medians of two spans on an undisturbed machine; also the limit of the check
 /// `drift`.
-const STEADY: f64 = 1.05;
+const MAX_STEADY_RATIO: f64 = 1.05;
 
 /// A probe that is independent of the database and of the run.
 pub(crate) struct ReferenceProbe {
@@ -48,7 +48,7 @@ impl ReferenceProbe {
     pub(crate) fn end(self) -> Machine {
         self.over.send(()).unwrap();
         let mut times = self.asks.join().unwrap();
-        let medians = times.chunks_exact_mut(SPAN).map(median).collect();
+        let medians = times.chunks_exact_mut(SPAN_ROUND_TRIPS).map(median).collect();
         Machine { medians }
     }
 }
@@ -60,7 +60,9 @@ impl Machine {
         let greatest = self.medians.iter().max();
         least
             .zip(greatest)
-            .is_some_and(|(least, greatest)| greatest.as_secs_f64() > STEADY * least.as_secs_f64())
+            .is_some_and(|(least, greatest)| {
+                greatest.as_secs_f64() > MAX_STEADY_RATIO * least.as_secs_f64()
+            })
     }
 }
 
@@ -84,7 +86,7 @@ fn ask(mut end: TcpStream, over: &Receiver<()>) -> Vec<Nanos> {
         end.read_exact(&mut byte).unwrap();
         let time = Monotonic.now().since(sent);
         times.push(time);
-        let pause = BETWEEN.0.saturating_sub(time.0);
+        let pause = ROUND_TRIP_INTERVAL.0.saturating_sub(time.0);
         if over.recv_timeout(Duration::from_nanos(pause)) != Err(RecvTimeoutError::Timeout) {
             return times;
         }

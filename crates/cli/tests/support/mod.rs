@@ -18,50 +18,50 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Longest time to wait before a test fails: far longer than any step takes on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Interval between two attempts to find something that is not announced. The processor is free for
 /// other programs meanwhile.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Calls `look` until it finds something, and returns that; `what` describes it in the message of a
+/// Calls `poll` until it finds something, and returns that; `what` describes it in the message of a
 /// failure.
 #[track_caller]
-pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let began = Monotonic.now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return found;
         }
         let waited = Monotonic.now().since(began).as_secs_f64();
-        assert!(waited < PATIENCE.as_secs_f64(), "not found in time: {what}");
-        std::thread::park_timeout(BETWEEN_LOOKS);
+        assert!(waited < TIMEOUT.as_secs_f64(), "not found in time: {what}");
+        std::thread::park_timeout(POLL_INTERVAL);
     }
 }
 
 /// Waits until a condition is true; `what` describes the condition in the message of a failure.
 #[track_caller]
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    wait_for(what, || is_so().then_some(()));
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    wait_for(what, || condition().then_some(()));
 }
 
 /// A simulated M/M/1 server, whose results are known in closed form.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
 
 /// An address on which no server listens: its port is never assigned as a free port.
-pub(crate) const UNUSED: &str = "127.0.0.1:1";
+pub(crate) const UNUSED_ADDRESS: &str = "127.0.0.1:1";
 
 /// A folder that is removed when the test ends.
-pub(crate) struct Place(TempDir);
+pub(crate) struct TestFolder(TempDir);
 
-impl Place {
-    pub(crate) fn new() -> Place {
-        Place(TempDir::with_prefix("assay-test-").unwrap())
+impl TestFolder {
+    pub(crate) fn new() -> TestFolder {
+        TestFolder(TempDir::with_prefix("assay-test-").unwrap())
     }
 
     /// Creates a folder with one workload file, `w.ini`.
-    pub(crate) fn with(workload: &str) -> Place {
-        let place = Place::new();
+    pub(crate) fn with(workload: &str) -> TestFolder {
+        let place = TestFolder::new();
         place.write("w.ini", workload);
         place
     }
@@ -91,11 +91,11 @@ impl Place {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.args(args).stdin(Stdio::null()).env_remove("NO_COLOR");
-        self.holds(&mut command);
+        self.run_in_folder(&mut command);
         command
     }
 
-    /// Returns the program like [`command`](Place::command), without the right of root to read
+    /// Returns the program like [`command`](TestFolder::command), without the right of root to read
     /// files whose modes forbid it.
     pub(crate) fn command_with_ordinary_rights(&self, args: &[&str]) -> Command {
         let lost = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"];
@@ -105,13 +105,13 @@ impl Place {
         };
         command.args(lost).arg(env!("CARGO_BIN_EXE_assay")).args(args);
         command.stdin(Stdio::null()).env_remove("NO_COLOR");
-        self.holds(&mut command);
+        self.run_in_folder(&mut command);
         command
     }
 
     /// Makes a command run in this folder, with its home and state folders below it, so no test
     /// depends on the user's own calibration or index.
-    pub(crate) fn holds<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+    pub(crate) fn run_in_folder<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command
             .current_dir(self.path())
             .env("XDG_STATE_HOME", self.at("state"))
@@ -124,7 +124,7 @@ impl Place {
     }
 
     /// Runs `w.ini` in virtual time with `--json`, recorded in `r.assay`.
-    pub(crate) fn virtually(&self, url: &str, more: &[&str]) -> CommandResult {
+    pub(crate) fn run_virtually(&self, url: &str, more: &[&str]) -> CommandResult {
         let mut args = vec!["run", "w.ini", "--virtual", "--json", "--out", "r.assay"];
         args.extend(["--url", url]);
         args.extend(more);
@@ -139,7 +139,7 @@ impl Place {
     }
 
     /// Returns the JSON export of a record.
-    pub(crate) fn exported(&self, record: &str) -> Value {
+    pub(crate) fn export_json(&self, record: &str) -> Value {
         serde_json::from_str(&self.export(record, "json")).unwrap()
     }
 
@@ -148,9 +148,9 @@ impl Place {
         Running::of(&mut self.command(args))
     }
 
-    /// Starts the program [in step](Running::in_step) with the test.
-    pub(crate) fn start_in_step(&self, args: &[&str]) -> Running {
-        Running::in_step(&mut self.command(args))
+    /// Starts the program [in lockstep](Running::in_lockstep) with the test.
+    pub(crate) fn start_in_lockstep(&self, args: &[&str]) -> Running {
+        Running::in_lockstep(&mut self.command(args))
     }
 }
 
@@ -164,7 +164,7 @@ pub(crate) struct CommandResult {
 
 impl CommandResult {
     /// Returns the output on stdout as one line, with single spaces.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn stdout_line(&self) -> String {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
@@ -173,7 +173,7 @@ impl CommandResult {
     }
 
     /// Runs a program with this stdout.
-    pub(crate) fn of_to(mut command: Command, stdout: Stdio) -> CommandResult {
+    pub(crate) fn with_stdout(mut command: Command, stdout: Stdio) -> CommandResult {
         CommandResult::from(command.stdout(stdout).output().unwrap())
     }
 
@@ -218,30 +218,30 @@ pub(crate) struct Running {
     answer: Option<JoinHandle<String>>,
     lines: Receiver<String>,
     /// The lines read from stderr so far.
-    said: String,
+    stderr: String,
 }
 
 impl Running {
     pub(crate) fn of(command: &mut Command) -> Running {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = OwnedFd::from(child.stderr.take().unwrap());
-        Running::heard(child, stderr, 100_000)
+        Running::from_child(child, stderr, 100_000)
     }
 
     /// Starts a program that waits until the test has read the output on stderr. The program is at
     /// most three lines ahead of the test, even if the test is late: the pipe has room for a line,
     /// and the thread that reads it holds another.
-    pub(crate) fn in_step(command: &mut Command) -> Running {
+    pub(crate) fn in_lockstep(command: &mut Command) -> Running {
         let (stderr, end) = pipe2(OFlag::O_DIRECT | OFlag::O_CLOEXEC).unwrap();
         fcntl(&end, FcntlArg::F_SETPIPE_SZ(1)).unwrap();
         let child = command.stdout(Stdio::piped()).stderr(end).spawn().unwrap();
         // Otherwise the command would keep its end of the pipe open.
         command.stderr(Stdio::null());
-        Running::heard(child, stderr, 0)
+        Running::from_child(child, stderr, 0)
     }
 
     /// Reads a program's output, with room for some lines of stderr before the test reads them.
-    fn heard(mut child: Child, stderr: OwnedFd, room: usize) -> Running {
+    fn from_child(mut child: Child, stderr: OwnedFd, room: usize) -> Running {
         let mut stdout = child.stdout.take().unwrap();
         let answer = std::thread::spawn(move || {
             let mut text = String::new();
@@ -257,25 +257,25 @@ impl Running {
                 }
             }
         });
-        Running { child, answer: Some(answer), lines, said: String::new() }
+        Running { child, answer: Some(answer), lines, stderr: String::new() }
     }
 
     /// Waits until the program prints these words on stderr.
     #[track_caller]
-    pub(crate) fn says(&mut self, words: &str) {
-        self.says_what(words, |line| line.contains(words));
+    pub(crate) fn wait_for_line(&mut self, words: &str) {
+        self.wait_for_matching_line(words, |line| line.contains(words));
     }
 
     /// Waits for a line on stderr that satisfies `is_it`; `what` describes the line in the message
     /// of a failure.
     #[track_caller]
-    pub(crate) fn says_what(&mut self, what: &str, is_it: impl Fn(&str) -> bool) {
+    pub(crate) fn wait_for_matching_line(&mut self, what: &str, is_it: impl Fn(&str) -> bool) {
         loop {
-            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
-                panic!("`{what}` is not in: {}", self.said);
+            let Ok(line) = self.lines.recv_timeout(TIMEOUT) else {
+                panic!("`{what}` is not in: {}", self.stderr);
             };
-            self.said.push_str(&line);
-            self.said.push('\n');
+            self.stderr.push_str(&line);
+            self.stderr.push('\n');
             if is_it(&line) {
                 return;
             }
@@ -285,16 +285,18 @@ impl Running {
     /// Waits for the report of a job at this second of its run, or a later one: reports are left
     /// out when the processors are busy.
     #[track_caller]
-    pub(crate) fn reaches(&mut self, second: u64, job: &str) {
+    pub(crate) fn wait_for_second(&mut self, second: u64, job: &str) {
         let what = format!("second {second} of {job}");
-        self.says_what(&what, |line| reported(line, job).is_some_and(|at| at >= second));
+        self.wait_for_matching_line(&what, |line| {
+            reported_second(line, job).is_some_and(|at| at >= second)
+        });
     }
 
     /// Waits for these words on stderr; returns false if the program ends without them.
-    pub(crate) fn says_or_ends(&mut self, words: &str) -> bool {
-        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
-            self.said.push_str(&line);
-            self.said.push('\n');
+    pub(crate) fn prints_line_before_end(&mut self, words: &str) -> bool {
+        while let Ok(line) = self.lines.recv_timeout(TIMEOUT) {
+            self.stderr.push_str(&line);
+            self.stderr.push('\n');
             if line.contains(words) {
                 return true;
             }
@@ -303,13 +305,13 @@ impl Running {
     }
 
     /// Reads the program's output on stderr for some time.
-    pub(crate) fn listen(&mut self, span: Nanos) {
+    pub(crate) fn read_stderr_for(&mut self, span: Nanos) {
         let began = Monotonic.now();
         while let Some(left) = span.0.checked_sub(Monotonic.now().since(began).0) {
             match self.lines.recv_timeout(Duration::from_nanos(left)) {
                 Ok(line) => {
-                    self.said.push_str(&line);
-                    self.said.push('\n');
+                    self.stderr.push_str(&line);
+                    self.stderr.push('\n');
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -319,14 +321,14 @@ impl Running {
 
     /// Stops the program half of the time until it ends, which delays everything that it does.
     #[track_caller]
-    pub(crate) fn ends_stuttering(mut self) -> CommandResult {
+    pub(crate) fn wait_for_end_with_pauses(mut self) -> CommandResult {
         while self.is_running() {
             self.signal(Signal::SIGSTOP);
-            self.listen(Nanos::from_millis(150));
+            self.read_stderr_for(Nanos::from_millis(150));
             self.signal(Signal::SIGCONT);
-            self.listen(Nanos::from_millis(150));
+            self.read_stderr_for(Nanos::from_millis(150));
         }
-        self.ends()
+        self.wait_for_end()
     }
 
     /// Returns true if the program has not ended.
@@ -346,20 +348,20 @@ impl Running {
 
     /// Waits for the end of the program.
     #[track_caller]
-    pub(crate) fn ends(mut self) -> CommandResult {
+    pub(crate) fn wait_for_end(mut self) -> CommandResult {
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(TIMEOUT) {
                 Ok(line) => {
-                    self.said.push_str(&line);
-                    self.said.push('\n');
+                    self.stderr.push_str(&line);
+                    self.stderr.push('\n');
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {}", self.said),
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {}", self.stderr),
             }
         }
         let status = self.child.wait().unwrap();
         let stdout = self.answer.take().unwrap().join().unwrap();
-        let stderr = std::mem::take(&mut self.said);
+        let stderr = std::mem::take(&mut self.stderr);
         CommandResult { code: status.code().unwrap_or(-1), stdout, stderr }
     }
 }
@@ -415,7 +417,7 @@ pub(crate) fn ended_runs(stderr: &str) -> Vec<i64> {
 }
 
 /// Returns the second of the run in a line of progress, if the line is about this job.
-fn reported(line: &str, job: &str) -> Option<u64> {
+fn reported_second(line: &str, job: &str) -> Option<u64> {
     let (clock, report) = line.split_once(' ')?;
     let (minutes, seconds) = clock.split_once(':')?;
     report.strip_prefix(job)?.strip_prefix(':')?;
@@ -423,7 +425,7 @@ fn reported(line: &str, job: &str) -> Option<u64> {
 }
 
 /// Returns the number after a name in a line of progress.
-pub(crate) fn shown(line: &str, name: &str) -> Option<f64> {
+pub(crate) fn number_after(line: &str, name: &str) -> Option<f64> {
     let (_, after) = line.split_once(name)?;
     after.split_whitespace().next()?.replace(',', "").parse().ok()
 }

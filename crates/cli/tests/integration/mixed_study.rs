@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, assert_balanced, job, number};
-use crate::workloads::shown;
+use crate::support::{CommandResult, TestFolder, assert_balanced, job, number};
+use crate::workloads::documented_commands;
 
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
@@ -29,7 +29,7 @@ fn changed(text: &str, words: &[(&str, &str)]) -> String {
 /// Checks the run of a study against its table: every completed insert added a row, and the
 /// clean-ups deleted loaded rows. Returns the numbers of inserts and clean-ups.
 #[track_caller]
-fn judge(place: &Place, ran: &CommandResult, summary: &Value) -> [u64; 2] {
+fn judge(place: &TestFolder, ran: &CommandResult, summary: &Value) -> [u64; 2] {
     // On a busy machine the verdict may be INVALID, but the same statements are sent.
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     assert_balanced(summary);
@@ -50,7 +50,7 @@ fn judge(place: &Place, ran: &CommandResult, summary: &Value) -> [u64; 2] {
 
 #[test]
 fn mixed_study_sends_exactly_its_statements() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("mixed.ini", changed(MIXED, &[]));
     let shorter = ["quarter=1s", "rows=2k", "life=200ms", "pause=10ms"];
     let shorter = shorter.iter().flat_map(|set| ["--set", set]);
@@ -65,10 +65,10 @@ fn mixed_study_sends_exactly_its_statements() {
 
 #[test]
 fn mixed_study_of_dbbench_sends_exactly_its_statements() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let shorter = [("duration=40s", "duration=3s"), ("rate=0.1\n", "rate=1\n"), ("99999", "1999")];
     place.write("mixed-dbbench.ini", changed(DBBENCH, &shorter));
-    let [command] = &shown(DBBENCH)[..] else { panic!("one command") };
+    let [command] = &documented_commands(DBBENCH)[..] else { panic!("one command") };
     let (name, flags) = command.words.split_first().unwrap();
     let [_, options] = DATABASE.split('?').collect::<Vec<_>>()[..] else { panic!("{DATABASE}") };
     let more = ["--database", "t.db", "--params", options, "--query-stats-file", "each.csv"];
@@ -90,7 +90,7 @@ fn mixed_study_of_dbbench_sends_exactly_its_statements() {
 /// end.
 #[test]
 fn mixed_study_of_dbbench_runs_without_dbbench_mode() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("mixed-dbbench.ini", changed(DBBENCH, &[("99999", "1999")]));
     let args = ["run", "mixed-dbbench.ini", "--duration", "1s", "--url", DATABASE, "--json"];
     let ran = place.assay(&[&args[..], &["--quiet", "--out", "r.assay"]].concat());
@@ -101,7 +101,7 @@ fn mixed_study_of_dbbench_runs_without_dbbench_mode() {
 
 /// Returns the number of rows of the study that will be older than the retention time in this many
 /// seconds.
-fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
+fn expired(place: &TestFolder, database: &str, seconds: i64) -> i64 {
     let bound = format!("datetime('now', '-3600 seconds', '{seconds} seconds')");
     let sql = format!("select count(*) from t where insert_date < {bound}");
     number(&place.at(database), &sql)
@@ -109,7 +109,7 @@ fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
 
 #[test]
 fn each_clean_up_of_the_mixed_study_deletes_half_of_the_table() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for (name, seconds, text) in [("mixed.ini", 12, MIXED), ("mixed-dbbench.ini", 10, DBBENCH)] {
         place.write(name, text);
         assert_eq!(place.assay(&["check", name]).expect(0).stderr, "");

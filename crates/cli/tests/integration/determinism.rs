@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{CommandResult, Place, Running};
+use crate::support::{CommandResult, Running, TestFolder};
 
 /// A workload with every kind of event: queues, errors, retries, timeouts, rejections.
 const LIVELY: &str = "\
@@ -38,23 +38,23 @@ fn answered(ran: CommandResult) {
     ran.expect(3);
 }
 
-fn run(place: &Place, record: &str, more: &[&str]) {
+fn run(place: &TestFolder, record: &str, more: &[&str]) {
     let mut args = vec!["run", "w.ini", "--virtual", "--url", SERVER, "--out", record];
     args.extend(more);
     answered(place.assay(&args));
 }
 
-fn exports(place: &Place, record: &str) -> Vec<String> {
+fn exports(place: &TestFolder, record: &str) -> Vec<String> {
     FORMATS.iter().map(|format| place.export(record, format)).collect()
 }
 
 #[test]
-fn invariant_4_two_runs_with_one_seed_export_the_same_bytes_wherever_they_lie() {
-    let (here, there) = (Place::with(LIVELY), Place::with(LIVELY));
+fn invariant_4_two_runs_with_one_seed_export_the_same_bytes_in_any_folder() {
+    let (here, there) = (TestFolder::with(LIVELY), TestFolder::with(LIVELY));
     run(&here, "r.assay", &[]);
     // Another folder, another name, an absolute path of the file, and a later time.
     let file = there.at("w.ini");
-    let there_too = Place::new();
+    let there_too = TestFolder::new();
     let args = ["run", file.to_str().unwrap(), "--virtual", "--url", SERVER, "--out"];
     let record = there_too.at("another-name.assay");
     answered(there_too.assay(&[&args[..], &[record.to_str().unwrap()]].concat()));
@@ -72,7 +72,7 @@ fn first_difference(ours: &str, theirs: &str) -> String {
 
 #[test]
 fn another_seed_is_another_run() {
-    let place = Place::with(LIVELY);
+    let place = TestFolder::with(LIVELY);
     run(&place, "42.assay", &["--seed", "42"]);
     run(&place, "43.assay", &["--seed", "43"]);
     let ours = intended(&place, "42.assay", &["read", "queue"]);
@@ -84,7 +84,7 @@ fn another_seed_is_another_run() {
 
 #[test]
 fn more_threads_keep_the_schedule() {
-    let place = Place::with(LIVELY);
+    let place = TestFolder::with(LIVELY);
     run(&place, "1.assay", &[]);
     run(&place, "3.assay", &["--threads", "3"]);
     let jobs = ["read", "queue", "clock"];
@@ -94,8 +94,8 @@ fn more_threads_keep_the_schedule() {
 }
 
 /// Returns the number of intended starts of each job in each second.
-fn intended(place: &Place, record: &str, jobs: &[&str]) -> Vec<(String, String, u64)> {
-    let export = place.exported(record);
+fn intended(place: &TestFolder, record: &str, jobs: &[&str]) -> Vec<(String, String, u64)> {
+    let export = place.export_json(record);
     let rows = export["intervals"].as_array().unwrap();
     let of_jobs = rows.iter().filter(|row| jobs.contains(&row["job"].as_str().unwrap()));
     let key = |row: &Value| {
@@ -107,7 +107,7 @@ fn intended(place: &Place, record: &str, jobs: &[&str]) -> Vec<(String, String, 
 
 #[test]
 fn invariant_5_display_does_not_change_the_record() {
-    let place = Place::with(LIVELY);
+    let place = TestFolder::with(LIVELY);
     run(&place, "plain.assay", &[]);
     let plain = exports(&place, "plain.assay");
     for (name, option) in [("quiet.assay", "--quiet"), ("json.assay", "--json")] {
@@ -122,7 +122,7 @@ fn invariant_5_display_does_not_change_the_record() {
     let mut args = terminal.to_vec();
     args[6] = "piped.assay";
     let mut piped = Running::of(&mut place.command(&args));
-    piped.says("running");
-    answered(piped.ends());
+    piped.wait_for_line("running");
+    answered(piped.wait_for_end());
     assert!(exports(&place, "piped.assay") == plain, "a pipe");
 }

@@ -1,14 +1,14 @@
 //! Tests of each exit code, and of the precedence if two apply.
 
-use crate::support::{MM1, Place, check};
+use crate::support::{MM1, TestFolder, check};
 
 const READ: &str = "duration = 20s\n[read]\nquery = select 1\nrate = 100\n";
 
 /// Checks exit code and verdict of a run in virtual time.
 #[track_caller]
 fn expect(workload: &str, url: &str, more: &[&str], code: i32, status: &str) {
-    let place = Place::with(workload);
-    let ran = place.virtually(url, more).expect(code);
+    let place = TestFolder::with(workload);
+    let ran = place.run_virtually(url, more).expect(code);
     let summary = ran.json();
     assert_eq!(summary["verdict"]["status"], status, "{}", ran.stdout);
     // The report of the record has the same verdict.
@@ -60,7 +60,7 @@ fn an_invalid_run_exits_with_3_even_if_it_missed_its_threshold() {
 }
 
 #[test]
-fn a_suspect_run_exits_with_0_and_with_3_where_that_is_refused() {
+fn suspect_run_exits_with_0_and_with_3_if_strict() {
     let url = "sim:mm1?errors=0.004";
     expect(READ, url, &[], 0, "SUSPECT");
     expect(READ, url, &["--strict"], 3, "SUSPECT");
@@ -81,7 +81,7 @@ fn a_target_that_is_lost_until_the_end_exits_with_4_even_if_the_run_is_invalid()
 #[test]
 fn a_target_that_cannot_be_reached_at_the_start_exits_with_4_and_an_answer() {
     for url in ["sqlite:no/such/folder/t.db", "sqlite:.", "sqlite:w.ini"] {
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let run = ["run", "w.ini", "--json", "--out", "r.assay", "--url", url];
         let ran = place.assay(&run).expect(4);
         let summary = ran.json();
@@ -103,7 +103,7 @@ fn a_target_that_cannot_be_reached_at_the_start_is_one_message_and_no_record() {
         ("sqlite:w.ini", "; name another file"),
         ("sqlite:/dev/null", "; name another file"),
     ] {
-        let place = Place::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
+        let place = TestFolder::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
         for command in ["run", "load"] {
             let args = [command, "w.ini", "--out", "r.assay", "--url", url];
             let ran = place.assay(&args).expect(4);
@@ -118,7 +118,7 @@ fn a_target_that_cannot_be_reached_at_the_start_is_one_message_and_no_record() {
 
 #[test]
 fn a_load_whose_target_cannot_be_reached_exits_with_4() {
-    let place = Place::with("[load t]\nrows = 1\ncolumns = a: row()\n");
+    let place = TestFolder::with("[load t]\nrows = 1\ncolumns = a: row()\n");
     let url = ["--url", "sqlite:no/such/folder/t.db", "--out", "r.assay", "--json"];
     let ran = place.assay(&[&["load", "w.ini"][..], &url].concat()).expect(4);
     assert_eq!(ran.json()["run"]["ended"], "target-lost");
@@ -126,7 +126,7 @@ fn a_load_whose_target_cannot_be_reached_exits_with_4() {
 
 #[test]
 fn invalid_target_is_a_usage_error() {
-    let place = Place::with(READ);
+    let place = TestFolder::with(READ);
     let run = ["run", "w.ini", "--url", "testbed:postgre"];
     place.assay(&run).refuses(&["the testbed has no `postgre`; did you mean `postgres`?"]);
     assert_eq!(place.names(), ["w.ini"]);
@@ -138,11 +138,11 @@ fn invalid_target_is_a_usage_error() {
 /// The clock of a run in virtual time jumps from event to event: if no event took time, the clock
 /// would hardly move.
 #[test]
-fn clients_that_make_no_virtual_time_pass_are_refused() {
+fn clients_that_never_advance_virtual_time_are_refused() {
     let closed = "duration = 4s\n[read]\nquery = select 1\nconcurrency = 4\n";
     let words = "virtual time does not pass: the clients of [read] do not think";
     for url in ["sim:null", "sim:mm1?service=0s"] {
-        let place = Place::with(closed);
+        let place = TestFolder::with(closed);
         let run = ["run", "w.ini", "--virtual", "--out", "r.assay", "--url", url];
         place.assay(&run).refuses(&[words, "`think` or a `rate`", "sim:mm1?service=1ms"]);
         assert_eq!(place.names(), ["w.ini"]);
@@ -150,7 +150,7 @@ fn clients_that_make_no_virtual_time_pass_are_refused() {
         place.assay(&["check", "w.ini", "--url", url]).expect(0);
         place.assay(&["check", "w.ini", "--virtual", "--url", url]).refuses(&[words]);
     }
-    let paced = Place::with(&format!("{closed}think = 10ms\n"));
+    let paced = TestFolder::with(&format!("{closed}think = 10ms\n"));
     paced.assay(&["check", "w.ini", "--virtual", "--url", "sim:null"]).expect(0);
-    paced.virtually("sim:null", &[]).expect(0);
+    paced.run_virtually("sim:null", &[]).expect(0);
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use saphyr_parser::{Event, Parser};
 
-use crate::support::{CommandResult, Place};
+use crate::support::{CommandResult, TestFolder};
 
 /// A node of a YAML document.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,8 +135,8 @@ exec "$ASSAY" "$command" "$@"
 const GIT: &str = "#!/bin/sh\n[ \"$1\" != show ] || cat bench/schema.ini\n";
 
 /// Creates a folder with the files of the page and the programs of a pipeline.
-fn bench(page: &str) -> Place {
-    let place = Place::new();
+fn bench(page: &str) -> TestFolder {
+    let place = TestFolder::new();
     for folder in ["bench", "tools", "programs"] {
         fs::create_dir(place.at(folder)).unwrap();
     }
@@ -155,12 +155,12 @@ fn bench(page: &str) -> Place {
 }
 
 /// Runs a script of a pipeline with the variables of its job.
-fn run(place: &Place, script: &str, variables: &[(String, String)]) -> CommandResult {
+fn run(place: &TestFolder, script: &str, variables: &[(String, String)]) -> CommandResult {
     let [tools, programs] = ["tools", "programs"].map(|name| place.at(name).display().to_string());
     let path = format!("{tools}:{programs}:/usr/bin:/bin");
     let mut command = Command::new("sh");
     command.args(["-e", "-c", script]);
-    place.holds(&mut command);
+    place.run_in_folder(&mut command);
     command.envs(variables.iter().cloned()).env("PATH", path);
     command.env("ASSAY", env!("CARGO_BIN_EXE_assay"));
     for file in ["GITHUB_PATH", "GITHUB_STEP_SUMMARY"] {

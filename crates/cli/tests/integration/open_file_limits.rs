@@ -5,16 +5,16 @@ use std::process::Command;
 use testbed::Kind;
 use testbed::wire_server::{Simulation, WireServer};
 
-use crate::support::{CommandResult, Place, assert_balanced, job};
+use crate::support::{CommandResult, TestFolder, assert_balanced, job};
 
 /// Returns a workload with this many clients.
-fn clients(count: u32) -> String {
+fn workload_with_clients(count: u32) -> String {
     format!("duration = 3s\n[read]\nquery = select 1\nconcurrency = {count}\nthink = 200ms\n")
 }
 
 /// Runs the program under a limit of open files, given as arguments of `ulimit`, against a server
 /// that answers at once.
-fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> CommandResult {
+fn run(place: &TestFolder, ulimit: &str, kind: Kind, more: &[&str]) -> CommandResult {
     let server = WireServer::start(Simulation::at_once(kind)).unwrap();
     let scheme = match kind {
         Kind::Postgres => "postgres",
@@ -25,24 +25,24 @@ fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> CommandResult 
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]);
     command.arg(env!("CARGO_BIN_EXE_assay")).args(args).args(more);
-    CommandResult::of(place.holds(&mut command))
+    CommandResult::of(place.run_in_folder(&mut command))
 }
 
 /// Checks that all clients got a connection.
 #[track_caller]
-fn has_all(ran: &CommandResult, place: &Place, connections: u32) {
+fn has_all(ran: &CommandResult, place: &TestFolder, connections: u32) {
     let summary = ran.json();
     assert_balanced(&summary);
     let read = job(&summary, "read");
     assert_eq!((&read["connections"], &read["errors"]), (&connections.into(), &0.into()));
-    let events = place.exported("r.assay")["events"].to_string();
+    let events = place.export_json("r.assay")["events"].to_string();
     assert!(!events.contains("files"), "{events}");
 }
 
 #[test]
 fn low_limit_of_open_files_is_raised_to_the_hard_limit() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
-        let place = Place::with(&clients(150));
+        let place = TestFolder::with(&workload_with_clients(150));
         has_all(&run(&place, "-Sn 64", kind, &[]), &place, 150);
     }
 }
@@ -50,7 +50,7 @@ fn low_limit_of_open_files_is_raised_to_the_hard_limit() {
 /// The check precedes the first connection, and no record is left.
 #[test]
 fn too_many_connections_for_the_file_limit_are_refused_with_the_needed_limit() {
-    let place = Place::with(&clients(150));
+    let place = TestFolder::with(&workload_with_clients(150));
     let ran = run(&place, "-n 64", Kind::Postgres, &["--threads", "2"]);
     let ran = ran.refuses(&["150 connections", "this process may open 64", "`ulimit -n "]);
     assert_eq!(place.names(), ["w.ini"]);
@@ -69,24 +69,24 @@ fn too_many_connections_for_the_file_limit_are_refused_with_the_needed_limit() {
 #[test]
 fn open_job_needs_files_for_its_initial_connections_only() {
     let open = "duration = 3s\n[read]\nquery = select 1\nrate = 50\n";
-    let place = Place::with(&format!("connections = 8\nmax-connections = 9\n{open}"));
+    let place = TestFolder::with(&format!("connections = 8\nmax-connections = 9\n{open}"));
     let summary = run(&place, "-n 64", Kind::Postgres, &[]).json();
     assert_balanced(&summary);
     assert!(job(&summary, "read")["connections"].as_u64() >= Some(8), "{summary}");
-    let place = Place::with(&format!("connections = 8\n{open}"));
+    let place = TestFolder::with(&format!("connections = 8\n{open}"));
     run(&place, "-n 64", Kind::Postgres, &[]).json();
-    let place = Place::with(&format!("connections = 100\n{open}"));
+    let place = TestFolder::with(&format!("connections = 100\n{open}"));
     run(&place, "-n 64", Kind::Postgres, &[]).refuses(&["100 connections", "`ulimit -n "]);
 }
 
 /// Simulated servers need no files, in any number.
 #[test]
 fn simulated_target_needs_no_open_files() {
-    let place = Place::with(&clients(1_000));
+    let place = TestFolder::with(&workload_with_clients(1_000));
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
     command.args(["run", "w.ini", "--url", "sim:mmc?service=1ms&servers=unlimited", "--json"]);
     command.args(["--quiet", "--out", "r.assay"]);
-    let ran = CommandResult::of(place.holds(&mut command));
+    let ran = CommandResult::of(place.run_in_folder(&mut command));
     has_all(&ran, &place, 1_000);
 }

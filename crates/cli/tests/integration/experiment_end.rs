@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use crate::example::assert_keeps_to;
-use crate::support::{CommandResult, Place, number};
+use crate::example::assert_matches_schema;
+use crate::support::{CommandResult, TestFolder, number};
 
 /// Largest number of times that a round is repeated.
 const MOST_REPEATS: u64 = 2;
@@ -15,15 +15,15 @@ const MOST_REPEATS: u64 = 2;
 /// printed `ran`: all of its runs were executed, and its declared metrics are compared. Returns the
 /// document of the record.
 #[track_caller]
-pub(crate) fn assert_ended(place: &Place, ran: &CommandResult, rounds: usize) -> Value {
+pub(crate) fn assert_ended(place: &TestFolder, ran: &CommandResult, rounds: usize) -> Value {
     let report = place.assay(&["report", "r.assay", "--json"]);
     assert_eq!(report.code, ran.code, "{} {} {}", report.stderr, ran.stdout, ran.stderr);
     let document = report.json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
-    if assert_made(&document, rounds) {
+    assert_matches_schema("schemas/experiment.schema.json", &document);
+    if assert_all_runs_executed(&document, rounds) {
         assert_compared(place, &document, rounds);
     }
-    let lacks_metric = declared(&document).any(|row| row["verdict"] == "not-compared");
+    let lacks_metric = declared_metrics(&document).any(|row| row["verdict"] == "not-compared");
     let is_invalid = document["verdict"] == "INVALID" || lacks_metric;
     assert_eq!(ran.code, if is_invalid { 3 } else { 0 }, "{document:#}");
     document
@@ -32,7 +32,7 @@ pub(crate) fn assert_ended(place: &Place, ran: &CommandResult, rounds: usize) ->
 /// Checks that an experiment has executed all runs of this number of rounds. Returns false if it
 /// gave up a round after the maximum number of attempts.
 #[track_caller]
-pub(crate) fn assert_made(document: &Value, rounds: usize) -> bool {
+pub(crate) fn assert_all_runs_executed(document: &Value, rounds: usize) -> bool {
     match document["state"].as_str() {
         Some("complete") => {}
         Some("instrument-failed") => {
@@ -42,7 +42,7 @@ pub(crate) fn assert_made(document: &Value, rounds: usize) -> bool {
         _ => panic!("it did not end by itself: {document:#}"),
     }
     let arms = document["arms"].as_array().unwrap().len();
-    assert_eq!(counting(document).count(), rounds * arms, "{document:#}");
+    assert_eq!(counted_runs(document).count(), rounds * arms, "{document:#}");
     let looks = document["looks"].as_array().unwrap();
     assert_eq!(looks.last().unwrap()["pairs"], rounds, "{document:#}");
     true
@@ -63,12 +63,12 @@ pub(crate) fn assert_exhausted(document: &Value) {
     assert!(last["attempt"] == MOST_REPEATS || runs.iter().any(is_other), "{document:#}");
 }
 
-fn counting(document: &Value) -> impl Iterator<Item = &Value> {
+fn counted_runs(document: &Value) -> impl Iterator<Item = &Value> {
     document["runs"].as_array().unwrap().iter().filter(|run| run["state"] == "counts")
 }
 
 /// Returns the comparisons of the declared metrics, which the answer is about.
-fn declared(document: &Value) -> impl Iterator<Item = &Value> {
+fn declared_metrics(document: &Value) -> impl Iterator<Item = &Value> {
     let rows = document["comparison"].as_array().unwrap().iter();
     rows.filter(|row| row["exploratory"] == false)
 }
@@ -76,11 +76,11 @@ fn declared(document: &Value) -> impl Iterator<Item = &Value> {
 /// Checks that every declared metric is compared, unless a run of the arm or of its baseline is
 /// INVALID or has completed nothing.
 #[track_caller]
-fn assert_compared(place: &Place, document: &Value, rounds: usize) {
-    assert!(declared(document).count() > 0, "{document:#}");
-    for row in declared(document) {
+fn assert_compared(place: &TestFolder, document: &Value, rounds: usize) {
+    assert!(declared_metrics(document).count() > 0, "{document:#}");
+    for row in declared_metrics(document) {
         let is_of_row = |run: &&Value| run["arm"] == row["arm"] || run["arm"] == row["baseline"];
-        let mut own = counting(document).filter(is_of_row);
+        let mut own = counted_runs(document).filter(is_of_row);
         let is_explained = match row["reason"].as_str() {
             None => row["pairs"] == rounds && row["change_percent"].is_number(),
             Some("runs of the arm or its baseline are INVALID") => {
@@ -94,7 +94,7 @@ fn assert_compared(place: &Place, document: &Value, rounds: usize) {
 }
 
 /// Returns true if a run that counts has completed no request.
-fn has_empty_run(place: &Place) -> bool {
+fn has_empty_run(place: &TestFolder) -> bool {
     let empty = "select count(*) from figure join run using (run) \
                  where state = 'counts' and metric = 'throughput' and value = 0";
     number(&place.at("r.assay"), empty) > 0

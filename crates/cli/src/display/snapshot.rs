@@ -7,17 +7,17 @@ use base::Nanos;
 use base::units::grouped;
 use record::{ComponentUtilization, LiveJob, LiveState};
 
+use super::formats::{clock, maybe_time, rate, time};
 use super::job_series::JobSeries;
-use super::state::{AT_ONCE, GIVING_UP, Interruption, JobTitle, Phase, State};
-use super::words::{clock, maybe_time, rate, time};
+use super::state::{AT_ONCE, CANCELLING, Interruption, JobTitle, Phase, State};
 
 /// A snapshot of the run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Picture {
+pub(super) struct DisplaySnapshot {
     /// The workload and the target.
     pub(super) title: String,
     /// The phase of the run.
-    pub(super) doing: String,
+    pub(super) activity: String,
     /// Pipes that the run waits for.
     pub(super) awaited: Vec<String>,
     /// The busiest component, if known.
@@ -59,22 +59,23 @@ pub(super) const COLUMNS: [&str; 8] =
 const FINISHING: &str =
     "ending the run: open requests are finished; Ctrl-C once more ends it at once";
 
-impl Picture {
-    pub(super) fn of(state: &State) -> Picture {
-        let (doing, progress) = doing(state);
+impl DisplaySnapshot {
+    pub(super) fn of(state: &State) -> DisplaySnapshot {
+        let (activity, progress) = activity(state);
         let latest = state.live.as_ref().and_then(LiveView::latest);
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
-        let busiest = state.live.as_ref().and_then(LiveView::busiest).map(|busy| in_words(&busy));
-        let awaited = state.awaited.iter().map(|pipe| awaiting(pipe)).collect();
+        let busiest =
+            state.live.as_ref().and_then(LiveView::busiest).map(|busy| busiest_line(&busy));
+        let awaited = state.awaited.iter().map(|pipe| waiting_line(pipe)).collect();
         let (title, series_rows) = (state.title.clone(), Vec::new());
-        Picture { title, doing, awaited, busiest, progress, rows, series_rows }
+        DisplaySnapshot { title, activity, awaited, busiest, progress, rows, series_rows }
     }
 
     /// Adds the series over time of the jobs.
-    pub(super) fn with_series(self, state: &State, all: &[JobSeries]) -> Picture {
+    pub(super) fn with_series(self, state: &State, all: &[JobSeries]) -> DisplaySnapshot {
         let jobs = state.jobs.iter().zip(all);
         let series_rows = jobs.map(|(title, series)| series_row(title, series)).collect();
-        Picture { series_rows, ..self }
+        DisplaySnapshot { series_rows, ..self }
     }
 }
 
@@ -94,19 +95,19 @@ fn series_row(title: &JobTitle, values: &JobSeries) -> SeriesRow {
 }
 
 /// Returns the line about the busiest component.
-pub(super) fn in_words(busy: &ComponentUtilization) -> String {
+pub(super) fn busiest_line(busy: &ComponentUtilization) -> String {
     format!("busiest: {}, {:.0} %", busy.name, busy.share * 100.0)
 }
 
 /// Returns the line about a pipe without a writer.
-pub(super) fn awaiting(pipe: &str) -> String {
+pub(super) fn waiting_line(pipe: &str) -> String {
     format!("waiting for a writer of the pipe `{pipe}`")
 }
 
-fn doing(state: &State) -> (String, Option<f64>) {
+fn activity(state: &State) -> (String, Option<f64>) {
     match state.ending {
         Some(Interruption::Finishing) => return (FINISHING.to_owned(), None),
-        Some(Interruption::GivingUp) => return (GIVING_UP.to_owned(), None),
+        Some(Interruption::Cancelling) => return (CANCELLING.to_owned(), None),
         Some(Interruption::AtOnce) => return (AT_ONCE.to_owned(), None),
         None => {}
     }
@@ -189,7 +190,7 @@ fn row(title: &JobTitle, job: &LiveJob) -> Row {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::display::Reports;
+    use crate::display::ReportInterval;
     use base::{Clock, Monotonic, Secrets, Stamp};
     use record::Gauge;
     use workload::Warmup;
@@ -206,10 +207,10 @@ pub(super) mod tests {
             duration: Some(Nanos::from_secs(60)),
             ends_by_itself: false,
             is_virtual: true,
-            reports: Reports::Fitting,
+            reports: ReportInterval::ByLength,
             phase: Phase::Starting,
             awaited: Vec::new(),
-            is_painted: false,
+            has_live_view: false,
             ending: None,
             live: None,
             experiment: None,
@@ -261,8 +262,8 @@ pub(super) mod tests {
             (Phase::Running { zero: Stamp::ZERO }, "warming up, 00:00 of 01:00", Some(0.0)),
             (Phase::Teardown { done: 0, of: 1 }, "teardown, statement 1 of 1", Some(0.0)),
         ] {
-            let picture = Picture::of(&State { phase, ..state() });
-            assert_eq!((picture.doing.as_str(), picture.progress), (text, progress));
+            let snapshot = DisplaySnapshot::of(&State { phase, ..state() });
+            assert_eq!((snapshot.activity.as_str(), snapshot.progress), (text, progress));
         }
     }
 
@@ -270,23 +271,24 @@ pub(super) mod tests {
     fn time_left_is_shown_in_real_time() {
         let phase = Phase::Running { zero: Monotonic.now() };
         let duration = Some(Nanos::from_secs(3_600));
-        let doing = |is_virtual| {
-            Picture::of(&State { phase: phase.clone(), duration, is_virtual, ..state() }).doing
+        let activity = |is_virtual| {
+            let state = State { phase: phase.clone(), duration, is_virtual, ..state() };
+            DisplaySnapshot::of(&state).activity
         };
-        let (real, simulated) = (doing(false), doing(true));
+        let (real, simulated) = (activity(false), activity(true));
         assert!(real.starts_with("warming up, 00:0") && real.ends_with(" left"), "{real}");
         assert_eq!(simulated, "warming up, 00:00 of 1:00:00");
     }
 
     #[test]
-    fn series_has_its_greatest_values_in_words() {
+    fn series_has_its_greatest_values_formatted() {
         let reads = JobSeries {
             achieved_per_s: [2_998.0, 3_002.4].into(),
             p99_ns: [1_400_000.0, f64::NAN].into(),
         };
         let all = [reads, JobSeries::default()];
-        let picture = Picture::of(&state()).with_series(&state(), &all);
-        let [read, transfer] = &picture.series_rows[..] else { panic!("{picture:?}") };
+        let snapshot = DisplaySnapshot::of(&state()).with_series(&state(), &all);
+        let [read, transfer] = &snapshot.series_rows[..] else { panic!("{snapshot:?}") };
         let shown = |row: &SeriesRow| row.series.each_ref().map(|it| it.greatest.clone());
         assert_eq!(
             (read.name.as_str(), shown(read)),
@@ -299,12 +301,12 @@ pub(super) mod tests {
     fn requested_end_is_shown_as_the_current_phase() {
         let phase = Phase::Running { zero: Stamp::ZERO };
         let ending = State { phase, ending: Some(Interruption::Finishing), ..state() };
-        let picture = Picture::of(&ending);
+        let snapshot = DisplaySnapshot::of(&ending);
         let expected =
             "ending the run: open requests are finished; Ctrl-C once more ends it at once";
-        assert_eq!((picture.doing.as_str(), picture.progress), (expected, None));
-        let picture = Picture::of(&State { ending: Some(Interruption::AtOnce), ..ending });
-        assert_eq!(picture.doing, "ending the run at once");
+        assert_eq!((snapshot.activity.as_str(), snapshot.progress), (expected, None));
+        let snapshot = DisplaySnapshot::of(&State { ending: Some(Interruption::AtOnce), ..ending });
+        assert_eq!(snapshot.activity, "ending the run at once");
     }
 
     #[test]

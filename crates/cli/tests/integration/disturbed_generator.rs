@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{MM1, Place, check};
+use crate::support::{MM1, TestFolder, check};
 
 /// A run that is long enough to make each planted disturbance less than a twentieth of it.
 const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
@@ -16,18 +16,18 @@ const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
 const POSTGRES: &str = "testbed:postgres";
 
 /// A process that keeps a processor busy until the test ends.
-struct Busy(Child);
+struct BusyProcess(Child);
 
-impl Busy {
-    fn on(processor: &str) -> Busy {
+impl BusyProcess {
+    fn on(processor: &str) -> BusyProcess {
         let mut command = Command::new("taskset");
         // The limit on processor time ends the process if the test is killed.
         command.args(["-c", processor, "sh", "-c", "ulimit -t 30; while :; do :; done"]);
-        Busy(command.stdout(Stdio::null()).spawn().unwrap())
+        BusyProcess(command.stdout(Stdio::null()).spawn().unwrap())
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -40,13 +40,13 @@ fn is_objection(check: &Value) -> bool {
 
 #[test]
 fn frozen_generator_is_distinguished_from_a_slow_database() {
-    let place = Place::with(&OPEN.replace("8s", "14s"));
+    let place = TestFolder::with(&OPEN.replace("8s", "14s"));
     let mut run = place.start(&["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay"]);
-    run.reaches(2, "read");
+    run.wait_for_second(2, "read");
     run.signal(Signal::SIGSTOP);
     assert!(Command::new("sleep").arg("0.4").status().unwrap().success());
     run.signal(Signal::SIGCONT);
-    let summary = run.ends().json();
+    let summary = run.wait_for_end().json();
     assert_ne!(summary["verdict"]["status"], "VALID");
     let stall = check(&summary, "stall");
     assert!(is_objection(stall), "{stall}");
@@ -59,8 +59,8 @@ fn frozen_generator_is_distinguished_from_a_slow_database() {
 
 #[test]
 fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
-    let place = Place::with(OPEN);
-    let _busy = [Busy::on("0"), Busy::on("0"), Busy::on("0")];
+    let place = TestFolder::with(OPEN);
+    let _busy = [BusyProcess::on("0"), BusyProcess::on("0"), BusyProcess::on("0")];
     let args = ["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay", "--cpus", "0"];
     let summary = place.assay(&args).json();
     assert_ne!(summary["verdict"]["status"], "VALID");
@@ -96,16 +96,16 @@ fn own_processors() -> String {
 /// The lane announces time zero and thereby starts the observers. The record, the op-log and the
 /// results are written by threads of their own.
 #[test]
-fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
-    let place = Place::with(
+fn other_threads_avoid_the_processor_of_a_bound_lane() {
+    let place = TestFolder::with(
         "duration = 1m\n[read]\nquery = select 1\nrate = 100\nquery-results-file = rows.csv\n",
     );
     let args = ["run", "w.ini", "--url", "sqlite:", "--out", "r.assay", "--cpus", "0"];
     let mut run = place.start(&[&args[..], &["--op-log", "ops.csv"]].concat());
-    run.reaches(1, "read");
+    run.wait_for_second(1, "read");
     let threads = threads(run.id());
     run.signal(Signal::SIGINT);
-    assert!(run.ends().code != 2, "{threads:?}");
+    assert!(run.wait_for_end().code != 2, "{threads:?}");
     let processors = |name: &str| -> Vec<&str> {
         let named = threads.iter().filter(|(thread, _)| thread == name);
         named.map(|(_, list)| list.as_str()).collect()
@@ -124,7 +124,7 @@ fn other_threads_leave_the_processor_of_a_bound_lane_alone() {
 /// Two workers that sleep for 10 ms can execute 200 requests per second.
 #[test]
 fn overloaded_real_server_has_no_percentiles() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "duration = 8s\ndrain = 1s\n[slow]\nquery = select pg_sleep(0.01)\nrate = 400\n\
          concurrency = 2\n",
     );
@@ -141,8 +141,8 @@ fn overloaded_real_server_has_no_percentiles() {
 
 #[test]
 fn every_check_is_in_the_document_and_has_a_place_in_the_guide() {
-    let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 200\n");
-    let summary = place.virtually(MM1, &[]).json();
+    let place = TestFolder::with("duration = 3s\n[read]\nquery = select 1\nrate = 200\n");
+    let summary = place.run_virtually(MM1, &[]).json();
     let guide = include_str!("../../../../docs/checks.md");
     let checks = summary["verdict"]["checks"].as_array().unwrap();
     assert_eq!(checks.len(), 32);

@@ -15,7 +15,7 @@ use crate::workload_file::WorkloadFile;
 use crate::workload_folder::folder_of;
 
 /// The bytes that are read at once.
-const PIECE: usize = 1 << 16;
+const CHUNK_SIZE: usize = 1 << 16;
 
 /// Reads the files of a workload: the file itself, those that were read with it, and the inputs of
 /// its jobs.
@@ -41,16 +41,17 @@ pub(crate) fn of_experiment(file: &ExperimentFile) -> Result<Vec<InputFile>, Com
 
 /// A file to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Named {
+struct FileToRead {
     path: PathBuf,
     /// True if the text of the file is never recorded.
     is_secret: bool,
 }
 
 /// Returns the inputs of the jobs of a workload.
-fn inputs(file: &WorkloadFile) -> Vec<Named> {
+fn inputs(file: &WorkloadFile) -> Vec<FileToRead> {
     let feeds = file.plan.jobs_and_parts().filter_map(|job| job.requests().feed.as_ref());
-    let named = feeds.map(|feed| Named { path: file.files.input(&feed.file), is_secret: false });
+    let named =
+        feeds.map(|feed| FileToRead { path: file.files.input(&feed.file), is_secret: false });
     named.collect()
 }
 
@@ -78,20 +79,20 @@ impl InputReader {
     }
 
     /// Returns the file of a workload and the files that were read with it.
-    fn workload_files(&self, first: &Path, parts: &[PathBuf]) -> Vec<Named> {
+    fn workload_files(&self, first: &Path, parts: &[PathBuf]) -> Vec<FileToRead> {
         let all = std::iter::once(first).chain(parts.iter().map(PathBuf::as_path));
         let is_secret = self.has_password;
-        all.map(|path| Named { path: path.to_owned(), is_secret }).collect()
+        all.map(|path| FileToRead { path: path.to_owned(), is_secret }).collect()
     }
 
     /// Reads every file once. Pipes cannot be read again and are left out.
-    fn read(&self, mut named: Vec<Named>) -> Result<Vec<InputFile>, Complaint> {
+    fn read(&self, mut named: Vec<FileToRead>) -> Result<Vec<InputFile>, Complaint> {
         named.sort_by(|one, other| one.path.cmp(&other.path));
         named.dedup_by(|one, other| one.path == other.path);
         let regular = named
             .iter()
             .filter(|one| fs::metadata(&one.path).is_ok_and(|metadata| metadata.is_file()));
-        let file = |one: &Named| {
+        let file = |one: &FileToRead| {
             self.read_one(one).map_err(|error| {
                 Complaint::new(format!("cannot read `{}`: {error}", one.path.display()))
                     .help("leave the files of a workload alone until its run has begun")
@@ -100,10 +101,11 @@ impl InputReader {
         regular.map(file).collect()
     }
 
-    fn read_one(&self, named: &Named) -> io::Result<InputFile> {
-        let Content { bytes, sha256, kept } = Content::read(&named.path)?;
+    fn read_one(&self, named: &FileToRead) -> io::Result<InputFile> {
+        let Content { bytes, sha256, beginning } = Content::read(&named.path)?;
         let is_kept = bytes <= LONGEST_KEPT_TEXT && !named.is_secret;
-        let text = is_kept.then_some(kept).and_then(|kept| String::from_utf8(kept).ok());
+        let text =
+            is_kept.then_some(beginning).and_then(|beginning| String::from_utf8(beginning).ok());
         let path = named.path.strip_prefix(&self.folder).unwrap_or(&named.path);
         Ok(InputFile {
             path: path.display().to_string(),
@@ -136,14 +138,14 @@ struct Content {
     /// SHA-256 of the file, in hexadecimal.
     sha256: String,
     /// Beginning of the file, up to [`LONGEST_KEPT_TEXT`].
-    kept: Vec<u8>,
+    beginning: Vec<u8>,
 }
 
 impl Content {
     fn read(path: &Path) -> io::Result<Content> {
         let mut file = File::open(path)?;
-        let (mut hash, mut bytes, mut kept) = (Sha256::new(), 0, Vec::new());
-        let mut piece = vec![0; PIECE];
+        let (mut hash, mut bytes, mut beginning) = (Sha256::new(), 0, Vec::new());
+        let mut piece = vec![0; CHUNK_SIZE];
         loop {
             let read = match file.read(&mut piece) {
                 Ok(0) => break,
@@ -154,11 +156,11 @@ impl Content {
             hash.update(&piece[..read]);
             bytes += read as u64;
             if bytes <= LONGEST_KEPT_TEXT {
-                kept.extend_from_slice(&piece[..read]);
+                beginning.extend_from_slice(&piece[..read]);
             }
         }
         let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Content { bytes, sha256, kept })
+        Ok(Content { bytes, sha256, beginning })
     }
 }
 
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_kept_with_its_hash_and_its_text_if_that_is_short() {
+    fn file_is_recorded_with_its_hash_and_its_text_if_short() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::create_dir(path("in")).unwrap();
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_workload_file_is_not_kept_if_a_url_has_a_password() {
+    fn text_of_a_workload_file_is_not_recorded_if_a_url_has_a_password() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.ini");
         fs::write(&path, "url = ${url}").unwrap();
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn text_with_a_url_that_the_command_line_replaces_is_not_kept_with_its_password() {
+    fn text_with_the_password_of_a_replaced_url_is_not_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.ini");
         let reader = reader("sim:mm1", folder.path());

@@ -18,7 +18,7 @@ use std::thread;
 use nix::sys::signal::Signal;
 use testbed::{Options, Server};
 
-use crate::support::{Place, Running};
+use crate::support::{Running, TestFolder};
 use Number::{Exactly, For, Rate};
 use Program::{Assay, Dbbench};
 
@@ -28,7 +28,7 @@ struct Case {
     folder: fn() -> PathBuf,
     file: &'static str,
     /// A line to insert before the file.
-    above: &'static str,
+    first_line: &'static str,
     /// Replacements in the file: the old and the new text.
     changes: &'static [(&'static str, &'static str)],
     /// Flags of both programs, in addition to those that name the server.
@@ -41,10 +41,10 @@ struct Case {
     /// True if the case uses the whole machine, so it must run alone.
     is_heavy: bool,
     /// A query whose result does not depend on the number of statements.
-    same: Option<&'static str>,
+    invariant_query: Option<&'static str>,
     effect: Option<EffectQuery>,
     /// The name of a results file.
-    kept: Option<&'static str>,
+    results_file: Option<&'static str>,
 }
 
 /// The number of times a statement is sent.
@@ -95,18 +95,18 @@ struct EffectQuery {
     by: (&'static str, u64),
 }
 
-const LETTER_FOR_LETTER: Case = Case {
+const UNCHANGED_FILE: Case = Case {
     folder: examples,
     file: "",
-    above: "",
+    first_line: "",
     changes: &[],
     flags: &[],
     sent: &[],
     is_in_order: true,
     is_heavy: false,
-    same: None,
+    invariant_query: None,
     effect: None,
-    kept: None,
+    results_file: None,
 };
 
 /// The driver parameters that dbbench uses by default, and one more.
@@ -126,7 +126,7 @@ const LOADS: [Case; 4] = [
             ("'world.tsv'", Exactly(1)),
             ("drop", Exactly(1)),
         ],
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
     Case {
         file: "load_data.ini",
@@ -138,17 +138,17 @@ const LOADS: [Case; 4] = [
             ("'world.tsv'", Exactly(1)),
             ("rename", Exactly(1)),
         ],
-        same: Some("select a from done order by a"),
+        invariant_query: Some("select a from done order by a"),
         effect: Some(EffectQuery {
             query: "select count(*) from done",
             before: 3,
             by: ("world", 2),
         }),
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
     Case {
         file: "simple_load_data.ini",
-        above: "duration=2500ms\n",
+        first_line: "duration=2500ms\n",
         changes: &[("drop table t", "rename table t to done")],
         flags: &[EACH],
         sent: &[
@@ -157,12 +157,12 @@ const LOADS: [Case; 4] = [
             ("count", Rate(Ticks { job: "read", per_s: 1, from_ms: 0, to_ms: 2_500 })),
             ("rename", Exactly(1)),
         ],
-        same: Some("select a from done order by a"),
-        ..LETTER_FOR_LETTER
+        invariant_query: Some("select a from done order by a"),
+        ..UNCHANGED_FILE
     },
     Case {
         file: "burst_load_data.ini",
-        above: "duration=3s\n",
+        first_line: "duration=3s\n",
         changes: &[("rate=0.0167", "rate=0.5"), ("drop table t", "rename table t to done")],
         sent: &[("create", Exactly(1)), ("load", Exactly(1000)), ("rename", Exactly(1))],
         is_heavy: true,
@@ -171,29 +171,29 @@ const LOADS: [Case; 4] = [
             before: 0,
             by: ("load", 3),
         }),
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
 ];
 
 const LOGS_AND_RESULTS: [Case; 4] = [
-    Case { file: "query-log.ini", sent: &[("sleep", Exactly(4))], ..LETTER_FOR_LETTER },
+    Case { file: "query-log.ini", sent: &[("sleep", Exactly(4))], ..UNCHANGED_FILE },
     Case {
         file: "results.ini",
         sent: &[("hello", Exactly(1))],
-        kept: Some("results.csv"),
-        ..LETTER_FOR_LETTER
+        results_file: Some("results.csv"),
+        ..UNCHANGED_FILE
     },
     Case {
         file: "chain.ini",
         sent: &[("\"hello world\"", Exactly(16)), ("'hello world'", Exactly(16))],
         is_in_order: false,
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
     Case {
         file: "burst.ini",
-        above: "duration=3s\n",
+        first_line: "duration=3s\n",
         sent: &[("sleep", Exactly(10))],
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
 ];
 
@@ -209,7 +209,7 @@ const PHASES: [Case; 2] = [
             ("(5)", Rate(Ticks { job: BATCH, per_s: 100, from_ms: 6_000, to_ms: 10_000 })),
             ("drop", Exactly(1)),
         ],
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
     Case {
         file: "start_stop.ini",
@@ -230,20 +230,20 @@ const PHASES: [Case; 2] = [
             ("rename", Exactly(1)),
         ],
         effect: Some(EffectQuery { query: "select count(*) from done", before: 0, by: ("(5)", 5) }),
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
 ];
 
 const CLIENTS: [Case; 4] = [
     Case {
         file: "hello_world.ini",
-        above: "duration=2s\n",
+        first_line: "duration=2s\n",
         sent: &[("hello", For(2_000))],
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
     Case {
         file: "select_count_star.ini",
-        above: "duration=2s\n",
+        first_line: "duration=2s\n",
         changes: &[("drop table test_table", "rename table test_table to done")],
         sent: &[
             ("create", Exactly(1)),
@@ -251,12 +251,12 @@ const CLIENTS: [Case; 4] = [
             ("count", For(2_000)),
             ("rename", Exactly(1)),
         ],
-        same: Some("select a from done order by a"),
-        ..LETTER_FOR_LETTER
+        invariant_query: Some("select a from done order by a"),
+        ..UNCHANGED_FILE
     },
     Case {
         file: "locks.ini",
-        above: "duration=2s\n",
+        first_line: "duration=2s\n",
         changes: &[("DROP TABLE t", "rename table t to done")],
         sent: &[
             ("CREATE", Exactly(1)),
@@ -270,11 +270,11 @@ const CLIENTS: [Case; 4] = [
             before: 2_100,
             by: ("UPDATE", 4),
         }),
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
     Case {
         file: "overlap-ad-targeting.ini",
-        above: "duration=2100ms\n",
+        first_line: "duration=2100ms\n",
         changes: &[("drop table user_groups", "rename table user_groups to done")],
         flags: &[EACH],
         sent: &[
@@ -289,7 +289,7 @@ const CLIENTS: [Case; 4] = [
             before: 0,
             by: ("insert", 1),
         }),
-        ..LETTER_FOR_LETTER
+        ..UNCHANGED_FILE
     },
 ];
 
@@ -319,7 +319,7 @@ const STUDY: Case = Case {
         before: 0,
         by: ("(value) ", 1),
     }),
-    ..LETTER_FOR_LETTER
+    ..UNCHANGED_FILE
 };
 
 /// Tolerance of the time for which clients send, in seconds: on a busy machine a program may start
@@ -390,19 +390,19 @@ struct RunResults {
     /// The logged statements: one for each statement of the case, in the order of the case.
     logged: Vec<Logged>,
     begun: Vec<RequestRow>,
-    same: Option<String>,
+    invariant: Option<String>,
     effect: Option<u64>,
-    kept: Option<String>,
+    results: Option<String>,
 }
 
 /// Returns the folder of the built module.
-fn built() -> PathBuf {
+fn module_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/dbbench")
 }
 
 /// Returns the command to run dbbench.
 fn dbbench() -> Command {
-    let path = built().join("bin/dbbench");
+    let path = module_folder().join("bin/dbbench");
     assert!(
         path.is_file(),
         "dbbench is not there, beside which this test runs assay: `scripts/setup test` installs Go \
@@ -414,7 +414,7 @@ fn dbbench() -> Command {
 
 /// Returns the folder of the module's examples.
 fn examples() -> PathBuf {
-    built().join("path/pkg/mod/github.com/memsql/dbbench@v0.4.0/examples")
+    module_folder().join("path/pkg/mod/github.com/memsql/dbbench@v0.4.0/examples")
 }
 
 /// Returns the folder of the workload files that come with Assay.
@@ -461,7 +461,7 @@ fn logged(account: &str) -> Vec<Logged> {
          group by text order by min(event_time)"
     );
     let rows = server().sql(&statements).unwrap();
-    rows.lines().map(read).filter(|logged| !asks_for_settings(logged)).collect()
+    rows.lines().map(parse_log_row).filter(|logged| !asks_for_settings(logged)).collect()
 }
 
 fn is_session(command: &str) -> bool {
@@ -473,7 +473,7 @@ fn asks_for_settings(logged: &Logged) -> bool {
 }
 
 /// Parses a row of the log; spaces around a value in a statement are ignored.
-fn read(row: &str) -> Logged {
+fn parse_log_row(row: &str) -> Logged {
     let mut fields = row.splitn(4, '\t');
     let mut field = || fields.next().unwrap();
     Logged {
@@ -485,7 +485,7 @@ fn read(row: &str) -> Logged {
 }
 
 /// Parses the rows of a file with one row per request.
-fn begun(text: &str) -> Vec<RequestRow> {
+fn parse_request_rows(text: &str) -> Vec<RequestRow> {
     let read = |line: &str| {
         let (job, rest) = line.split_once(',').unwrap();
         let (us, _) = rest.split_once(',').unwrap();
@@ -516,8 +516,8 @@ impl Program {
 
 impl Case {
     /// Creates a folder with the file and its inputs, with `/tmp` in the file replaced.
-    fn place(&self) -> Place {
-        let place = Place::new();
+    fn place(&self) -> TestFolder {
+        let place = TestFolder::new();
         let folder = (self.folder)();
         for entry in fs::read_dir(&folder).unwrap() {
             let entry = entry.unwrap();
@@ -529,7 +529,7 @@ impl Case {
             text = text.replace(from, to);
         }
         let text = text.replace("=/tmp/", &format!("={}/", place.path().display()));
-        place.write(self.file, format!("{}{text}", self.above));
+        place.write(self.file, format!("{}{text}", self.first_line));
         if self.file == "chain.ini" {
             let made = Command::new("mkfifo").arg(place.at("dbbench_fifo")).status().unwrap();
             assert!(made.success());
@@ -538,10 +538,10 @@ impl Case {
     }
 
     /// Runs the file with one of the programs.
-    fn left_by(&self, who: Program) -> RunResults {
+    fn run_with(&self, program: Program) -> RunResults {
         let (place, account) = (self.place(), account());
         let port = server().port().to_string();
-        let (mut command, codes) = match who {
+        let (mut command, codes) = match program {
             // On a busy machine the verdict may be INVALID, but the same statements are sent.
             Assay => (place.command(&["dbbench"]), &[0, 3][..]),
             Dbbench => (dbbench(), &[0][..]),
@@ -550,16 +550,19 @@ impl Case {
         command.args(["--driver=mysql", "--host", "127.0.0.1", "--port", &port]);
         command.args(["--username", &account, "--password", PASSWORD, "--database", &account]);
         command.arg("--intermediate-stats=false").args(self.flags).arg(self.file);
-        let ran = Running::of(&mut command).ends();
+        let ran = Running::of(&mut command).wait_for_end();
         assert!(codes.contains(&ran.code), "{}: {}\n{}", self.file, ran.stdout, ran.stderr);
         let ask = |query: &str| server().sql(&format!("use {account};\n{query}")).unwrap();
         let read = |name: &str| fs::read_to_string(place.at(name)).unwrap();
         RunResults {
             logged: self.in_order(logged(&account)),
-            begun: if self.flags.contains(&EACH) { begun(&read("each.csv")) } else { Vec::new() },
-            same: self.same.map(ask),
+            begun: match self.flags.contains(&EACH) {
+                true => parse_request_rows(&read("each.csv")),
+                false => Vec::new(),
+            },
+            invariant: self.invariant_query.map(ask),
             effect: self.effect.as_ref().map(|effect| ask(effect.query).trim().parse().unwrap()),
-            kept: self.kept.map(read),
+            results: self.results_file.map(read),
         }
     }
 
@@ -582,17 +585,18 @@ impl Case {
     /// # Errors
     /// Statements of either program were late, or dbbench sent fewer or more of them: the machine
     /// may be busy.
-    fn judge(&self, who: Program, left: &RunResults) -> Result<(), String> {
-        let RunResults { logged, begun, effect, .. } = left;
+    fn judge(&self, program: Program, results: &RunResults) -> Result<(), String> {
+        let RunResults { logged, begun, effect, .. } = results;
         let mut late = Vec::new();
         for ((_, number), logged) in self.sent.iter().zip(logged) {
             let (count, length_s) = (logged.count, logged.length_s());
-            let of = format!("{who:?}, {}: `{}`, {count} in {length_s} s", self.file, logged.text);
+            let of =
+                format!("{program:?}, {}: `{}`, {count} in {length_s} s", self.file, logged.text);
             let is_right = match number {
                 Exactly(number) => count == *number,
                 Rate(ticks) => {
                     let shown = begun.iter().filter(|begun| begun.job == ticks.job).count();
-                    shown as u64 == count && who.may_send(*ticks, begun).contains(&count)
+                    shown as u64 == count && program.may_send(*ticks, begun).contains(&count)
                 }
                 For(ms) => {
                     let off_s = length_s - f64::from(*ms) / 1000.0;
@@ -602,7 +606,7 @@ impl Case {
                     continue;
                 }
             };
-            match who {
+            match program {
                 Assay => assert!(is_right, "{of}"),
                 Dbbench if is_right => {}
                 Dbbench => late.push(of),
@@ -610,24 +614,24 @@ impl Case {
         }
         let is_in_order = logged.windows(2).all(|pair| pair[0].last <= pair[1].first);
         if self.is_in_order && !is_in_order {
-            late.push(format!("{who:?}, {}: not in order", self.file));
+            late.push(format!("{program:?}, {}: not in order", self.file));
         }
         if let (Some(EffectQuery { before, by: (word, each), .. }), Some(effect)) =
             (&self.effect, effect)
         {
             let count = logged.iter().find(|logged| logged.text.contains(word)).unwrap().count;
-            assert_eq!(*effect, before + each * count, "{who:?}, {}: {count} times", self.file);
+            assert_eq!(*effect, before + each * count, "{program:?}, {}: {count} times", self.file);
         }
         if late.is_empty() { Ok(()) } else { Err(late.join("; ")) }
     }
 
     /// Runs the file with one of the programs, and again if the machine was too busy.
-    fn judged(&self, who: Program) -> RunResults {
+    fn run_until_on_time(&self, program: Program) -> RunResults {
         let mut late = Vec::new();
         while late.len() < MOST_RUNS {
-            let left = self.left_by(who);
-            match self.judge(who, &left) {
-                Ok(()) => return left,
+            let results = self.run_with(program);
+            match self.judge(program, &results) {
+                Ok(()) => return results,
                 Err(words) => late.push(words),
             }
         }
@@ -647,23 +651,23 @@ impl Case {
     /// Runs the file with both programs, at the same time unless each needs the whole machine.
     fn run_both(&self) {
         let (ours, theirs) = if self.is_heavy {
-            (self.judged(Assay), self.judged(Dbbench))
+            (self.run_until_on_time(Assay), self.run_until_on_time(Dbbench))
         } else {
             thread::scope(|scope| {
-                let theirs = scope.spawn(|| self.judged(Dbbench));
-                (self.judged(Assay), theirs.join().unwrap())
+                let theirs = scope.spawn(|| self.run_until_on_time(Dbbench));
+                (self.run_until_on_time(Assay), theirs.join().unwrap())
             })
         };
-        let texts = |left: &RunResults| -> Vec<String> {
-            left.logged.iter().map(|logged| logged.text.clone()).collect()
+        let texts = |results: &RunResults| -> Vec<String> {
+            results.logged.iter().map(|logged| logged.text.clone()).collect()
         };
         assert_eq!(texts(&ours), texts(&theirs), "{}", self.file);
-        assert_eq!(ours.same, theirs.same, "{}", self.file);
-        assert_eq!(ours.kept, theirs.kept, "{}", self.file);
+        assert_eq!(ours.invariant, theirs.invariant, "{}", self.file);
+        assert_eq!(ours.results, theirs.results, "{}", self.file);
     }
 
     fn is_endless(&self) -> bool {
-        !self.above.is_empty()
+        !self.first_line.is_empty()
     }
 }
 
@@ -701,15 +705,15 @@ fn the_mixed_study_sends_what_dbbench_sends() {
 #[test]
 fn examples_that_do_not_end_are_accepted() {
     for case in cases().filter(|case| case.is_endless()) {
-        let place = Case { above: "", changes: &[], ..*case }.place();
+        let place = Case { first_line: "", changes: &[], ..*case }.place();
         let account = account();
         let port = server().port().to_string();
         let flags = ["dbbench", "-host=127.0.0.1", "-port", &port, "-username", &account];
         let more = ["-password", PASSWORD, "-database", &account, case.file];
         let mut running = place.start(&[&flags[..], &more].concat());
-        running.says("running until Ctrl-C");
+        running.wait_for_line("running until Ctrl-C");
         running.signal(Signal::SIGINT);
-        running.ends().expect(130);
+        running.wait_for_end().expect(130);
         let tables = server().sql(&format!("use {account};\nshow tables")).unwrap();
         assert_eq!(tables, "", "{}: teardown ran", case.file);
     }

@@ -1,23 +1,23 @@
 //! Tests that a success without any result is reported as suspicious, and that errors are shown
 //! with their message.
 
-use crate::example::assert_keeps_to;
-use crate::support::{Place, job};
+use crate::example::assert_matches_schema;
+use crate::support::{TestFolder, job};
 
 /// Runs a file on a new database with a table of one row.
-fn ran(jobs: &str) -> (Place, String) {
+fn ran(jobs: &str) -> (TestFolder, String) {
     let setup = "create table t (id integer primary key, v int)";
     let text = format!(
         "duration = 2s\n[setup]\nquery = {setup}\nquery = insert into t values (1, 0)\n{jobs}"
     );
-    let place = Place::with(&text);
+    let place = TestFolder::with(&text);
     let args = ["run", "w.ini", "--url", "sqlite:t.db", "--quiet", "--out", "r.assay"];
     let text = place.assay(&args).stdout;
     (place, text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[test]
-fn a_select_that_returned_no_row_in_the_whole_run_is_warned_of() {
+fn select_without_any_row_in_the_run_is_warned_of() {
     let (place, text) = ran("[none]\nquery = select v from t where id = 7\nrate = 50\n\
                              [some]\nquery = select v from t where id = 1\nrate = 50\n\
                              [meant]\nquery = select v from t where id = 7\nrate = 50\n\
@@ -42,7 +42,7 @@ fn a_timetable_that_is_first_due_after_the_end_is_warned_of() {
 
 #[test]
 fn a_log_that_is_longer_than_the_run_is_warned_of_before_it_begins() {
-    let place = Place::with("duration = 1s\n[a]\nquery-log-file = q.log\n");
+    let place = TestFolder::with("duration = 1s\n[a]\nquery-log-file = q.log\n");
     place.write("q.log", "1000000,select 1\n5000000,select 2\n");
     let said = place.assay(&["run", "w.ini", "--quiet", "--out", "r.assay"]).stderr;
     let words = "the last line of `q.log` is due at `4s`, and the job ends before";
@@ -70,7 +70,7 @@ fn each_error_code_has_its_first_text_in_text_and_json() {
 
 #[test]
 fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "url = sqlite:t.db\nduration = 200ms\n[setup]\n\
          query = create table t (id integer primary key, v int)\n\
          query = insert into t values (1, 0)\n\
@@ -95,7 +95,7 @@ fn answer_of_an_experiment_has_warnings_and_first_texts_by_arm() {
     assert_eq!(ran.stdout.matches(remedy).count(), 1, "{}", ran.stdout);
     assert_eq!(ran.stdout.matches("\n  errors: in ").count(), 1, "{}", ran.stdout);
     let document = place.assay(&["report", "r.assay", "--json"]).json();
-    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_matches_schema("schemas/experiment.schema.json", &document);
     assert_eq!(document["warnings"].as_array().unwrap().len(), 2, "{document}");
     assert_eq!(document["warnings"][0]["name"], "no-rows");
     assert_eq!(document["errors"][0]["code"], code);

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::support::Place;
+use crate::support::TestFolder;
 
 /// Checks that `report` and `export` refuse a file with these words.
 #[track_caller]
-fn refused(place: &Place, file: &str, words: &[&str]) {
+fn refused(place: &TestFolder, file: &str, words: &[&str]) {
     place.assay(&["report", file]).refuses(words);
     place.assay(&["report", file, "--json"]).refuses(words);
     for format in ["hlog", "csv", "json"] {
@@ -18,15 +18,15 @@ fn refused(place: &Place, file: &str, words: &[&str]) {
 }
 
 /// Creates a folder with a small record, `r.assay`.
-fn recorded() -> Place {
-    let place = Place::with("duration = 5s\n[read]\nquery = select 1\nrate = 100\n");
-    place.virtually("sim:mm1", &[]).expect(0);
+fn recorded() -> TestFolder {
+    let place = TestFolder::with("duration = 5s\n[read]\nquery = select 1\nrate = 100\n");
+    place.run_virtually("sim:mm1", &[]).expect(0);
     place
 }
 
 #[test]
 fn file_that_is_not_a_record_is_refused_and_its_kind_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("empty", "");
     place.write("text.assay", "a text, and nothing but a text\n".repeat(50));
     fs::create_dir(place.at("folder.assay")).unwrap();

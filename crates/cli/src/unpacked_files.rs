@@ -10,28 +10,28 @@ use record::{InputFile, LONGEST_KEPT_TEXT};
 
 use crate::args::{FileArgs, UnpackedRecord};
 use crate::complain::Complaint;
-use crate::read_files;
+use crate::input_files;
 use crate::reading::EXPERIMENT;
 
 /// The files of a record in a temporary folder, which is removed with this value.
-pub(crate) struct KeptFiles {
+pub(crate) struct UnpackedFiles {
     folder: TemporaryFolder,
     /// The file that is run.
-    first: PathBuf,
+    main_file: PathBuf,
 }
 
-impl KeptFiles {
+impl UnpackedFiles {
     /// Writes the files of a record into a temporary folder. A file whose text the record does not
     /// contain is copied from the current folder, if its content there is the same. `name` is the
-    /// name in the command of the record: the first file, or its folder.
+    /// name in the command of the record: the main file, or its folder.
     ///
     /// # Errors
     /// The record does not contain the text of a file, and the current folder does not have the
     /// same file; or a file lies outside of the folder of the first one.
-    pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<KeptFiles, Complaint> {
-        let is_kept = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
+    pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<UnpackedFiles, Complaint> {
+        let is_recorded = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
         let names = [name, Path::new(EXPERIMENT)];
-        let Some(first) = names.into_iter().find(|name| is_kept(name)) else {
+        let Some(main_file) = names.into_iter().find(|name| is_recorded(name)) else {
             let sentence = format!("the record does not keep the file `{}`", name.display());
             let help = "it was made by an older version: run the file itself again";
             return Err(Complaint::new(sentence).help(help));
@@ -45,17 +45,17 @@ impl KeptFiles {
         for file in files {
             unpack_one(file, folder.path())?;
         }
-        let first = folder.path().join(first);
-        Ok(KeptFiles { folder, first })
+        let main_file = folder.path().join(main_file);
+        Ok(UnpackedFiles { folder, main_file })
     }
 
     /// Replaces the file that the command of the record names by the unpacked file, which is
     /// removed with this value.
-    pub(crate) fn replace(&self, args: &mut FileArgs, record: &Path) {
-        debug_assert!(self.first.starts_with(self.folder.path()), "it is one of the files");
+    pub(crate) fn replace_file(&self, args: &mut FileArgs, record: &Path) {
+        debug_assert!(self.main_file.starts_with(self.folder.path()), "it is one of the files");
         args.unpacked = Some(UnpackedRecord {
             record: record.to_owned(),
-            file: std::mem::replace(&mut args.file, self.first.clone()),
+            file: std::mem::replace(&mut args.file, self.main_file.clone()),
             folder: self.folder.path().to_owned(),
         });
     }
@@ -72,27 +72,29 @@ fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
     let to = folder.join(path);
     let made = to.parent().map_or(Ok(()), fs::create_dir_all);
     let written = made.and_then(|()| match &file.text {
-        Some(text) => fs::write(&to, text).map(|()| Found::Kept),
-        None => copy(path, &to, &file.sha256),
+        Some(text) => fs::write(&to, text).map(|()| FileOrigin::InRecord),
+        None => copy_if_same(path, &to, &file.sha256),
     });
     match written {
-        Ok(Found::Kept | Found::Here) => Ok(()),
-        Ok(Found::Different) => {
+        Ok(FileOrigin::InRecord | FileOrigin::InCurrentFolder) => Ok(()),
+        Ok(FileOrigin::Different) => {
             let sentence = format!("`{}` here is not the file that was read", file.path);
-            Err(Complaint::new(sentence).help(wanted(file)))
+            Err(Complaint::new(sentence).help(remedy(file)))
         }
-        Ok(Found::Missing) => Err(Complaint::new(reason(file)).help(wanted(file))),
+        Ok(FileOrigin::Missing) => {
+            Err(Complaint::new(reason_not_recorded(file)).help(remedy(file)))
+        }
         Err(error) => Err(Complaint::new(format!("cannot unpack `{}`: {error}", file.path))
             .help("set TMPDIR to a folder with room that can be written")),
     }
 }
 
 /// The origin of an unpacked file.
-enum Found {
+enum FileOrigin {
     /// The record has its text.
-    Kept,
+    InRecord,
     /// A file that was copied from the current folder.
-    Here,
+    InCurrentFolder,
     /// Another file of this name.
     Different,
     /// No file of this name.
@@ -100,16 +102,16 @@ enum Found {
 }
 
 /// Copies a file of the current folder, if it has this hash.
-fn copy(from: &Path, to: &Path, sha256: &str) -> io::Result<Found> {
-    match read_files::sha256(from) {
-        Ok(hash) if hash == sha256 => fs::copy(from, to).map(|_| Found::Here),
-        Ok(_) => Ok(Found::Different),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Missing),
+fn copy_if_same(from: &Path, to: &Path, sha256: &str) -> io::Result<FileOrigin> {
+    match input_files::sha256(from) {
+        Ok(hash) if hash == sha256 => fs::copy(from, to).map(|_| FileOrigin::InCurrentFolder),
+        Ok(_) => Ok(FileOrigin::Different),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FileOrigin::Missing),
         Err(error) => Err(error),
     }
 }
 
-fn reason(file: &InputFile) -> String {
+fn reason_not_recorded(file: &InputFile) -> String {
     let (path, bytes) = (&file.path, file.bytes);
     match bytes > LONGEST_KEPT_TEXT {
         true => format!("the record does not keep `{path}`, which has {} bytes", grouped(bytes)),
@@ -119,6 +121,6 @@ fn reason(file: &InputFile) -> String {
     }
 }
 
-fn wanted(file: &InputFile) -> String {
+fn remedy(file: &InputFile) -> String {
     format!("put the file with the SHA-256 {} into the current folder", file.sha256)
 }

@@ -5,12 +5,12 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Kind, Options, Server, Via};
 
-use crate::support::{CommandResult, Place, Running, check, shown};
+use crate::support::{CommandResult, Running, TestFolder, check, number_after};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
 /// A workload with every way in which requests may commit.
-const WAYS: &str = "\
+const JOBS: &str = "\
 duration = 3s
 warmup = 1s
 [setup]
@@ -57,20 +57,20 @@ rate = 20
 error = 23505, 1062
 ";
 
-fn run_as(place: &Place, server: &Server, url: &str) -> Running {
+fn run_as(place: &TestFolder, server: &Server, url: &str) -> Running {
     let args = ["run", "w.ini", "--json", "--out", "r.assay", "--url", url];
     Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
-fn run(place: &Place, server: &Server) -> CommandResult {
-    run_as(place, server, &server.url().to_string()).ends()
+fn run(place: &TestFolder, server: &Server) -> CommandResult {
+    run_as(place, server, &server.url().to_string()).wait_for_end()
 }
 
 #[test]
 fn server_counters_agree_with_the_requests() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let summary = run(&Place::with(WAYS), &server).json();
+        let summary = run(&TestFolder::with(JOBS), &server).json();
         let commits = check(&summary, "commits");
         assert_eq!(commits["status"], "pass", "{kind:?}: {commits}");
         assert_ne!(check(&summary, "checkpoints")["status"], "not-possible", "{kind:?}");
@@ -78,7 +78,7 @@ fn server_counters_agree_with_the_requests() {
 }
 
 /// Commits at least 1,000 times in a session that does not belong to the run.
-fn strange_work(server: &Server) {
+fn commit_in_other_session(server: &Server) {
     let text = match server.kind() {
         Kind::Postgres => {
             "do $$ begin for i in 1..2000 loop perform 1; commit; end loop; end $$".to_owned()
@@ -92,21 +92,21 @@ const READ: &str = "duration = 4s\n[read]\nquery = select 1\nrate = 100\n";
 
 /// Calls `disturb` while requests are answered, then ends the run and returns its summary.
 fn run_disturbed(server: &Server, disturb: impl Fn()) -> Value {
-    let place = Place::with(&READ.replace("4s", "60s"));
+    let place = TestFolder::with(&READ.replace("4s", "60s"));
     let mut running = run_as(&place, server, &server.url().to_string());
-    running.says_what("some are answered", |line| {
-        shown(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
+    running.wait_for_matching_line("some are answered", |line| {
+        number_after(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
     });
     disturb();
     running.signal(Signal::SIGINT);
-    running.ends().expect(130).json()
+    running.wait_for_end().expect(130).json()
 }
 
 #[test]
 fn foreign_commits_are_noticed() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let summary = run_disturbed(&server, || strange_work(&server));
+        let summary = run_disturbed(&server, || commit_in_other_session(&server));
         let commits = check(&summary, "commits");
         assert_eq!(commits["status"], "suspect", "{kind:?}: {commits}");
         assert!(commits["value"].as_f64().unwrap() >= 1_000.0, "{kind:?}: {commits}");
@@ -120,7 +120,7 @@ fn foreign_commits_are_noticed() {
 fn commit_missing_on_the_server_makes_a_run_invalid() {
     for (kind, metric) in [(Kind::Postgres, "commits"), (Kind::Mariadb, "statements")] {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(READ);
+        let place = TestFolder::with(READ);
         let summary = run(&place, &server).json();
         let commits = check(&summary, "commits");
         assert_eq!(commits["status"], "pass", "{kind:?}: {commits}");
@@ -164,14 +164,14 @@ fn sessions_of_a_pooler_are_not_counted_as_ours() {
 /// Returns the check `commits` of a run. If the disk is busy, a server may report later than a run
 /// waits; the run is then repeated.
 fn commits_of_a_server_that_reports(server: &Server) -> Value {
-    let commits = |_| check(&run(&Place::with(READ), server).json(), "commits").clone();
+    let commits = |_| check(&run(&TestFolder::with(READ), server).json(), "commits").clone();
     let is_reported =
         |commits: &Value| !commits["explain"].as_str().unwrap().contains("did not report it");
     (0..5).map(commits).find(is_reported).expect("the server did not report in five runs")
 }
 
 /// Returns the settings and facts of `r.assay`.
-fn facts(place: &Place) -> serde_json::Map<String, Value> {
+fn facts(place: &TestFolder) -> serde_json::Map<String, Value> {
     let ran = place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0);
     ran.json().as_object().unwrap().clone()
 }
@@ -198,7 +198,7 @@ fn non_default_server_settings_are_recorded() {
         options.settings.push((name.to_owned(), value.to_owned()));
         let kind = options.kind;
         let server = Server::start(&options).unwrap();
-        let place = Place::with(TABLE);
+        let place = TestFolder::with(TABLE);
         run(&place, &server);
         let facts = facts(&place);
         assert_eq!(facts[&format!("database.setting.{name}")], value, "{kind:?}: {facts:?}");
@@ -231,7 +231,7 @@ fn a_secret_of_a_server_is_in_no_record() {
         options.settings.push((name.to_owned(), value.to_owned()));
     }
     let server = Server::start(&options).unwrap();
-    let place = Place::with(TABLE);
+    let place = TestFolder::with(TABLE);
     run(&place, &server);
     assert_eq!(facts(&place)["database.setting.primary_conninfo"], "hidden");
     let record = std::fs::read(place.at("r.assay")).unwrap();
@@ -247,7 +247,7 @@ fn invariant_8_password_of_a_login_is_in_no_setting_and_no_name() {
     let path = format!("alter database assay set search_path = public, \"{password}\"");
     server.sql(&path).unwrap();
     server.sql(&format!("create table \"{password}\" (a int)")).unwrap();
-    let place = Place::with(TABLE);
+    let place = TestFolder::with(TABLE);
     run(&place, &server);
     let facts = facts(&place);
     let path = facts["database.setting.search_path"].as_str().unwrap();
@@ -255,7 +255,7 @@ fn invariant_8_password_of_a_login_is_in_no_setting_and_no_name() {
     assert!(facts.contains_key("database.table.(secret).bytes"), "{facts:?}");
     let args = ["observe", "--out", "o.assay", "--duration", "1s", &server.url().to_string()];
     let mut observed = place.command(&args);
-    Running::of(observed.env("ASSAY_PASSWORD", password)).ends();
+    Running::of(observed.env("ASSAY_PASSWORD", password)).wait_for_end();
     for record in ["r.assay", "o.assay"] {
         let bytes = std::fs::read(place.at(record)).unwrap();
         let found = bytes.windows(password.len()).any(|window| window == password.as_bytes());
@@ -264,7 +264,7 @@ fn invariant_8_password_of_a_login_is_in_no_setting_and_no_name() {
 }
 
 /// Creates a user who may use one database and read nothing else; returns the URL.
-fn poor(server: &Server) -> String {
+fn create_restricted_user(server: &Server) -> String {
     let password = server.password().expose();
     let (scheme, make) = match server.kind() {
         Kind::Postgres => (
@@ -301,9 +301,9 @@ fn settings_hidden_from_an_unprivileged_user_are_unknown() {
         ),
     ] {
         let server = Server::start(&Options::new(kind)).unwrap();
-        let place = Place::with(TABLE);
-        let url = poor(&server);
-        let summary = run_as(&place, &server, &url).ends().json();
+        let place = TestFolder::with(TABLE);
+        let url = create_restricted_user(&server);
+        let summary = run_as(&place, &server, &url).wait_for_end().json();
         let facts = facts(&place);
         for name in hidden {
             assert_eq!(facts[&format!("database.{name}")], "unknown", "{kind:?}: {name}");

@@ -31,7 +31,7 @@ pub(crate) enum RefusedRequest {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EndlessAnswer {
     /// No bytes at all.
-    NoListener,
+    Silence,
     /// Notices, one after the other.
     Notices,
     /// Rows, one after the other.
@@ -58,7 +58,7 @@ pub(crate) enum TlsAnswer {
 pub(crate) struct MatchedMessage(pub(crate) u8, pub(crate) &'static str);
 
 /// One in this many answers is replaced.
-const EVERY: u64 = 40;
+const REPLACED_EVERY: u64 = 40;
 
 /// A server that accepts every login and answers every statement with "done", or misbehaves. The
 /// server lives as long as the process.
@@ -69,9 +69,9 @@ pub(crate) struct FaultyServer {
 
 impl FaultyServer {
     /// Starts a server that replaces some answers.
-    pub(crate) fn start(kind: Kind, lie: FaultyAnswer) -> FaultyServer {
+    pub(crate) fn start(kind: Kind, answer: FaultyAnswer) -> FaultyServer {
         FaultyServer::serving(move |stream, answers| {
-            let _ = converse(stream, kind, &lie, answers);
+            let _ = serve_client(stream, kind, &answer, answers);
         })
     }
 
@@ -90,7 +90,7 @@ impl FaultyServer {
     }
 
     /// Starts a server that sends these bytes to every client, and nothing more.
-    pub(crate) fn babbling(bytes: &'static [u8]) -> FaultyServer {
+    pub(crate) fn sending(bytes: &'static [u8]) -> FaultyServer {
         FaultyServer::serving(move |mut stream, _| {
             let _ = stream.write_all(bytes);
             // Returns when the client closes the connection.
@@ -100,7 +100,7 @@ impl FaultyServer {
 
     /// Starts a proxy before the PostgreSQL server at a port of this machine. `tls` is the proxy's
     /// answer to requests for TLS.
-    pub(crate) fn before(port: u16, tls: &Arc<Mutex<TlsAnswer>>) -> FaultyServer {
+    pub(crate) fn proxy(port: u16, tls: &Arc<Mutex<TlsAnswer>>) -> FaultyServer {
         let tls = Arc::clone(tls);
         FaultyServer::serving(move |stream, _| {
             let answer = *tls.lock().unwrap();
@@ -109,9 +109,9 @@ impl FaultyServer {
     }
 
     /// Starts a PostgreSQL server whose answer to some messages never ends.
-    pub(crate) fn endless(asked: MatchedMessage, talk: EndlessAnswer) -> FaultyServer {
+    pub(crate) fn endless(asked: MatchedMessage, endless_answer: EndlessAnswer) -> FaultyServer {
         FaultyServer::serving(move |stream, answers| {
-            let _ = talk_in_postgres(stream, asked, talk, answers);
+            let _ = answer_endlessly_in_postgres(stream, asked, endless_answer, answers);
         })
     }
 
@@ -154,10 +154,10 @@ impl FaultyServer {
 }
 
 /// Answers a client until one side closes the connection.
-fn converse(
+fn serve_client(
     mut stream: TcpStream,
     kind: Kind,
-    lie: &FaultyAnswer,
+    answer: &FaultyAnswer,
     answers: &AtomicU64,
 ) -> std::io::Result<()> {
     let mut room = [0; 4_096];
@@ -175,23 +175,25 @@ fn converse(
         Kind::Mariadb | Kind::Mysql => {
             stream.write_all(&greeting())?;
             next(&mut stream)?;
-            stream.write_all(&done(2))?;
+            stream.write_all(&ok_packet(2))?;
         }
     }
     loop {
         let asked = next(&mut stream)?;
         // The setup reads settings with statements of its own, which are not measured.
         let is_measured = asked.windows(8).any(|part| part == b"select 1");
-        if is_measured && answers.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1 {
-            stream.write_all(&lie.bytes)?;
-            if lie.hangs_up {
+        if is_measured
+            && answers.fetch_add(1, Ordering::Relaxed) % REPLACED_EVERY == REPLACED_EVERY - 1
+        {
+            stream.write_all(&answer.bytes)?;
+            if answer.hangs_up {
                 return Ok(());
             }
             std::io::copy(&mut stream, &mut std::io::sink())?;
         }
         match kind {
             Kind::Postgres => stream.write_all(b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I")?,
-            Kind::Mariadb | Kind::Mysql => stream.write_all(&done(1))?,
+            Kind::Mariadb | Kind::Mysql => stream.write_all(&ok_packet(1))?,
         }
     }
 }
@@ -215,21 +217,21 @@ fn refuse_in_postgres(
     let mut has_failed = false;
     loop {
         let (kind, text) = next_message(&mut stream)?;
-        let is_refused = matches!(kind, b'Q' | b'P') && refuses.holds(&text);
+        let is_refused = matches!(kind, b'Q' | b'P') && refuses.matches(&text);
         let answer = match kind {
             b'X' => return Ok(()),
-            b'Q' if is_refused => [error("ERROR", "42601"), granted(b'S')].concat(),
+            b'Q' if is_refused => [error("ERROR", "42601"), grant(b'S')].concat(),
             b'S' => {
                 has_failed = false;
-                granted(kind)
+                grant(kind)
             }
-            b'Q' => granted(kind),
+            b'Q' => grant(kind),
             _ if has_failed => Vec::new(),
             b'P' if is_refused => {
                 has_failed = true;
                 error("ERROR", "42601")
             }
-            _ => granted(kind),
+            _ => grant(kind),
         };
         stream.write_all(&answer)?;
     }
@@ -237,24 +239,24 @@ fn refuse_in_postgres(
 
 /// Answers each message of PostgreSQL's protocol, until one matches `asked` or the client closes
 /// the connection.
-fn talk_in_postgres(
+fn answer_endlessly_in_postgres(
     mut stream: TcpStream,
     asked: MatchedMessage,
-    talk: EndlessAnswer,
+    endless_answer: EndlessAnswer,
     answers: &AtomicU64,
 ) -> std::io::Result<()> {
     first_packet(&mut stream)?;
     stream.write_all(WELCOME)?;
     loop {
         let (kind, text) = next_message(&mut stream)?;
-        if kind == asked.0 && RefusedRequest::Statement(asked.1).holds(&text) {
+        if kind == asked.0 && RefusedRequest::Statement(asked.1).matches(&text) {
             break;
         }
-        stream.write_all(&granted(kind))?;
+        stream.write_all(&grant(kind))?;
     }
     answers.fetch_add(1, Ordering::Relaxed);
-    let (first, again) = match talk {
-        EndlessAnswer::NoListener => {
+    let (first, again) = match endless_answer {
+        EndlessAnswer::Silence => {
             return std::io::copy(&mut stream, &mut std::io::sink()).map(drop);
         }
         EndlessAnswer::Notices => {
@@ -285,15 +287,15 @@ fn answer_together(
     stream.write_all(WELCOME)?;
     loop {
         let (kind, text) = next_message(&mut stream)?;
-        if kind != asked.0 || !RefusedRequest::Statement(asked.1).holds(&text) {
-            stream.write_all(&granted(kind))?;
+        if kind != asked.0 || !RefusedRequest::Statement(asked.1).matches(&text) {
+            stream.write_all(&grant(kind))?;
             continue;
         }
         stream.write_all(&text_column())?;
         stream.write_all(row)?;
         answers.fetch_add(1, Ordering::Relaxed);
         wait_until("the other clients", || answers.load(Ordering::Relaxed) >= number);
-        stream.write_all(&[message(b'C', b"SELECT 1\0"), granted(b'S')].concat())?;
+        stream.write_all(&[message(b'C', b"SELECT 1\0"), grant(b'S')].concat())?;
     }
 }
 
@@ -357,9 +359,9 @@ fn next_message(stream: &mut TcpStream) -> std::io::Result<(u8, Vec<u8>)> {
 }
 
 /// Returns the answer that grants a message of this type.
-fn granted(kind: u8) -> Vec<u8> {
+fn grant(kind: u8) -> Vec<u8> {
     match kind {
-        b'Q' => [message(b'C', b"DO\0"), granted(b'S')].concat(),
+        b'Q' => [message(b'C', b"DO\0"), grant(b'S')].concat(),
         b'S' => message(b'Z', b"I"),
         b'P' => message(b'1', b""),
         b'D' => [message(b't', b"\0\0"), message(b'n', b"")].concat(),
@@ -399,17 +401,17 @@ fn refuse_in_mysql(
     if refuses == RefusedRequest::Login {
         return stream.write_all(&error(2, 1045, "28000"));
     }
-    stream.write_all(&done(2))?;
+    stream.write_all(&ok_packet(2))?;
     loop {
         let asked = command(&mut stream)?;
         let answer = match asked.first() {
             // The commands are 1 COM_QUIT, 3 COM_QUERY and 22 COM_STMT_PREPARE; COM_STMT_CLOSE has
             // no answer.
             Some(1) | None => return Ok(()),
-            Some(3 | 22) if refuses.holds(&asked) => error(1, 1064, "42000"),
+            Some(3 | 22) if refuses.matches(&asked) => error(1, 1064, "42000"),
             Some(22) => packet(1, b"\0\x01\0\0\0\0\0\0\0\0\0\0"),
             Some(25) => Vec::new(),
-            Some(_) => done(1),
+            Some(_) => ok_packet(1),
         };
         stream.write_all(&answer)?;
     }
@@ -426,7 +428,7 @@ fn command(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
 }
 
 impl RefusedRequest {
-    fn holds(self, asked: &[u8]) -> bool {
+    fn matches(self, asked: &[u8]) -> bool {
         match self {
             RefusedRequest::Login => false,
             RefusedRequest::Statement(part) => {
@@ -453,7 +455,7 @@ fn greeting() -> Vec<u8> {
 }
 
 /// Returns MySQL's OK packet.
-fn done(sequence: u8) -> Vec<u8> {
+fn ok_packet(sequence: u8) -> Vec<u8> {
     packet(sequence, b"\0\0\0\x02\0\0\0")
 }
 
