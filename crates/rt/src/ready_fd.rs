@@ -97,7 +97,7 @@ impl<T: AsFd> ReadyFd<T> {
     fn is_ready_or_waits(&self, direction: Direction, context: &mut Context<'_>) -> bool {
         self.poller.with_side(self.slot, direction, |side| {
             if !side.is_ready {
-                side.keep(context.waker());
+                side.set_waker(context.waker());
             }
             side.is_ready
         })

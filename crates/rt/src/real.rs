@@ -112,7 +112,7 @@ struct TimerFired;
 impl Idle for RealIdle {
     type Error = std::convert::Infallible;
 
-    fn glance(&mut self) {
+    fn poll_events(&mut self) {
         let has_resting = self.poller.has_resting();
         self.poller.poll_kernel(false);
         if has_resting {

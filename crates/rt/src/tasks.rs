@@ -18,7 +18,7 @@ pub(crate) trait Idle {
     type Error;
 
     /// Polls for events without waiting; called between polls of tasks.
-    fn glance(&mut self) {}
+    fn poll_events(&mut self) {}
 
     /// Waits until a task is ready, or makes a task ready; called when no task is ready.
     ///
@@ -29,7 +29,7 @@ pub(crate) trait Idle {
 
 /// Maximum number of polls of tasks between polls for events: answers must not wait while a burst
 /// of requests is sent.
-const POLLS_BETWEEN_GLANCES: u32 = 16;
+const TASK_POLLS_PER_EVENT_POLL: u32 = 16;
 
 /// Runs a future, and all tasks that it spawns, to its end.
 ///
@@ -65,9 +65,9 @@ pub(crate) fn run<F: Future, I: Idle>(
             }
         }
         polls += 1;
-        if polls == POLLS_BETWEEN_GLANCES {
+        if polls == TASK_POLLS_PER_EVENT_POLL {
             polls = 0;
-            idle.glance();
+            idle.poll_events();
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Certificates {
     pub client_key: PathBuf,
     /// Certificate of an unrelated authority: a client that trusts it alone must not trust the
     /// server.
-    pub stranger: PathBuf,
+    pub unrelated_authority: PathBuf,
 }
 
 impl Certificates {
@@ -47,7 +47,7 @@ impl Certificates {
             server_key: file("server-key.pem"),
             client: file("client.pem"),
             client_key: file("client-key.pem"),
-            stranger: file("stranger.pem"),
+            unrelated_authority: file("stranger.pem"),
         };
         let texts = Texts::make(user)
             .map_err(|error| Problem::refused(format!("certificates cannot be made: {error}")))?;
@@ -57,7 +57,7 @@ impl Certificates {
             (&paths.server_key, &texts.server.key),
             (&paths.client, &texts.client.certificate),
             (&paths.client_key, &texts.client.key),
-            (&paths.stranger, &texts.stranger),
+            (&paths.unrelated_authority, &texts.unrelated_authority),
         ] {
             write_private(path, text, account)?;
         }
@@ -70,7 +70,7 @@ struct Texts {
     authority: String,
     server: Pair,
     client: Pair,
-    stranger: String,
+    unrelated_authority: String,
 }
 
 struct Pair {
@@ -81,7 +81,7 @@ struct Pair {
 impl Texts {
     fn make(user: &str) -> Result<Texts, rcgen::Error> {
         let (authority, issuer) = new_authority("Assay testbed")?;
-        let (stranger, _) = new_authority("A stranger to the testbed")?;
+        let (unrelated_authority, _) = new_authority("A stranger to the testbed")?;
         let places = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
         let mut server = CertificateParams::new(places)?;
         server.distinguished_name.push(DnType::CommonName, "localhost");
@@ -90,7 +90,7 @@ impl Texts {
         client.distinguished_name.push(DnType::CommonName, user);
         client.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
         let (server, client) = (signed(server, &issuer)?, signed(client, &issuer)?);
-        Ok(Texts { authority, server, client, stranger })
+        Ok(Texts { authority, server, client, unrelated_authority })
     }
 }
 

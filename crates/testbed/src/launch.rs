@@ -71,20 +71,20 @@ impl Launch {
         let mut process = Process::start(command).map_err(Problem::of(failed))?;
         let pid = process.pid();
         folder.started(pid, self.ending.name);
-        let outcome = process.until(LONGEST_START, || is_ready(pid, &said(&self.log, before)));
+        let outcome = process.until(LONGEST_START, || is_ready(pid, &log_after(&self.log, before)));
         let Err(has_ended) = outcome else { return Ok(process) };
         process.kill();
         folder.ended(pid);
-        let (program, words) = (self.name.to_owned(), tail(&said(&self.log, before)));
+        let (program, output) = (self.name.to_owned(), tail(&log_after(&self.log, before)));
         Err(match has_ended {
-            true => Problem::Ended { program, words },
-            false => Problem::Slow { program, limit: LONGEST_START, words },
+            true => Problem::Ended { program, output },
+            false => Problem::Slow { program, limit: LONGEST_START, output },
         })
     }
 }
 
 /// Returns the text of a log after its first `before` bytes.
-fn said(log: &Path, before: u64) -> String {
+fn log_after(log: &Path, before: u64) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let new = bytes.get(usize::try_from(before).unwrap_or(usize::MAX)..).unwrap_or_default();
     String::from_utf8_lossy(new).into_owned()
@@ -97,7 +97,7 @@ pub(crate) fn with_a_free_port<T>(
 ) -> Result<T, Problem> {
     for _ in 1..TRIES {
         match start(free_port()?) {
-            Err(problem) if problem.words().contains(TAKEN) => {}
+            Err(problem) if problem.output().contains(TAKEN) => {}
             outcome => return outcome,
         }
     }

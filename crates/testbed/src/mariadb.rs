@@ -89,7 +89,7 @@ pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Pro
 
 /// Returns the statements that create the user and the database. The session logs none of them,
 /// because one contains the password.
-pub(crate) fn welcome(options: &Options, password: &str) -> String {
+pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
     let plugin = match options.auth {
         Auth::Ed25519 => "ed25519",
         Auth::Native | Auth::Scram | Auth::Md5 | Auth::Password | Auth::Trust | Auth::Sha2 => {

@@ -62,7 +62,7 @@ pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Pro
 
 /// Returns the statements that create the user and the database. The session logs none of them,
 /// because one contains the password.
-pub(crate) fn welcome(options: &Options, password: &str) -> String {
+pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
     let require = required_certificate(options);
     format!(
         "SET SESSION sql_log_off = 1, sql_log_bin = 0;\n\

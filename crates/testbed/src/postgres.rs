@@ -133,7 +133,7 @@ pub(crate) const FIRST_DATABASE: &str = "postgres";
 
 /// Returns the statements that create the user and the database. They contain only the password's
 /// verifier, which keeps the password out of statement logs.
-pub(crate) fn welcome(options: &Options, password: &str) -> String {
+pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
     let verifier = match options.auth {
         Auth::Md5 => password::md5(password.as_bytes(), USER),
         Auth::Scram | Auth::Password | Auth::Trust | Auth::Native | Auth::Ed25519 | Auth::Sha2 => {

@@ -18,13 +18,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use crate::Problem;
 
 /// Interval between checks whether a server is ready.
-const LOOK: Nanos = Nanos::from_millis(5);
+const READY_POLL_INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// Time limit of a program that should end by itself.
 const LONGEST_RUN: Nanos = Nanos::from_secs(120);
 
 /// Maximum length of the end of a log that a message shows, in bytes.
-const WORDS: usize = 4_096;
+const LONGEST_LOG_TAIL: usize = 4_096;
 
 /// Maximum time for a killed process to disappear.
 const LONGEST_DEATH: Nanos = Nanos::from_secs(10);
@@ -36,8 +36,8 @@ const SWEEPS: usize = 10;
 /// that should die with its parent dies with the *thread* that started it (`PR_SET_PDEATHSIG`,
 /// prctl(2)).
 fn spawner() -> &'static SyncSender<Job> {
-    static KEEPER: OnceLock<SyncSender<Job>> = OnceLock::new();
-    KEEPER.get_or_init(|| {
+    static SPAWNER: OnceLock<SyncSender<Job>> = OnceLock::new();
+    SPAWNER.get_or_init(|| {
         let (jobs, work) = sync_channel::<Job>(0);
         std::thread::spawn(move || {
             for (mut command, answer) in work {
@@ -74,14 +74,14 @@ pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<Strin
     let mut child = Process::start(command).map_err(Problem::of(refused()))?;
     let status = child.wait(LONGEST_RUN);
     let printed = read_all(&mut output);
-    let words = tail(&[printed.as_str(), &read_all(&mut errors)].join("\n"));
+    let output = tail(&[printed.as_str(), &read_all(&mut errors)].join("\n"));
     let program = name.to_owned();
     match status {
         Some(status) if status.success() => Ok(printed),
-        Some(_) => Err(Problem::Ended { program, words }),
+        Some(_) => Err(Problem::Ended { program, output }),
         None => {
             child.kill();
-            Err(Problem::Slow { program, limit: LONGEST_RUN, words })
+            Err(Problem::Slow { program, limit: LONGEST_RUN, output })
         }
     }
 }
@@ -96,7 +96,7 @@ fn read_all(file: &mut File) -> String {
 /// Returns the last lines of a text.
 pub(crate) fn tail(text: &str) -> String {
     let text = text.trim();
-    let from = text.len().saturating_sub(WORDS);
+    let from = text.len().saturating_sub(LONGEST_LOG_TAIL);
     let from = (from..text.len()).find(|&place| text.is_char_boundary(place)).unwrap_or(0);
     let cut = &text[from..];
     match cut.split_once('\n') {
@@ -152,7 +152,7 @@ impl Process {
     ) -> Result<(), bool> {
         let end = Monotonic.now() + limit;
         while !is_ready() {
-            if self.wait(LOOK).is_some() {
+            if self.wait(READY_POLL_INTERVAL).is_some() {
                 return Err(true);
             }
             if Monotonic.now() > end {
@@ -328,7 +328,8 @@ mod tests {
     fn tail_starts_at_a_line() {
         let text = "é\n".repeat(3_000);
         let end = tail(&text);
-        assert!(end.len() <= WORDS && end.starts_with('é') && end.ends_with('é'), "{end}");
+        assert!(end.len() <= LONGEST_LOG_TAIL, "{end}");
+        assert!(end.starts_with('é') && end.ends_with('é'), "{end}");
         assert_eq!(tail(" short\n"), "short");
     }
 

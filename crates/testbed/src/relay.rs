@@ -192,28 +192,28 @@ fn relay(
     run_real(&rt::Options::default(), |rt| async move {
         let control_end = ReadyFd::new(&rt, control_end)?;
         let links = Rc::new(RefCell::new(Vec::new()));
-        let road = RelayContext { rt, server, shared, links };
-        let mut listener = Some(ReadyFd::new(&road.rt, listener)?);
+        let context = RelayContext { rt, server, shared, links };
+        let mut listener = Some(ReadyFd::new(&context.rt, listener)?);
         loop {
-            match received(&road.rt, &control_end, listener.as_ref()).await? {
+            match received(&context.rt, &control_end, listener.as_ref()).await? {
                 RelayEvent::Client(client) => {
-                    drop(road.rt.spawn(road.clone().connect(client)));
+                    drop(context.rt.spawn(context.clone().connect(client)));
                     continue;
                 }
                 RelayEvent::End => return Ok(()),
-                RelayEvent::Word(REFUSE) => {
+                RelayEvent::Command(REFUSE) => {
                     if let Some(listener) = listener.take() {
                         close(listener.get())?;
                     }
                 }
-                RelayEvent::Word(ACCEPT) => {
+                RelayEvent::Command(ACCEPT) => {
                     if listener.is_none() {
-                        let again = TcpListener::bind(address)?;
-                        again.set_nonblocking(true)?;
-                        listener = Some(ReadyFd::new(&road.rt, again)?);
+                        let reopened = TcpListener::bind(address)?;
+                        reopened.set_nonblocking(true)?;
+                        listener = Some(ReadyFd::new(&context.rt, reopened)?);
                     }
                 }
-                RelayEvent::Word(_) => road.cut(),
+                RelayEvent::Command(_) => context.cut(),
             }
             poll_fn(|context| control_end.poll_write(context, &[0])).await?;
         }
@@ -229,7 +229,7 @@ fn close(listener: &TcpListener) -> io::Result<()> {
 /// An event that the relay waits for.
 enum RelayEvent {
     Client(ReadyFd<TcpStream>),
-    Word(u8),
+    Command(u8),
     End,
 }
 
@@ -239,10 +239,10 @@ async fn received(
     listener: Option<&ReadyFd<TcpListener>>,
 ) -> io::Result<RelayEvent> {
     poll_fn(|context| {
-        let mut word = [0];
-        match control_end.poll_read(context, &mut word) {
+        let mut command = [0];
+        match control_end.poll_read(context, &mut command) {
             Poll::Ready(Ok(0)) => return Poll::Ready(Ok(RelayEvent::End)),
-            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(RelayEvent::Word(word[0]))),
+            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(RelayEvent::Command(command[0]))),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => {}
         }
@@ -279,7 +279,7 @@ impl RelayContext {
     async fn connect(self, client: ReadyFd<TcpStream>) {
         // If the server cannot be reached, the client's connection is closed.
         let Ok(server) = rt::connect(&self.rt, self.server).await else { return };
-        let (Ok(one), Ok(other)) = (again(&client), again(&server)) else { return };
+        let (Ok(one), Ok(other)) = (duplicate(&client), duplicate(&server)) else { return };
         let (client, server) = (Rc::new(client), Rc::new(server));
         let link = Rc::new(Link([one, other]));
         let mut links = self.links.borrow_mut();
@@ -288,9 +288,9 @@ impl RelayContext {
         let up = (Rc::clone(&link), Rc::clone(&client), Rc::clone(&server), Direction::ToServer);
         let down = (link, server, client, Direction::ToClient);
         for (link, from, to, direction) in [up, down] {
-            let (road, rt) = (self.clone(), self.rt.clone());
+            let (context, rt) = (self.clone(), self.rt.clone());
             drop(rt.spawn(async move {
-                let mut pass = Forwarder { road: &road, from, to, direction };
+                let mut pass = Forwarder { context: &context, from, to, direction };
                 match pass.run().await {
                     // One side has ended its stream, but may still read.
                     Ok(true) => drop(pass.to.get().shutdown(Shutdown::Write)),
@@ -311,14 +311,14 @@ impl RelayContext {
 }
 
 /// Returns a second handle to a connection.
-fn again(stream: &ReadyFd<TcpStream>) -> io::Result<TcpStream> {
+fn duplicate(stream: &ReadyFd<TcpStream>) -> io::Result<TcpStream> {
     stream.get().set_nodelay(true)?;
     stream.get().try_clone()
 }
 
 /// One direction of a connection.
 struct Forwarder<'r> {
-    road: &'r RelayContext,
+    context: &'r RelayContext,
     from: Rc<ReadyFd<TcpStream>>,
     to: Rc<ReadyFd<TcpStream>>,
     direction: Direction,
@@ -333,11 +333,11 @@ impl Forwarder<'_> {
             if length == 0 {
                 return Ok(true);
             }
-            let arrived = self.road.rt.now();
-            let (admitted, is_cut) = self.road.shared.admit(self.direction, length);
+            let arrived = self.context.rt.now();
+            let (admitted, is_cut) = self.context.shared.admit(self.direction, length);
             self.wait(arrived, admitted).await;
             self.write(&bytes[..admitted]).await?;
-            let counter = self.road.shared.counter(self.direction);
+            let counter = self.context.shared.counter(self.direction);
             counter.fetch_add(admitted as u64, Relaxed);
             if is_cut {
                 return Ok(false);
@@ -348,19 +348,19 @@ impl Forwarder<'_> {
     /// Waits until bytes that arrived at `arrived` are due at the other side: after the delay, the
     /// time that they take at the bandwidth, and stalls.
     async fn wait(&self, arrived: Stamp, bytes: usize) {
-        let Faults { delay, bandwidth, .. } = *self.road.shared.faults();
+        let Faults { delay, bandwidth, .. } = *self.context.shared.faults();
         let travel = bandwidth.map_or(0, |per_s| bytes as u64 * 1_000_000_000 / per_s.max(1));
         let due = arrived + delay + Nanos(travel);
         if due > arrived {
-            self.road.rt.sleep_until(due).await;
+            self.context.rt.sleep_until(due).await;
         }
         // A stall may begin while another one lasts.
         loop {
-            let until = self.road.shared.faults().stalled_until;
-            if until <= self.road.rt.now() {
+            let until = self.context.shared.faults().stalled_until;
+            if until <= self.context.rt.now() {
                 return;
             }
-            self.road.rt.sleep_until(until).await;
+            self.context.rt.sleep_until(until).await;
         }
     }
 

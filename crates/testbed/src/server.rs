@@ -74,8 +74,8 @@ impl Server {
             server.instance.port = port;
             server.launch()
         })?;
-        server.welcome()?;
-        server.front()?;
+        server.create_user()?;
+        server.start_pooler()?;
         Ok(server)
     }
 
@@ -187,10 +187,10 @@ impl Server {
     /// The client program is not installed, or a statement failed; the message then has the
     /// client's output.
     pub fn sql(&self, text: &str) -> Result<String, Problem> {
-        self.ask(DATABASE, text)
+        self.run_sql(DATABASE, text)
     }
 
-    fn ask(&self, database: &str, text: &str) -> Result<String, Problem> {
+    fn run_sql(&self, database: &str, text: &str) -> Result<String, Problem> {
         match self.options.kind {
             Kind::Postgres => run("psql", postgres::client(&self.instance, database)?, text),
             Kind::Mariadb => run("mariadb", mariadb::client(&self.instance, database)?, text),
@@ -255,11 +255,11 @@ impl Server {
     }
 
     /// Starts the pooler, if the options have one.
-    fn front(&mut self) -> Result<(), Problem> {
+    fn start_pooler(&mut self) -> Result<(), Problem> {
         let Some(via) = self.options.via else { return Ok(()) };
         let Server { options, instance, password, folder, .. } = self;
-        let front = PoolerLaunch { via, options, instance, password };
-        self.pooler = Some(front.start(folder)?);
+        let launch = PoolerLaunch { via, options, instance, password };
+        self.pooler = Some(launch.start(folder)?);
         Ok(())
     }
 
@@ -294,29 +294,29 @@ impl Server {
             None => command,
         };
         let launch = Launch { name, ending, log: instance.path.join(LOG) };
-        let process = launch.run(command, folder, |pid, said| match options.kind {
+        let process = launch.run(command, folder, |pid, log| match options.kind {
             Kind::Postgres => postgres::is_ready(instance, pid),
-            Kind::Mariadb | Kind::Mysql => mysql_family::is_ready(said),
+            Kind::Mariadb | Kind::Mysql => mysql_family::is_ready(log),
         })?;
         self.process = Some(process);
         Ok(())
     }
 
     /// Creates the user and the database.
-    fn welcome(&self) -> Result<(), Problem> {
+    fn create_user(&self) -> Result<(), Problem> {
         let password = self.password.expose();
         match self.options.kind {
             Kind::Postgres => {
-                let text = postgres::welcome(&self.options, password);
-                self.ask(postgres::FIRST_DATABASE, &text)
+                let text = postgres::create_user_sql(&self.options, password);
+                self.run_sql(postgres::FIRST_DATABASE, &text)
             }
             Kind::Mariadb => {
-                let text = mariadb::welcome(&self.options, password);
-                self.ask(mysql_family::FIRST_DATABASE, &text)
+                let text = mariadb::create_user_sql(&self.options, password);
+                self.run_sql(mysql_family::FIRST_DATABASE, &text)
             }
             Kind::Mysql => {
-                let text = mysql::welcome(&self.options, password);
-                self.ask(mysql_family::FIRST_DATABASE, &text)
+                let text = mysql::create_user_sql(&self.options, password);
+                self.run_sql(mysql_family::FIRST_DATABASE, &text)
             }
         }
         .map(drop)
@@ -347,7 +347,7 @@ fn from_template(
         return Ok(());
     }
     initialise(instance)?;
-    template.keep(&instance.data())
+    template.store(&instance.data())
 }
 
 /// Returns the text of a log.

@@ -54,16 +54,16 @@ impl Template {
         if !self.path.is_dir() {
             return Ok(false);
         }
-        copy(&self.path, data, Holes::Kept).map(|()| true)
+        copy(&self.path, data, Holes::Existing).map(|()| true)
     }
 
     /// Stores a copy of a data folder as the template, unless another process has already done so.
     /// The server does not need it: if storing fails, later servers initialise their own folders.
-    pub(crate) fn keep(&self, data: &Path) -> Result<(), Problem> {
+    pub(crate) fn store(&self, data: &Path) -> Result<(), Problem> {
         let unfinished = self.path.with_file_name(format!("unfinished-{}", random_hex(6)?));
-        let is_kept = copy(data, &unfinished, Holes::Made).is_ok()
+        let is_stored = copy(data, &unfinished, Holes::AllZeros).is_ok()
             && std::fs::rename(&unfinished, &self.path).is_ok();
-        if !is_kept {
+        if !is_stored {
             // If the copy could not begin, there is nothing to remove.
             let _ = std::fs::remove_dir_all(&unfinished);
         }
@@ -89,16 +89,16 @@ fn check_owner(folder: &Path) -> Result<(), Problem> {
 #[derive(Clone, Copy)]
 enum Holes {
     /// Only blocks that are holes in the original.
-    Kept,
+    Existing,
     /// All blocks of zeros.
-    Made,
+    AllZeros,
 }
 
 /// Copies a folder with its owners and permissions.
 fn copy(from: &Path, to: &Path, holes: Holes) -> Result<(), Problem> {
     let sparse = match holes {
-        Holes::Kept => "--sparse=auto",
-        Holes::Made => "--sparse=always",
+        Holes::Existing => "--sparse=auto",
+        Holes::AllZeros => "--sparse=always",
     };
     let mut command = plain(Path::new("cp"));
     command.args(["--archive", "--reflink=auto", sparse]);

@@ -186,7 +186,7 @@ impl Bundle<'_> {
         let omission = match text {
             _ if !is_below => Some(InputOmission::Outside),
             None if bytes > LONGEST_KEPT_TEXT => Some(InputOmission::Large),
-            None => Some(InputOmission::Unkept),
+            None => Some(InputOmission::NotStored),
             Some(_) if !fits => Some(InputOmission::LongName),
             Some(text) => match self.write(&name, &text) {
                 Ok(()) => None,

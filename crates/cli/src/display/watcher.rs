@@ -62,7 +62,7 @@ impl Watcher {
         let names = state.jobs.iter().zip(series.jobs());
         LiveRunView {
             title: picture.title,
-            doing,
+            phase: doing,
             progress,
             notes: picture.busiest.into_iter().chain(picture.awaited).chain(earlier).collect(),
             columns: COLUMNS.to_vec(),

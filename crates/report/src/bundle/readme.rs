@@ -50,7 +50,7 @@ pub enum InputOmission {
     /// The file is larger than the limit for files stored in a record.
     Large,
     /// The file contains a password, or is not UTF-8 text.
-    Unkept,
+    NotStored,
     /// The file lies outside of the folder of the workload, or its name is not valid on every
     /// system.
     Outside,
@@ -65,7 +65,7 @@ impl InputOmission {
     pub(super) fn reason(self) -> &'static str {
         match self {
             InputOmission::Large => "it is larger than 1 MB",
-            InputOmission::Unkept => "it contains a password, or is not UTF-8 text",
+            InputOmission::NotStored => "it contains a password, or is not UTF-8 text",
             InputOmission::Outside => "it lies outside of the folder of the workload file",
             InputOmission::LongName => "its name is too long for an archive",
             InputOmission::TakenName => "another file has its name, or that of its folder",
@@ -110,7 +110,7 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
 fn repeat(view: &BundleView) -> String {
     if let Some(command) = &view.repeat {
         return format!(
-            "This repeats it from the files that the record keeps, and compares both \
+            "This command repeats it from the files stored in the record, and compares both \
              answers:\n\n{}",
             block(command)
         );
@@ -190,7 +190,7 @@ pub(super) mod tests {
         view.inputs.push(BundledInput {
             path: "b|`c`.csv".to_owned(),
             sha256: "ab".to_owned(),
-            omission: Some(InputOmission::Unkept),
+            omission: Some(InputOmission::NotStored),
         });
         let facts = vec![("server".to_owned(), "<b>|x".to_owned())];
         let run = BundledRun { run: None, arm: String::new(), facts };
@@ -212,7 +212,7 @@ pub(super) mod tests {
         assert!(!text.contains("\n    assay repeat"), "{text}");
         let words = "<script>\n\nRun that command again, in the folder `files`. `assay repeat` ";
         assert!(text.contains(words), "{text}");
-        view.inputs[0].omission = Some(InputOmission::Unkept);
+        view.inputs[0].omission = Some(InputOmission::NotStored);
         let text = bundle_readme(&view, &[]);
         assert!(text.contains("\n\nRun that command again. `assay repeat` takes"), "{text}");
     }

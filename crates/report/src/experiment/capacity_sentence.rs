@@ -23,8 +23,8 @@ impl CapacityView {
             (Some(hold), false) => format!(", not held for {hold}"),
             (None, _) => String::new(),
         };
-        let kept = self.kept(found);
-        let with = if kept.is_empty() { "" } else { " with " };
+        let conditions = self.met_conditions(found);
+        let with = if conditions.is_empty() { "" } else { " with " };
         let load = match self.is_rate() {
             true => format!("{} requests per second", number::significant(sustained)),
             false => number::count(sustained as u64, "client"),
@@ -34,7 +34,7 @@ impl CapacityView {
             (None, Some(fails)) => format!("it fails at {}", self.value(fails)),
             (None, None) => "no larger value that was tried fails".to_owned(),
         };
-        let result = format!("{load}{with}{kept} (confirmed {times}{held}); {fails}");
+        let result = format!("{load}{with}{conditions} (confirmed {times}{held}); {fails}");
         match self.limit_of_connections() {
             Some(connections) => format!(
                 "The search found the limit of {}, not the capacity of the server, which sustains \
@@ -46,14 +46,14 @@ impl CapacityView {
     }
 
     /// Returns the conditions that hold at the result.
-    fn kept(&self, found: &Capacity) -> String {
+    fn met_conditions(&self, found: &Capacity) -> String {
         let is_unmet = |position: usize| {
             let is_one = |why: &Irregular| *why == Irregular::Unmet { condition: position };
             found.irregular.iter().any(is_one)
         };
         let conditions = self.order.conditions.iter().enumerate();
-        let kept = conditions.filter(|(position, _)| !is_unmet(*position));
-        kept.map(|(_, condition)| condition.to_string()).collect::<Vec<String>>().join(", ")
+        let met = conditions.filter(|(position, _)| !is_unmet(*position));
+        met.map(|(_, condition)| condition.to_string()).collect::<Vec<String>>().join(", ")
     }
 
     /// Returns the answer of a search that confirmed no value, or whose value did not hold.

@@ -160,12 +160,12 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
         return vec![search.outcomes()];
     }
     if let [ArmView { validity, .. }] = view.arms.as_slice() {
-        let is_told = match view.verdict() {
+        let is_in_verdict = match view.verdict() {
             Status::Pass => true,
             Status::Suspect => validity.suspect.len() == validity.runs as usize,
             Status::Invalid | Status::NotPossible => false,
         };
-        if is_told && validity.repeated == 0 {
+        if is_in_verdict && validity.repeated == 0 {
             return Vec::new();
         }
     }

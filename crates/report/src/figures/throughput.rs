@@ -12,7 +12,7 @@ use crate::figure::{
 use crate::number::rate;
 
 /// Maximum number of jobs that the caption names.
-const MOST_TOLD: usize = 3;
+const MOST_NAMED: usize = 3;
 
 /// Returns the completed and offered requests per second of all jobs.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
@@ -101,8 +101,8 @@ fn caption(jobs: &[Job<'_>]) -> String {
             None => format!("{name} completed {achieved}"),
         })
     });
-    let sentences: Vec<String> = sentences.take(MOST_TOLD).collect();
-    match (sentences.is_empty(), jobs.len() > MOST_TOLD) {
+    let sentences: Vec<String> = sentences.take(MOST_NAMED).collect();
+    match (sentences.is_empty(), jobs.len() > MOST_NAMED) {
         (true, _) => "No request was completed within the measured period.".to_owned(),
         (false, false) => format!("On average, {}.", sentences.join("; ")),
         (false, true) => format!("On average, {}; and other jobs.", sentences.join("; ")),

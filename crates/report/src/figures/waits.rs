@@ -34,15 +34,15 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     };
     let places = by_place(&run.view.evidence.observed, is_ours);
     let figure = |(place, by_kind): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
-        let looks = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
+        let samples = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
         let waits = by_kind.get(&ComponentKind::Waits)?;
-        (looks.points.len() > 1).then(|| drawn(run, place.as_deref(), looks, waits))
+        (samples.points.len() > 1).then(|| drawn(run, place.as_deref(), samples, waits))
     };
     places.into_iter().filter_map(figure).collect()
 }
 
-fn drawn(run: &Run<'_>, place: Option<&str>, looks: &Observed, waits: &[&Observed]) -> Figure {
-    let periods = Periods::of(looks, run.view.evidence.end());
+fn drawn(run: &Run<'_>, place: Option<&str>, samples: &Observed, waits: &[&Observed]) -> Figure {
+    let periods = Periods::of(samples, run.view.evidence.end());
     let kinds = ranked(&periods, waits);
     let words = words("waits", "Waits of the database by kind", place, caption(&periods, &kinds));
     let mut marks = timeline::marks(run);
@@ -71,8 +71,8 @@ struct Periods {
 
 impl Periods {
     /// Returns the periods that begin before the end of the schedule.
-    fn of(looks: &Observed, end: Nanos) -> Periods {
-        let ends = ends(&looks.points, MOST_PERIODS, |(at, _)| *at);
+    fn of(samples: &Observed, end: Nanos) -> Periods {
+        let ends = ends(&samples.points, MOST_PERIODS, |(at, _)| *at);
         let period = |pair: &[(Nanos, f64)]| (pair[0].0, pair[1].0, pair[1].1 - pair[0].1);
         let periods = ends.windows(2).map(period).filter(|(from, ..)| *from < end);
         Periods { between: periods.collect() }
@@ -90,8 +90,8 @@ impl Periods {
             let number = wait.points.partition_point(|(at, _)| *at <= end);
             number.checked_sub(1).map_or(0.0, |last| wait.points[last].1)
         };
-        let mean = |(from, to, looks): &(Nanos, Nanos, f64)| match *looks > 0.0 {
-            true => (at(*to) - at(*from)) / looks,
+        let mean = |(from, to, samples): &(Nanos, Nanos, f64)| match *samples > 0.0 {
+            true => (at(*to) - at(*from)) / samples,
             false => f64::NAN,
         };
         self.between.iter().map(mean).collect()
@@ -99,9 +99,10 @@ impl Periods {
 
     /// Returns the mean over all samples.
     fn whole(&self, values: &[f64]) -> f64 {
-        let looks: f64 = self.between.iter().map(|(.., looks)| looks.max(0.0)).sum();
-        let sessions = self.between.iter().zip(values).map(|((.., looks), value)| looks * value);
-        sessions.filter(|sum| !sum.is_nan()).sum::<f64>() / looks.max(1.0)
+        let samples: f64 = self.between.iter().map(|(.., samples)| samples.max(0.0)).sum();
+        let sessions =
+            self.between.iter().zip(values).map(|((.., samples), value)| samples * value);
+        sessions.filter(|sum| !sum.is_nan()).sum::<f64>() / samples.max(1.0)
     }
 }
 

@@ -36,7 +36,7 @@ pub fn live_html(view: &LiveRunView) -> String {
 pub fn live_json(view: &LiveRunView) -> String {
     let texts = |all: &[String]| all.iter().map(|text| visible(text)).collect::<Vec<String>>();
     json!({
-        "doing": visible(&view.doing),
+        "doing": visible(&view.phase),
         "progress": view.progress,
         "notes": texts(&view.notes),
         "rows": view.rows.iter().map(|row| texts(row)).collect::<Vec<Vec<String>>>(),
@@ -64,7 +64,7 @@ fn body(view: &LiveRunView) -> String {
          </progress></p>\n<p class=\"note\"><bdi id=\"notes\">{}</bdi></p>\n\
          <div class=\"table\" role=\"region\" aria-label=\"Jobs\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
-        shown(&view.doing),
+        shown(&view.phase),
         view.progress.unwrap_or_default(),
         shown(&view.notes.join(" · "))
     );
@@ -103,7 +103,7 @@ mod tests {
     fn view() -> LiveRunView {
         LiveRunView {
             title: "<script>.ini on sim:mm1".to_owned(),
-            doing: "measuring, 00:10 of 01:00".to_owned(),
+            phase: "measuring, 00:10 of 01:00".to_owned(),
             progress: Some(0.1667),
             notes: vec!["busiest: <b>, 80 %".to_owned()],
             columns: vec!["job", "p99"],
@@ -136,7 +136,7 @@ mod tests {
         let name = "a\u{202e}b\u{7}";
         let course = LiveSeries { job: name.to_owned(), ..view().series[0].clone() };
         let view = LiveRunView {
-            doing: name.to_owned(),
+            phase: name.to_owned(),
             notes: vec![name.to_owned()],
             rows: vec![vec![name.to_owned()]],
             series: vec![course],

@@ -72,7 +72,7 @@ fn answers(view: &View) -> Vec<Line> {
         lines.extend(loads.map(|load| Line::new(&load.table, of_load(view, load))));
     }
     if lines.is_empty() {
-        lines.push(match view.watched() {
+        lines.push(match view.observed_program() {
             Some((program, ended)) => {
                 let lasted = seconds(view.summary.window.end_s);
                 Line::new("watched", format!("{program} for {lasted}: {ended}"))

@@ -115,7 +115,8 @@ impl JobSection {
         let job = &view.summary.jobs[account.index()];
         let plan = &view.evidence.plan;
         let planned = plan.account(account);
-        let model = format!("  {}{}", model(job, planned), asks(plan, planned.job().target));
+        let target = target_words(plan, planned.job().target);
+        let model = format!("  {}{target}", model(job, planned));
         JobSection {
             summary: job.clone(),
             target: plan.name_of(planned.job().target).map(str::to_owned),
@@ -142,7 +143,7 @@ impl JobSection {
 }
 
 /// Names the target of a job, unless it is the main one.
-fn asks(plan: &Plan, target: JobTarget) -> String {
+fn target_words(plan: &Plan, target: JobTarget) -> String {
     match (target, plan.name_of(target)) {
         (JobTarget::Main | JobTarget::Named(_), None) => String::new(),
         (JobTarget::Main | JobTarget::Named(_), Some(name)) => format!("; asks [target {name}]"),

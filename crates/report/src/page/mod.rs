@@ -177,7 +177,9 @@ fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
     if status == Status::Invalid {
         VerdictPosition::First
-    } else if view.watched().is_some() || (view.has_only_loads() && status <= Status::Pass) {
+    } else if view.observed_program().is_some()
+        || (view.has_only_loads() && status <= Status::Pass)
+    {
         VerdictPosition::Omitted
     } else {
         VerdictPosition::AfterHeadline

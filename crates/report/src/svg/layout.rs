@@ -178,7 +178,7 @@ pub(super) fn label_lines(label: &str) -> Vec<String> {
         let lines = [&pieces[..first], &pieces[first..second], &pieces[second..]];
         lines.into_iter().filter(|line| !line.is_empty())
     });
-    let best = divided.min_by_key(|lines| awkwardness(lines.clone()));
+    let best = divided.min_by_key(|lines| penalties(lines.clone()));
     best.into_iter().flatten().map(|line| cut(&joined(line), TEXT, WIDEST)).collect()
 }
 
@@ -213,7 +213,7 @@ fn joined(line: &[Piece<'_>]) -> String {
 /// Returns the penalties of a division of a label into lines, the most important first: pixels that
 /// do not fit, short words such as `of` alone on a line, lost line breaks of the label, the number
 /// of lines, and the width of the widest line in pixels.
-fn awkwardness<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
+fn penalties<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
     let mut reasons = [0; 5];
     for line in lines {
         let parts = line.iter().enumerate().flat_map(|(place, piece)| {

@@ -135,7 +135,7 @@ fn loss(setting: DurableSetting) -> &'static str {
 }
 
 /// Returns the command that fixes the problem, or advice.
-pub(crate) fn cure(problem: &Problem) -> Cow<'static, str> {
+pub(crate) fn remedy(problem: &Problem) -> Cow<'static, str> {
     let text = match problem {
         Problem::Governor { .. } => "sudo cpupower frequency-set -g performance",
         Problem::Swap { .. } => "sudo swapoff -a && sudo swapon -a",

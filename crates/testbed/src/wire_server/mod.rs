@@ -65,16 +65,18 @@ impl Simulation {
     /// # Errors
     /// Names the part that is missing or wrong.
     pub fn parse(target: &Target, words: &[&str]) -> Result<Simulation, String> {
-        let Endpoint::Named(name) = &target.endpoint else { return Err("sim: what?".to_owned()) };
+        let Endpoint::Named(name) = &target.endpoint else {
+            return Err("expected the kind of the simulated server after `sim:`".to_owned());
+        };
         let config = Config::from_options(name, &target.options);
         let config = config.map_err(|error| error.to_string())?;
         let kind = match words.first() {
             Some(&"postgres") => Kind::Postgres,
             Some(&"mariadb") => Kind::Mariadb,
-            _ => return Err("by which protocol? postgres or mariadb".to_owned()),
+            _ => return Err("expected a protocol: postgres or mariadb".to_owned()),
         };
         let cpu = words.get(1).map(|text| text.parse()).transpose();
-        let cpu = cpu.map_err(|_| "which processor?")?;
+        let cpu = cpu.map_err(|_| "expected the number of a processor")?;
         Ok(Simulation { config, cpu, ..Simulation::at_once(kind) })
     }
 
@@ -188,7 +190,7 @@ async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
     loop {
         match poll_fn(|context| rt::poll_accept(&host.rt, &listener, context)).await {
             Ok(stream) => {
-                drop(host.rt.spawn(attend(Rc::clone(&host), stream)));
+                drop(host.rt.spawn(serve_connection(Rc::clone(&host), stream)));
             }
             // Most likely there is no free file descriptor; connections may be closed soon.
             Err(_) => host.rt.sleep(OUT_OF_FILES).await,
@@ -197,7 +199,7 @@ async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
 }
 
 /// Serves one connection from its beginning to its end.
-async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
+async fn serve_connection(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     // Setting the option fails if the client is already gone.
     if stream.get().set_nodelay(true).is_err() {
         return;
@@ -206,7 +208,7 @@ async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     let session = match connected {
         Ok(session) => session,
         // A real server would send the reason, unless it is unreachable.
-        Err(Refusal::Away | Refusal::Denied(_) | Refusal::TooMany) => return,
+        Err(Refusal::Unreachable | Refusal::Denied(_) | Refusal::TooMany) => return,
     };
     let connect_time = host.server.borrow().connect_time();
     if connect_time > Nanos::ZERO {
@@ -216,9 +218,9 @@ async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
         Kind::Postgres => Protocol::Postgres(postgres::Session::new()),
         Kind::Mariadb | Kind::Mysql => Protocol::Mysql(mysql::Session::new()),
     };
-    let (kept, out) = (Vec::new(), Vec::new());
+    let (incomplete, out) = (Vec::new(), Vec::new());
     let mut connection =
-        Connection { host: &host, stream, session, protocol, due: None, kept, out };
+        Connection { host: &host, stream, session, protocol, due: None, incomplete, out };
     // An error ends the connection, and is not reported.
     let _ = connection.run().await;
     host.server.borrow_mut().close(session);
@@ -238,8 +240,8 @@ impl Protocol {
         }
     }
 
-    fn answer(&mut self, fate: AnswerKind, out: &mut Vec<u8>) -> io::Result<()> {
-        match (self, fate) {
+    fn answer(&mut self, kind: AnswerKind, out: &mut Vec<u8>) -> io::Result<()> {
+        match (self, kind) {
             (_, AnswerKind::Disconnected) => Err(io::ErrorKind::ConnectionAborted.into()),
             (Protocol::Postgres(session), AnswerKind::Completed { rows }) => {
                 session.answer(rows, out).map_err(io::Error::other)
@@ -268,7 +270,7 @@ struct Connection<'h> {
     /// The answer to the statement that was read last, if it takes time.
     due: Option<sim::Answer>,
     /// Beginning of an incomplete message.
-    kept: Vec<u8>,
+    incomplete: Vec<u8>,
     /// Bytes to be sent. A large buffer is released when it is empty, to keep ten thousand idle
     /// connections cheap.
     out: Vec<u8>,
@@ -317,22 +319,23 @@ impl Connection<'_> {
     /// Processes the bytes read. Usually there is no incomplete message, and the bytes are
     /// processed without a copy.
     fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
-        if self.kept.is_empty() {
+        if self.incomplete.is_empty() {
             let (used, next) = self.advance(fresh)?;
             if used < fresh.len() {
-                let rest = if next == SessionNeed::Statement { pending } else { &mut self.kept };
+                let is_statement = next == SessionNeed::Statement;
+                let rest = if is_statement { pending } else { &mut self.incomplete };
                 rest.extend_from_slice(&fresh[used..]);
             }
             return Ok(next);
         }
-        if self.kept.len() + fresh.len() > LONGEST_MESSAGE {
+        if self.incomplete.len() + fresh.len() > LONGEST_MESSAGE {
             return Err(io::Error::other("a message that is too long"));
         }
-        let mut whole = std::mem::take(&mut self.kept);
+        let mut whole = std::mem::take(&mut self.incomplete);
         whole.extend_from_slice(fresh);
         let (used, next) = self.advance(&whole)?;
         whole.drain(..used);
-        *(if next == SessionNeed::Statement { pending } else { &mut self.kept }) = whole;
+        *(if next == SessionNeed::Statement { pending } else { &mut self.incomplete }) = whole;
         Ok(next)
     }
 
@@ -353,7 +356,7 @@ impl Connection<'_> {
                 self.due = Some(answer);
                 return Ok((used, next));
             }
-            self.protocol.answer(answer.fate, &mut self.out)?;
+            self.protocol.answer(answer.kind, &mut self.out)?;
         }
     }
 
@@ -368,12 +371,12 @@ impl Connection<'_> {
             let timer = timer.get_or_insert_with(|| self.host.rt.timer());
             timer.arm(answer.at);
             timer.fired().await;
-            self.protocol.answer(answer.fate, &mut self.out)?;
+            self.protocol.answer(answer.kind, &mut self.out)?;
         }
         let (used, next) = self.advance(pending)?;
         pending.drain(..used);
         if next != SessionNeed::Statement {
-            self.kept = std::mem::take(pending);
+            self.incomplete = std::mem::take(pending);
         }
         Ok(next)
     }

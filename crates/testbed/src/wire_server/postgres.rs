@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str); 6] = [
 /// The state of a session from its first byte on.
 pub(super) struct Session {
     /// State of the login; `None` after it.
-    reception: Option<ServerLogin<'static>>,
+    login: Option<ServerLogin<'static>>,
     status: TransactionStatus,
     /// Prepared statements by name. A load has few, for which a list is faster than a hash map.
     prepared: Vec<(Box<[u8]>, Statement)>,
@@ -64,7 +64,7 @@ enum ServedStatement {
 impl Session {
     pub(super) fn new() -> Session {
         Session {
-            reception: Some(ServerLogin::new(Policy::Trust)),
+            login: Some(ServerLogin::new(Policy::Trust)),
             status: TransactionStatus::Idle,
             prepared: Vec::new(),
             portals: Vec::new(),
@@ -87,7 +87,7 @@ impl Session {
         }
         loop {
             let rest = &bytes[used..];
-            if self.reception.is_some() {
+            if self.login.is_some() {
                 let (read, next) = self.receive(rest, out)?;
                 used += read;
                 match next {
@@ -112,9 +112,9 @@ impl Session {
         bytes: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<SessionNeed>), WireError> {
-        let Some(reception) = &mut self.reception else { return Ok((0, None)) };
-        let (used, visit) = reception.read(bytes, out)?;
-        let next = match visit {
+        let Some(login) = &mut self.login else { return Ok((0, None)) };
+        let (used, progress) = login.read(bytes, out)?;
+        let next = match progress {
             LoginProgress::Waits => Some(SessionNeed::Bytes),
             LoginProgress::TlsRequested | LoginProgress::GssRequested => {
                 answer_ssl(out, SslAnswer::Refused);
@@ -124,7 +124,7 @@ impl Session {
                 Some(SessionNeed::End)
             }
             LoginProgress::Authenticated => {
-                self.reception = None;
+                self.login = None;
                 for (name, value) in SETTINGS {
                     let (name, value) = (name.as_bytes(), value.as_bytes());
                     backend::parameter_status(out, ParameterStatus { name, value })?;

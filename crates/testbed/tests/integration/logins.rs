@@ -211,7 +211,7 @@ fn a_client_that_trusts_the_authority_trusts_the_server_and_no_other_does() {
             ask(&server, Login { password: server.password().expose(), extra: &extra }, tls)
         };
         assert_eq!(with(text(&files.authority)), Ok("true".to_owned()), "{}", server.log());
-        let refused = with(text(&files.stranger)).unwrap_err();
+        let refused = with(text(&files.unrelated_authority)).unwrap_err();
         assert!(refused.contains(refusal), "{refused}");
         let url = server.url();
         assert_eq!(url.option("tls"), Some("verify"));
@@ -239,7 +239,7 @@ fn the_certificates_verify() {
         openssl.args(name).arg(certificate);
         said(openssl)
     };
-    let (authority, stranger) = (text(&files.authority), text(&files.stranger));
+    let (authority, unrelated) = (text(&files.authority), text(&files.unrelated_authority));
     let (of_server, of_client) = (text(&files.server), text(&files.client));
     for name in
         [["-verify_hostname", "localhost"], ["-verify_ip", "127.0.0.1"], ["-verify_ip", "::1"]]
@@ -250,7 +250,7 @@ fn the_certificates_verify() {
     assert!(verify(authority, "sslclient", of_client, &[]).is_ok());
     assert!(verify(authority, "sslclient", of_server, &[]).is_err());
     assert!(verify(authority, "sslserver", of_server, &["-verify_hostname", "a.b"]).is_err());
-    assert!(verify(stranger, "sslserver", of_server, &[]).is_err());
+    assert!(verify(unrelated, "sslserver", of_server, &[]).is_err());
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn pooler_offers_tls_if_the_server_does() {
             ask(&server, Login { password, extra: &extra }, "SELECT 1")
         };
         assert_eq!(verify(text(&files.authority)), Ok("1".to_owned()), "{via:?}");
-        assert!(verify(text(&files.stranger)).is_err());
+        assert!(verify(text(&files.unrelated_authority)).is_err());
     }
 }
 
