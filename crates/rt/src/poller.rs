@@ -45,13 +45,13 @@ struct SocketState {
     /// The number of sockets that have had this slot. Events with another generation belong to an
     /// earlier socket and are ignored.
     generation: u32,
-    read: Side,
-    write: Side,
+    read: DirectionState,
+    write: DirectionState,
 }
 
 /// The state of one direction of a socket.
 #[derive(Default)]
-pub(crate) struct Side {
+pub(crate) struct DirectionState {
     pub(crate) is_ready: bool,
     /// True if there will be no further event, so the readiness is final.
     pub(crate) has_ended: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Side {
     waker: Option<Waker>,
 }
 
-impl Side {
+impl DirectionState {
     #[inline]
     fn set_ready(&mut self, has_ended: bool) {
         self.is_ready = true;
@@ -142,11 +142,11 @@ impl Poller {
 
     /// Passes the state of one direction of a socket to `act`.
     #[inline]
-    pub(crate) fn with_side<R>(
+    pub(crate) fn with_direction<R>(
         &self,
         slot: u32,
         direction: Direction,
-        act: impl FnOnce(&mut Side) -> R,
+        act: impl FnOnce(&mut DirectionState) -> R,
     ) -> R {
         let mut sockets = self.sockets.borrow_mut();
         let socket = &mut sockets.slots[slot as usize];

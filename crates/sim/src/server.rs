@@ -13,10 +13,10 @@ use crate::stalls::Stalls;
 
 /// Time after which a rejection for lack of capacity arrives. If it were zero, a closed client in
 /// virtual time would repeat its request forever, and the clock would never advance.
-const REFUSAL: Nanos = Nanos::from_micros(10);
+const REFUSAL_DELAY: Nanos = Nanos::from_micros(10);
 
 /// Length of the period in which requests are counted against the limit.
-const LIMITED: Nanos = Nanos::from_secs(1);
+const LIMIT_PERIOD: Nanos = Nanos::from_secs(1);
 
 /// A simulated server.
 #[derive(Clone, Debug)]
@@ -146,15 +146,15 @@ impl Server {
         self.arrivals += 1;
         self.forget_work_lost_in_outages(now);
         let mut draw = self.randomness.draw(self.arrivals);
-        if self.broken_between(session.since, now) {
+        if self.is_broken_between(session.since, now) {
             return Answer { at: now, kind: AnswerKind::Disconnected };
         }
         if let Some(code) = self.refusal(now) {
             let kind = AnswerKind::Failed(Class::Server, Code::new(code));
-            return Answer { at: now + REFUSAL, kind };
+            return Answer { at: now + REFUSAL_DELAY, kind };
         }
         let service = hints.service.unwrap_or_else(|| self.draw_service(now, &mut draw));
-        let at = self.serve(now, self.slowed(now, service));
+        let at = self.serve(now, self.slowed_service(now, service));
         let answer = Answer { at, kind: self.draw_kind(now, hints, &mut draw) };
         match self.next_outage(now) {
             Some(outage) if outage <= at => Answer { at: outage, kind: AnswerKind::Disconnected },
@@ -163,12 +163,12 @@ impl Server {
     }
 
     /// Returns the length of a service for a request that arrives at this time.
-    fn slowed(&self, now: Stamp, service: Nanos) -> Nanos {
-        let slowing = match self.config.slowing.by > 0.0 && now >= self.zero {
-            true => self.config.slowing.factor(now.since(self.zero)),
+    fn slowed_service(&self, now: Stamp, service: Nanos) -> Nanos {
+        let slowdown = match self.config.slowdown.by > 0.0 && now >= self.zero {
+            true => self.config.slowdown.factor(now.since(self.zero)),
             false => 1.0,
         };
-        match self.slowness * slowing {
+        match self.slowness * slowdown {
             1.0 => service,
             factor => Nanos((service.0 as f64 * factor) as u64),
         }
@@ -218,7 +218,7 @@ impl Server {
     /// counts a request that arrives now.
     fn is_within_limit(&mut self, now: Stamp) -> bool {
         let Some(limit) = self.config.limit else { return true };
-        while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMITED) {
+        while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMIT_PERIOD) {
             self.accepted.pop_front();
         }
         let is_within = self.accepted.len() < limit as usize;
@@ -279,7 +279,7 @@ impl Server {
     }
 
     /// Returns true if an outage began after `since` and up to `now`.
-    fn broken_between(&self, since: Stamp, now: Stamp) -> bool {
+    fn is_broken_between(&self, since: Stamp, now: Stamp) -> bool {
         self.config.outages.iter().any(|outage| {
             let began = self.at(outage.start);
             since < began && began <= now
@@ -407,8 +407,8 @@ mod tests {
 
     #[test]
     fn service_times_may_change_at_once_or_gradually() {
-        let took_us = |slowing, at_s: u64| {
-            let config = Config { slowing, servers: None, ..constant(1) };
+        let took_us = |slowdown, at_s: u64| {
+            let config = Config { slowdown, servers: None, ..constant(1) };
             let (mut server, session) = server(config);
             server.time_zero(Stamp::ZERO);
             let now = Stamp(at_s * 1_000 * MS);
