@@ -93,7 +93,7 @@ impl RecordedPages {
         let note = Note::by(field("author"), field("text"), WallTime::now())
             .map_err(|error| Refusal::new(Status::BadRequest, error.to_string()))?;
         archive::add_note(&self.path(name)?, &note).map_err(|error| unreadable(name, &error))?;
-        Ok(Response::see("added"))
+        Ok(Response::see_other("added"))
     }
 
     fn report(&self, name: &str, run: Option<u32>) -> Result<Response, Refusal> {
@@ -147,12 +147,12 @@ impl Pages for RecordedPages {
             Route::Report { record, run } => self.report(record, *run),
             Route::Overlay { records } => self.overlay(records),
             Route::Notes { record } => self.notes(record),
-            Route::Events | Route::Metrics => return Route::missing().into(),
+            Route::Events | Route::Metrics => return Route::not_found().into(),
         };
         made.unwrap_or_else(|refusal| refusal.page(route)).into()
     }
 
-    fn take(&self, route: &Route, form: &Fields) -> Answer {
+    fn accept_form(&self, route: &Route, form: &Fields) -> Answer {
         let Some(_lock) = self.mutex(route).lock() else { return busy().page(route).into() };
         let taken = match route {
             Route::Notes { record } => self.add_note(record, form),
@@ -160,7 +160,7 @@ impl Pages for RecordedPages {
             | Route::Report { .. }
             | Route::Overlay { .. }
             | Route::Events
-            | Route::Metrics => return Route::missing().into(),
+            | Route::Metrics => return Route::not_found().into(),
         };
         taken.unwrap_or_else(|refusal| refusal.page(route)).into()
     }

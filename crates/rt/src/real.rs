@@ -71,8 +71,9 @@ impl RealIdle {
     ) -> io::Result<RealIdle> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-        // Neither the timer nor the event descriptor is ever read: the registration is edge-triggered, and
-        // setting the timer again clears its count, which makes a read a useless system call.
+        // Neither the timer nor the event descriptor is ever read: the registration is
+        // edge-triggered, and setting the timer again clears its count, which makes a read
+        // useless.
         poller.add_wakeup(&timer)?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let event = EventFd::from_value_and_flags(0, flags)?;
