@@ -8,7 +8,7 @@ use rcgen::{
 };
 
 use crate::Problem;
-use crate::folder::{give_to, write_private};
+use crate::folder::{change_owner, write_private};
 use crate::programs::Account;
 
 /// The files of a server with TLS, in PEM. The certificates never expire, and no other system
@@ -38,8 +38,8 @@ impl Certificates {
         user: &str,
         account: &Account,
     ) -> Result<Certificates, Problem> {
-        std::fs::create_dir(folder).map_err(Problem::of(format!("make {}", folder.display())))?;
-        give_to(folder, account)?;
+        std::fs::create_dir(folder).map_err(Problem::system(format!("make {}", folder.display())))?;
+        change_owner(folder, account)?;
         let file = |name: &str| folder.join(name);
         let paths = Certificates {
             authority: file("authority.pem"),
@@ -68,12 +68,12 @@ impl Certificates {
 /// The content of the files.
 struct Texts {
     authority: String,
-    server: Pair,
-    client: Pair,
+    server: CertificateAndKey,
+    client: CertificateAndKey,
     unrelated_authority: String,
 }
 
-struct Pair {
+struct CertificateAndKey {
     certificate: String,
     key: String,
 }
@@ -89,7 +89,7 @@ impl Texts {
         let mut client = CertificateParams::new(Vec::new())?;
         client.distinguished_name.push(DnType::CommonName, user);
         client.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
-        let (server, client) = (signed(server, &issuer)?, signed(client, &issuer)?);
+        let (server, client) = (sign(server, &issuer)?, sign(client, &issuer)?);
         Ok(Texts { authority, server, client, unrelated_authority })
     }
 }
@@ -104,13 +104,13 @@ fn new_authority(name: &str) -> Result<(String, Issuer<'static, KeyPair>), rcgen
     Ok((certificate, Issuer::new(parameters, key)))
 }
 
-fn signed(
+fn sign(
     mut parameters: CertificateParams,
     issuer: &Issuer<'_, KeyPair>,
-) -> Result<Pair, rcgen::Error> {
+) -> Result<CertificateAndKey, rcgen::Error> {
     parameters.key_usages.push(KeyUsagePurpose::DigitalSignature);
     parameters.use_authority_key_identifier_extension = true;
     let key = KeyPair::generate()?;
     let certificate = parameters.signed_by(&key, issuer)?.pem();
-    Ok(Pair { certificate, key: key.serialize_pem() })
+    Ok(CertificateAndKey { certificate, key: key.serialize_pem() })
 }

@@ -50,7 +50,7 @@ impl Problem {
     }
 
     /// Returns a function that converts an error of the operating system during the action `what`.
-    pub(crate) fn of<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Problem {
+    pub(crate) fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Problem {
         let what = what.into();
         move |cause| Problem::System { what, cause: cause.into() }
     }

@@ -18,7 +18,7 @@ use crate::Problem;
 use crate::launch::with_a_free_port;
 
 /// Maximum number of bytes read at once.
-const READ: usize = 64 << 10;
+const READ_BUFFER_BYTES: usize = 64 << 10;
 
 /// Direction of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,16 +99,16 @@ impl Relay {
     pub fn start(server: SocketAddr) -> Result<Relay, Problem> {
         let failed = || "start a relay".to_owned();
         let listener = with_a_free_port(|port| {
-            TcpListener::bind(("127.0.0.1", port)).map_err(Problem::of(failed()))
+            TcpListener::bind(("127.0.0.1", port)).map_err(Problem::system(failed()))
         })?;
-        let address = listener.local_addr().map_err(Problem::of(failed()))?;
-        let (control, control_end) = UnixStream::pair().map_err(Problem::of(failed()))?;
+        let address = listener.local_addr().map_err(Problem::system(failed()))?;
+        let (control, control_end) = UnixStream::pair().map_err(Problem::system(failed()))?;
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("relay".to_owned())
             .spawn(move || relay(listener, server, of_thread, control_end))
-            .map_err(Problem::of(failed()))?;
+            .map_err(Problem::system(failed()))?;
         Ok(Relay { address, shared, control, thread: Some(thread) })
     }
 
@@ -118,18 +118,18 @@ impl Relay {
     }
 
     /// Returns the number of bytes that have passed.
-    pub fn passed(&self, direction: Direction) -> u64 {
+    pub fn bytes_passed(&self, direction: Direction) -> u64 {
         self.shared.counter(direction).load(Relaxed)
     }
 
     /// Delays bytes by `span`. Further bytes wait meanwhile: at most 64 KiB are in transit.
-    pub fn delay(&self, span: Nanos) {
+    pub fn set_delay(&self, span: Nanos) {
         self.shared.faults().delay = span;
     }
 
     /// Limits the traffic in each direction of each connection, in bytes per second; `None` is
     /// unlimited.
-    pub fn bandwidth(&self, bytes_per_s: Option<u64>) {
+    pub fn set_bandwidth(&self, bytes_per_s: Option<u64>) {
         self.shared.faults().bandwidth = bytes_per_s;
     }
 
@@ -154,12 +154,12 @@ impl Relay {
     }
 
     /// Refuses new connections from now on, as a machine without a listener does.
-    pub fn refuse(&self) {
+    pub fn refuse_connections(&self) {
         self.send(REFUSE);
     }
 
     /// Accepts new connections again.
-    pub fn accept(&self) {
+    pub fn accept_connections(&self) {
         self.send(ACCEPT);
     }
 
@@ -195,7 +195,7 @@ fn relay(
         let context = RelayContext { rt, server, shared, links };
         let mut listener = Some(ReadyFd::new(&context.rt, listener)?);
         loop {
-            match received(&context.rt, &control_end, listener.as_ref()).await? {
+            match next_event(&context.rt, &control_end, listener.as_ref()).await? {
                 RelayEvent::Client(client) => {
                     drop(context.rt.spawn(context.clone().connect(client)));
                     continue;
@@ -203,7 +203,7 @@ fn relay(
                 RelayEvent::End => return Ok(()),
                 RelayEvent::Command(REFUSE) => {
                     if let Some(listener) = listener.take() {
-                        close(listener.get())?;
+                        stop_listening(listener.get())?;
                     }
                 }
                 RelayEvent::Command(ACCEPT) => {
@@ -222,7 +222,7 @@ fn relay(
 
 /// Ends listening at once. A program that is just being started by another thread may hold a copy
 /// of the socket, which would accept connections after this one is closed.
-fn close(listener: &TcpListener) -> io::Result<()> {
+fn stop_listening(listener: &TcpListener) -> io::Result<()> {
     Ok(rustix::net::shutdown(listener, rustix::net::Shutdown::Both)?)
 }
 
@@ -233,7 +233,7 @@ enum RelayEvent {
     End,
 }
 
-async fn received(
+async fn next_event(
     rt: &Rt,
     control_end: &ReadyFd<UnixStream>,
     listener: Option<&ReadyFd<TcpListener>>,
@@ -327,7 +327,7 @@ struct Forwarder<'r> {
 impl Forwarder<'_> {
     /// Passes bytes until the sender ends its stream (`true`) or the connection is cut (`false`).
     async fn run(&mut self) -> io::Result<bool> {
-        let mut bytes = vec![0; READ];
+        let mut bytes = vec![0; READ_BUFFER_BYTES];
         loop {
             let length = self.read(&mut bytes).await?;
             if length == 0 {

@@ -9,8 +9,8 @@
 //! counted as the client's.
 
 mod mysql;
-mod next;
 mod postgres;
+mod session_need;
 mod statement;
 
 use std::cell::RefCell;
@@ -28,19 +28,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{AnswerKind, Config, Hints, Refusal};
 
 use crate::Kind;
-use next::SessionNeed;
+use session_need::SessionNeed;
 
 /// Size of the read buffer, in bytes. All connections share one buffer.
-const READ: usize = 64 << 10;
+const READ_BUFFER_BYTES: usize = 64 << 10;
 
 /// Maximum length of a client's incomplete message, in bytes.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
 /// Service time of an immediate answer: the simulation takes at least a nanosecond.
-const AT_ONCE: Nanos = Nanos(1);
+const LONGEST_IMMEDIATE_ANSWER: Nanos = Nanos(1);
 
 /// Pause before accepting again when no file descriptor is left.
-const OUT_OF_FILES: Nanos = Nanos::from_millis(10);
+const ACCEPT_RETRY_DELAY: Nanos = Nanos::from_millis(10);
 
 /// Configuration of a simulated server.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
             rt,
             kind: simulation.kind,
             server: RefCell::new(server),
-            read: RefCell::new(vec![0; READ].into_boxed_slice()),
+            read: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
         });
         let listener = ReadyFd::new(&host.rt, listener)?;
         let end = ReadyFd::new(&host.rt, end)?;
@@ -120,7 +120,7 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
 ///
 /// # Errors
 /// No port is free, or as [`serve`].
-pub fn host(simulation: &Simulation) -> io::Result<()> {
+pub fn serve_until_input_ends(simulation: &Simulation) -> io::Result<()> {
     allow_many_files();
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let (end, ended) = UnixStream::pair()?;
@@ -193,7 +193,7 @@ async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
                 drop(host.rt.spawn(serve_connection(Rc::clone(&host), stream)));
             }
             // Most likely there is no free file descriptor; connections may be closed soon.
-            Err(_) => host.rt.sleep(OUT_OF_FILES).await,
+            Err(_) => host.rt.sleep(ACCEPT_RETRY_DELAY).await,
         }
     }
 }
@@ -218,9 +218,15 @@ async fn serve_connection(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
         Kind::Postgres => Protocol::Postgres(postgres::Session::new()),
         Kind::Mariadb | Kind::Mysql => Protocol::Mysql(mysql::Session::new()),
     };
-    let (incomplete, out) = (Vec::new(), Vec::new());
-    let mut connection =
-        Connection { host: &host, stream, session, protocol, due: None, incomplete, out };
+    let mut connection = Connection {
+        host: &host,
+        stream,
+        session,
+        protocol,
+        pending_answer: None,
+        incomplete: Vec::new(),
+        out: Vec::new(),
+    };
     // An error ends the connection, and is not reported.
     let _ = connection.run().await;
     host.server.borrow_mut().close(session);
@@ -268,7 +274,7 @@ struct Connection<'h> {
     session: sim::Session,
     protocol: Protocol,
     /// The answer to the statement that was read last, if it takes time.
-    due: Option<sim::Answer>,
+    pending_answer: Option<sim::Answer>,
     /// Beginning of an incomplete message.
     incomplete: Vec<u8>,
     /// Bytes to be sent. A large buffer is released when it is empty, to keep ten thousand idle
@@ -277,7 +283,7 @@ struct Connection<'h> {
 }
 
 /// Capacity that an empty buffer retains, in bytes.
-const SPARE: usize = 4 << 10;
+const RETAINED_CAPACITY: usize = 4 << 10;
 
 impl Connection<'_> {
     async fn run(&mut self) -> io::Result<()> {
@@ -292,7 +298,9 @@ impl Connection<'_> {
                     self.flush().await?;
                     next = self.read(&mut pending).await?;
                 }
-                SessionNeed::Statement => next = self.serve(&mut pending, &mut timer).await?,
+                SessionNeed::Statement => {
+                    next = self.answer_when_due(&mut pending, &mut timer).await?;
+                }
             }
         }
     }
@@ -312,13 +320,13 @@ impl Connection<'_> {
         let mut scratch = host.read.borrow_mut();
         match ready!(self.stream.poll_read(context, &mut scratch))? {
             0 => Poll::Ready(Ok(SessionNeed::End)),
-            count => Poll::Ready(self.take(&scratch[..count], pending)),
+            count => Poll::Ready(self.process_read(&scratch[..count], pending)),
         }
     }
 
     /// Processes the bytes read. Usually there is no incomplete message, and the bytes are
     /// processed without a copy.
-    fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
+    fn process_read(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
         if self.incomplete.is_empty() {
             let (used, next) = self.advance(fresh)?;
             if used < fresh.len() {
@@ -352,8 +360,8 @@ impl Connection<'_> {
             }
             let mut server = self.host.server.borrow_mut();
             let answer = server.arrive(self.session, now, &Hints::default());
-            if answer.at.since(now) > AT_ONCE {
-                self.due = Some(answer);
+            if answer.at.since(now) > LONGEST_IMMEDIATE_ANSWER {
+                self.pending_answer = Some(answer);
                 return Ok((used, next));
             }
             self.protocol.answer(answer.kind, &mut self.out)?;
@@ -361,13 +369,13 @@ impl Connection<'_> {
     }
 
     /// Answers a statement when it is due, and continues with the bytes after it.
-    async fn serve(
+    async fn answer_when_due(
         &mut self,
         pending: &mut Vec<u8>,
         timer: &mut Option<Timer>,
     ) -> io::Result<SessionNeed> {
         self.flush().await?;
-        if let Some(answer) = self.due.take() {
+        if let Some(answer) = self.pending_answer.take() {
             let timer = timer.get_or_insert_with(|| self.host.rt.timer());
             timer.arm(answer.at);
             timer.fired().await;
@@ -389,8 +397,8 @@ impl Connection<'_> {
             sent += poll_fn(|context| self.stream.poll_write(context, rest)).await?;
         }
         self.out.clear();
-        if self.out.capacity() > SPARE {
-            self.out.shrink_to(SPARE);
+        if self.out.capacity() > RETAINED_CAPACITY {
+            self.out.shrink_to(RETAINED_CAPACITY);
         }
         Ok(())
     }

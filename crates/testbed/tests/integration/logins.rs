@@ -6,7 +6,7 @@ use std::process::Command;
 use base::{Endpoint, Target};
 use testbed::{Auth, Kind, Options, Rights, Server, Tls};
 
-use crate::support::{Login, ask, ask_plainly, said, start, text};
+use crate::support::{Login, ask, ask_plainly, output_of, start, text};
 
 /// Query for the prefix of PostgreSQL's stored verifier, which shows the method.
 const KEPT: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
@@ -47,13 +47,13 @@ fn tcp_logins_are_limited_to_the_user() {
     let mut psql = Command::new("psql");
     psql.args(["-X", "-h", "127.0.0.1", "-p", &postgres.port().to_string()]);
     psql.args(["-U", "postgres", "-c", "SELECT 1"]).env("PGPASSWORD", "");
-    assert!(said(psql).unwrap_err().contains("pg_hba.conf rejects"));
+    assert!(output_of(psql).unwrap_err().contains("pg_hba.conf rejects"));
     let mariadb = testbed::shared(Kind::Mariadb);
     for user in ["root", ""] {
         let mut client = Command::new("mariadb");
         client.args(["--no-defaults", "-h", "127.0.0.1", "-P", &mariadb.port().to_string()]);
         client.arg(format!("--user={user}")).args(["-e", "SELECT 1"]);
-        assert!(said(client).unwrap_err().contains("Access denied"), "`{user}`");
+        assert!(output_of(client).unwrap_err().contains("Access denied"), "`{user}`");
     }
 }
 
@@ -237,7 +237,7 @@ fn the_certificates_verify() {
         let mut openssl = Command::new("openssl");
         openssl.args(["verify", "-x509_strict", "-purpose", purpose, "-CAfile", authority]);
         openssl.args(name).arg(certificate);
-        said(openssl)
+        output_of(openssl)
     };
     let (authority, unrelated) = (text(&files.authority), text(&files.unrelated_authority));
     let (of_server, of_client) = (text(&files.server), text(&files.client));

@@ -2,7 +2,7 @@
 
 use testbed::{Auth, Cache, Options, Server, Tls, Via};
 
-use crate::support::{Login, ask, ask_plainly, runs, start, text};
+use crate::support::{Login, ask, ask_plainly, is_running, start, text};
 
 const CACHING: Via = Via::Pgpool { cache: Some(Cache { ttl: None }) };
 
@@ -17,9 +17,9 @@ fn pooler_supports_each_login_and_leaves_nothing() {
             let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
             assert!(refused.is_err(), "{refused:?}");
             let (pooler, folder) = (server.pooler_pid().unwrap(), server.folder().to_owned());
-            assert!(runs(pooler));
+            assert!(is_running(pooler));
             drop(server);
-            assert!(!runs(pooler) && !folder.exists());
+            assert!(!is_running(pooler) && !folder.exists());
         }
     }
 }
@@ -83,7 +83,8 @@ fn pooler_reconnects_to_a_restarted_server() {
         let mut server = start(&Options::postgres().via(via));
         server.kill();
         server.restart().unwrap();
-        crate::support::until("the pooler answers", || ask_plainly(&server, "SELECT 1").is_ok());
+        let answers = || ask_plainly(&server, "SELECT 1").is_ok();
+        crate::support::wait_until("the pooler answers", answers);
     }
 }
 

@@ -44,10 +44,11 @@ fn a_relay_passes_bytes_on_and_counts_them() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
     assert_eq!(there_and_back(&mut client, 200_000), 200_000);
-    assert_eq!(relay.passed(Direction::ToServer), 200_000);
+    assert_eq!(relay.bytes_passed(Direction::ToServer), 200_000);
     // The last bytes are counted after they have been sent.
     drop(client);
-    crate::support::until("all are counted", || relay.passed(Direction::ToClient) == 200_000);
+    let are_counted = || relay.bytes_passed(Direction::ToClient) == 200_000;
+    crate::support::wait_until("all are counted", are_counted);
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn connection_is_cut_after_a_given_byte() {
         let back = there_and_back(&mut client, 20);
         // Bytes that reached the server may or may not have come back when both sides are cut.
         assert!(if direction == Direction::ToClient { back == 6 } else { back <= 6 }, "{back}");
-        assert_eq!(relay.passed(direction), 11);
+        assert_eq!(relay.bytes_passed(direction), 11);
         assert_eq!(there_and_back(&mut other, 20), 20);
     }
 }
@@ -80,11 +81,11 @@ fn new_connections_are_refused_and_accepted_again() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
     assert_eq!(there_and_back(&mut client, 5), 5);
-    relay.refuse();
+    relay.refuse_connections();
     let refused = TcpStream::connect(relay.address()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
     assert_eq!(there_and_back(&mut client, 5), 5);
-    relay.accept();
+    relay.accept_connections();
     let mut again = TcpStream::connect(relay.address()).unwrap();
     assert_eq!(there_and_back(&mut again, 5), 5);
 }
@@ -99,9 +100,9 @@ fn delays_stalls_and_bandwidth_limits_take_effect() {
         assert_eq!(there_and_back(&mut client, 1_000), 1_000);
         assert!(Monotonic.now().since(start) >= span);
     };
-    at_least(Nanos::from_millis(40), &|| relay.delay(Nanos::from_millis(20)));
-    relay.delay(Nanos::ZERO);
-    at_least(Nanos::from_millis(100), &|| relay.bandwidth(Some(20_000)));
-    relay.bandwidth(None);
+    at_least(Nanos::from_millis(40), &|| relay.set_delay(Nanos::from_millis(20)));
+    relay.set_delay(Nanos::ZERO);
+    at_least(Nanos::from_millis(100), &|| relay.set_bandwidth(Some(20_000)));
+    relay.set_bandwidth(None);
     at_least(Nanos::from_millis(300), &|| relay.stall(Nanos::from_millis(300)));
 }
