@@ -9,17 +9,17 @@ use testbed::{Auth, Kind, Options, Rights, Server, Tls};
 use crate::support::{Login, ask, ask_plainly, output_of, start, text};
 
 /// Query for the prefix of PostgreSQL's stored verifier, which shows the method.
-const KEPT: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
+const STORED_PASSWORD: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
 
 #[test]
 fn postgres_accepts_each_login_method_only_with_the_password() {
-    for (auth, method, kept) in [
+    for (auth, method, prefix) in [
         (Auth::Scram, "scram-sha-256", "SCR"),
         (Auth::Md5, "md5", "md5"),
         (Auth::Password, "password", "SCR"),
     ] {
         let server = start(&Options::postgres().auth(auth));
-        assert_eq!(ask_plainly(&server, KEPT), Ok(kept.to_owned()));
+        assert_eq!(ask_plainly(&server, STORED_PASSWORD), Ok(prefix.to_owned()));
         let rules = server.sql("SELECT auth_method FROM pg_hba_file_rules WHERE type = 'host'");
         assert_eq!(rules.unwrap(), format!("reject\n{method}\n"));
         let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
@@ -34,8 +34,8 @@ fn postgres_accepts_each_login_method_only_with_the_password() {
 fn mariadb_accepts_each_login_method_only_with_the_password() {
     for (auth, plugin) in [(Auth::Native, "mysql_native_password"), (Auth::Ed25519, "ed25519")] {
         let server = start(&Options::mariadb().auth(auth));
-        let kept = "SELECT plugin FROM mysql.user WHERE user = 'assay'";
-        assert_eq!(ask_plainly(&server, kept), Ok(plugin.to_owned()));
+        let plugin_query = "SELECT plugin FROM mysql.user WHERE user = 'assay'";
+        assert_eq!(ask_plainly(&server, plugin_query), Ok(plugin.to_owned()));
         let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
         assert!(refused.unwrap_err().contains("Access denied"), "{auth:?}");
     }
