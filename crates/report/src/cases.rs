@@ -88,7 +88,7 @@ impl TestResult {
 impl TestSuite {
     /// Returns the test cases of a single run: one for how it ended, then its checks and its SLOs.
     pub fn of_page(page: &Page, is_strict: bool) -> TestSuite {
-        let mut cases = vec![ending(page)];
+        let mut cases = vec![case_of_end(page)];
         cases.extend(page.verdict.checks.iter().map(|check| of_check(check, is_strict)));
         cases.extend(page.jobs.iter().flat_map(of_job));
         TestSuite { name: page.run.about.workload.clone(), cases }
@@ -100,7 +100,7 @@ impl TestSuite {
     }
 }
 
-fn ending(page: &Page) -> TestCase {
+fn case_of_end(page: &Page) -> TestCase {
     let (result, text) = match &page.headline.ending {
         None => (TestResult::Passed, String::new()),
         Some(Remark::Sentence { lead, rest, .. }) => (TestResult::Error, format!("{lead}{rest}")),

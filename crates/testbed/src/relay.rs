@@ -386,7 +386,7 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let copy = listener.try_clone().unwrap();
-        close(&listener).unwrap();
+        stop_listening(&listener).unwrap();
         drop(listener);
         let refused = TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);

@@ -82,10 +82,10 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
         None => view.version.clone(),
     });
     let (title, record) = (escaped(title), cell(record));
-    let report = block(&format!("assay report {}", shell_word(&view.record)));
-    let repeat = repeat(view);
+    let report = code_block(&format!("assay report {}", shell_word(&view.record)));
+    let repeat = repetition_paragraph(view);
     let command = printable(command);
-    let (inputs, versions) = (inputs(view), versions_table(runs));
+    let (inputs, versions) = (input_rows(view), versions_table(runs));
     format!(
         "# {title}\n\n{answer}\n## Files\n\n| file | content |\n| --- | --- |\n\
          | `page.html` | the answer with figures, complete in itself |\n\
@@ -107,12 +107,12 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
 }
 
 /// Returns the paragraph on how to repeat the record. It follows the command line of the record.
-fn repeat(view: &BundleView) -> String {
+fn repetition_paragraph(view: &BundleView) -> String {
     if let Some(command) = &view.repeat {
         return format!(
             "This command repeats it from the files stored in the record, and compares both \
              answers:\n\n{}",
-            block(command)
+            code_block(command)
         );
     }
     let has_files = view.inputs.iter().any(|input| input.omission.is_none());
@@ -141,12 +141,12 @@ pub(super) fn cell(text: &str) -> String {
 }
 
 /// Returns a command as a block of code.
-fn block(command: &str) -> String {
+fn code_block(command: &str) -> String {
     format!("    {}\n", printable(command))
 }
 
 /// Returns the rows of the files that were read.
-fn inputs(view: &BundleView) -> String {
+fn input_rows(view: &BundleView) -> String {
     let row = |input: &BundledInput| match input.omission {
         None => {
             let path = cell(&format!("files/{}", input.path));

@@ -41,18 +41,18 @@ impl Appendix {
     }
 }
 
-fn counted(view: &ExperimentView) -> impl Iterator<Item = &RunView> {
+fn counting_runs(view: &ExperimentView) -> impl Iterator<Item = &RunView> {
     view.runs.iter().filter(|run| run.state == "counts")
 }
 
 fn checks(view: &ExperimentView) -> Vec<Vec<String>> {
     let row = |kind: CheckKind| {
         let objects = |run: &RunView| run.objections.iter().any(|(known, _)| *known == kind);
-        if !counted(view).any(objects) {
+        if !counting_runs(view).any(objects) {
             return None;
         }
         let of_arm = |arm: ArmId| {
-            let runs: Vec<&RunView> = counted(view).filter(|run| run.arm == arm).collect();
+            let runs: Vec<&RunView> = counting_runs(view).filter(|run| run.arm == arm).collect();
             let with = |status: Status| {
                 runs.iter().filter(|run| run.objections.contains(&(kind, status))).count()
             };
@@ -74,7 +74,7 @@ fn checks(view: &ExperimentView) -> Vec<Vec<String>> {
 }
 
 fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
-    let runs = counted(view).count() as u64;
+    let runs = counting_runs(view).count() as u64;
     match (runs, objecting.len()) {
         (0, _) => "No run counts yet.".to_owned(),
         (_, 0) => format!("No check objected in {}.", count(runs, "run")),

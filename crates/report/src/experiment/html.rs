@@ -127,7 +127,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     }
     let mut doubts = doubts(view).into_iter();
     let first = doubts.next();
-    let errors: Vec<Line> = labelled("errors", view.errors()).collect();
+    let errors: Vec<Line> = labelled_lines("errors", view.errors()).collect();
     // The most frequent error is shown as the first reason to doubt if there is no other reason.
     let (shown, hidden) = errors.split_at(errors.len().min(usize::from(first.is_none())));
     rows.first.extend(first);
@@ -140,16 +140,16 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     rows.add("SLO", lines::slos(view));
     rows.add("A/A", view.false_alarms.iter().map(FalseAlarms::line));
     let (earlier, latest) = note::divided(&view.notes, MOST_OF_KIND);
-    rows.first.extend(labelled("note", latest.iter().map(note::sentence)));
-    rows.folded.extend(labelled("earlier notes", earlier.iter().map(note::sentence)));
+    rows.first.extend(labelled_lines("note", latest.iter().map(note::sentence)));
+    rows.folded.extend(labelled_lines("earlier notes", earlier.iter().map(note::sentence)));
     let (durability, others): (Vec<&DifferenceView>, Vec<&DifferenceView>) =
         view.differences.iter().partition(|one| one.kind == "durability");
     let differs = |one: &DifferenceView| lines::difference(&view.arms, one);
     rows.add("differs", durability.into_iter().map(differs));
-    rows.folded.extend(labelled("differs", others.into_iter().map(differs)));
+    rows.folded.extend(labelled_lines("differs", others.into_iter().map(differs)));
     out.lines(&rows.first);
     out.quotations(shown);
-    folded(out, &rows.folded, hidden);
+    write_folded(out, &rows.folded, hidden);
 }
 
 /// Maximum number of lines of a kind on the first screen.
@@ -168,8 +168,8 @@ impl AnswerLines {
     /// Adds lines of a kind; the lines beyond [`MOST_OF_KIND`] are folded.
     fn add(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
         let mut texts = texts.into_iter();
-        self.first.extend(labelled(label, texts.by_ref().take(MOST_OF_KIND)));
-        self.folded.extend(labelled(label, texts));
+        self.first.extend(labelled_lines(label, texts.by_ref().take(MOST_OF_KIND)));
+        self.folded.extend(labelled_lines(label, texts));
     }
 }
 
@@ -192,7 +192,7 @@ fn doubts(view: &ExperimentView) -> Vec<Line> {
 }
 
 /// Writes the lines that are folded; a single line is shown. `errors` are quotations.
-fn folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
+fn write_folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
     let write = |out: &mut Document| {
         out.lines(lines);
         out.quotations(errors);
@@ -213,7 +213,7 @@ fn folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
 }
 
 /// Returns lines; the first one has the label.
-fn labelled<'l>(
+fn labelled_lines<'l>(
     label: &'l str,
     texts: impl IntoIterator<Item = String> + 'l,
 ) -> impl Iterator<Item = Line> + 'l {
@@ -228,7 +228,7 @@ fn question(out: &mut Document, view: &ExperimentView) {
     ];
     entries.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
     if let Some(search) = &view.capacity {
-        entries.push(Line::new("search", search.asked()));
+        entries.push(Line::new("search", search.goal()));
         entries.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));
         return out.lines(&entries);
     }
@@ -241,7 +241,7 @@ fn question(out: &mut Document, view: &ExperimentView) {
         let differences = lines::differences(arm);
         entries.push(Line::new(role, format!("{}: {differences}", arm.name)));
     }
-    entries.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
+    entries.extend(view.saturation.iter().map(|search| Line::new("saturate", search.goal())));
     out.lines(&entries);
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
@@ -315,7 +315,7 @@ mod tests {
     use record::Note;
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
-    use super::super::remarks::RemarkOf;
+    use super::super::remarks::JobRemark;
     use super::super::view::ArmLimiter;
     use super::*;
 
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn errors_are_on_the_first_screen_if_nothing_else_is_doubtful() {
         let mut view = experiment();
-        let error = |code| RemarkOf {
+        let error = |code| JobRemark {
             arm: ArmId::BASELINE,
             job: "read".to_owned(),
             runs: 1,

@@ -77,7 +77,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
         (Rank::from(arm.validity.status()), escaped(&text))
     };
     match &view.capacity {
-        Some(search) => out.list(&all_escaped(&[search.asked(), search.counts()]), 3),
+        Some(search) => out.list(&all_escaped(&[search.goal(), search.counts()]), 3),
         None => out.ranked_list(&view.arms.iter().map(arm).collect::<Vec<(Rank, String)>>(), 3),
     }
     let remedies = view.remedies().into_iter();
@@ -88,7 +88,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     let errors = view.errors().into_iter().map(|it| format!("errors: {it}"));
     out.list(&all_escaped(&errors.collect::<Vec<String>>()), 2);
     let asked = |search: &SaturationView| {
-        let asked = format!("saturate: {}", search.asked());
+        let asked = format!("saturate: {}", search.goal());
         [asked].into_iter().chain(search.steps_in_a_line())
     };
     let asked: Vec<String> = view.saturation.iter().flat_map(asked).collect();

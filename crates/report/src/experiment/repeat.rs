@@ -30,7 +30,7 @@ impl RepetitionView {
         let searches = first.saturation.as_ref().zip(second.saturation.as_ref());
         let loads = searches.and_then(|(first, second)| first.repeated(second));
         let limited = |found: Repetition| match &loads {
-            Some(loads) => Repetition { outcome: loads.limited(found.outcome), ..found },
+            Some(loads) => Repetition { outcome: loads.limit_outcome(found.outcome), ..found },
             None => found,
         };
         let metric = |&(arm, change): &(&str, &MetricChange)| {

@@ -28,7 +28,7 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     repetition(&mut out, view);
     out.labelled("question", [view.ask.clone()]);
     match &view.capacity {
-        Some(search) => asked(&mut out, view, search),
+        Some(search) => write_goal(&mut out, view, search),
         None => arms(&mut out, view),
     }
     out.labelled("bet", bets::sentences(view));
@@ -84,9 +84,9 @@ fn repetition(out: &mut AnswerText, view: &ExperimentView) {
 }
 
 /// Writes the goal of a search, and the numbers of its result.
-fn asked(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
+fn write_goal(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
     out.entry("workload", lines::workload(view));
-    out.entry("search", &search.asked());
+    out.entry("search", &search.goal());
     for (number, (name, value)) in search.numbers().into_iter().enumerate() {
         if number == 0 {
             let _ = writeln!(out);
@@ -127,7 +127,7 @@ fn arms(out: &mut AnswerText, view: &ExperimentView) {
         out.entry(role, &format!("{}: {}", arm.name, lines::differences(arm)));
     }
     if let Some(search) = &view.saturation {
-        out.entry("saturate", &search.asked());
+        out.entry("saturate", &search.goal());
     }
     if view.has_several_differences {
         out.entry("", lines::SEVERAL_DIFFERENCES);

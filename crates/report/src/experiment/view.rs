@@ -397,7 +397,7 @@ impl ExperimentView {
     /// its conditions.
     pub fn misses_slo(&self) -> bool {
         if let Some(search) = &self.capacity {
-            return search.misses();
+            return search.misses_conditions();
         }
         self.arms.iter().flat_map(|arm| &arm.slos).any(|slo| slo.missed > 0)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use analyze::TimeColumn;
 
-use super::subject::{Job, Run, Words, highest, middle};
+use super::subject::{FigureTexts, Job, Run, highest, middle};
 use super::timeline;
 use crate::figure::{
     Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit,
@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 3;
 /// Returns the completed and offered requests per second of all jobs.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
-    let words = Words {
+    let words = FigureTexts {
         name: "throughput".to_owned(),
         title: "Throughput over time".to_owned(),
         caption: caption(&jobs),

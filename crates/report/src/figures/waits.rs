@@ -7,7 +7,7 @@ use base::Nanos;
 use record::ComponentKind;
 use record::metric::{RUNNING, sessions};
 
-use super::readings::{by_place, ends, of_metric, words};
+use super::readings::{by_place, ends, figure_texts, of_metric};
 use super::subject::{Run, highest};
 use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
@@ -36,15 +36,21 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     let figure = |(place, by_kind): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
         let samples = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::LOOKS)?;
         let waits = by_kind.get(&ComponentKind::Waits)?;
-        (samples.points.len() > 1).then(|| drawn(run, place.as_deref(), samples, waits))
+        (samples.points.len() > 1).then(|| figure_of_place(run, place.as_deref(), samples, waits))
     };
     places.into_iter().filter_map(figure).collect()
 }
 
-fn drawn(run: &Run<'_>, place: Option<&str>, samples: &Observed, waits: &[&Observed]) -> Figure {
+fn figure_of_place(
+    run: &Run<'_>,
+    place: Option<&str>,
+    samples: &Observed,
+    waits: &[&Observed],
+) -> Figure {
     let periods = Periods::of(samples, run.view.evidence.end());
-    let kinds = ranked(&periods, waits);
-    let words = words("waits", "Waits of the database by kind", place, caption(&periods, &kinds));
+    let kinds = ranked_kinds(&periods, waits);
+    let caption = caption(&periods, &kinds);
+    let words = figure_texts("waits", "Waits of the database by kind", place, caption);
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
     let mut below = vec![0.0; periods.between.len()];
@@ -98,7 +104,7 @@ impl Periods {
     }
 
     /// Returns the mean over all samples.
-    fn whole(&self, values: &[f64]) -> f64 {
+    fn mean_over_all(&self, values: &[f64]) -> f64 {
         let samples: f64 = self.between.iter().map(|(.., samples)| samples.max(0.0)).sum();
         let sessions =
             self.between.iter().zip(values).map(|((.., samples), value)| samples * value);
@@ -108,7 +114,7 @@ impl Periods {
 
 /// Returns the kinds with their means: working sessions first, then the most frequent waits, and
 /// the others as one.
-fn ranked(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
+fn ranked_kinds(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
     let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for wait in waits {
         let means = periods.means(wait);
@@ -118,8 +124,8 @@ fn ranked(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
         }
     }
     let working = kinds.remove(WORKING);
-    let mut waiting: Vec<(f64, &str, Vec<f64>)> =
-        kinds.into_iter().map(|(kind, means)| (periods.whole(&means), kind, means)).collect();
+    let with_mean = |(kind, means): (_, Vec<f64>)| (periods.mean_over_all(&means), kind, means);
+    let mut waiting: Vec<(f64, &str, Vec<f64>)> = kinds.into_iter().map(with_mean).collect();
     waiting.retain(|(mean, ..)| *mean > 0.0);
     waiting.sort_by(|one, other| other.0.total_cmp(&one.0));
     let rare = waiting.split_off(waiting.len().min(MOST_KINDS));
@@ -147,10 +153,10 @@ fn kind(event: &str) -> &str {
 }
 
 fn caption(periods: &Periods, kinds: &[(String, Vec<f64>)]) -> String {
-    let mean = |values: &[f64]| trimmed(&significant(periods.whole(values))).to_owned();
+    let mean = |values: &[f64]| trimmed(&significant(periods.mean_over_all(values))).to_owned();
     let parts: Vec<String> =
         kinds.iter().map(|(name, values)| format!("{name} {}", mean(values))).collect();
-    match kinds.iter().any(|(_, values)| periods.whole(values) > 0.0) {
+    match kinds.iter().any(|(_, values)| periods.mean_over_all(values) > 0.0) {
         true => format!("Mean number of sessions in a statement: {}.", parts.join("; ")),
         false => "No sample saw a session that ran a statement.".to_owned(),
     }

@@ -4,7 +4,7 @@ use analyze::history::{FEWEST_VALUES, MachineShift, MetricChange, MetricHistory}
 use workload::question::Scale;
 
 use super::view::{HistoryView, SeriesChange, SeriesView};
-use crate::difference::differing;
+use crate::difference::shorten_pair;
 use crate::experiment::{interval, signed_change, value};
 use crate::number::{NONE, count, significant};
 use crate::page::{Align, Cell, Line, Table, Tone};
@@ -168,7 +168,7 @@ fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange)
     }
     let fact = |fact: &super::FactChange| {
         let values = fact.values.each_ref().map(|value| Some(value.as_str()));
-        let [before, after] = differing(values).map(Option::unwrap_or_default);
+        let [before, after] = shorten_pair(values).map(Option::unwrap_or_default);
         Line::new("differs", format!("{}: {before} → {after}", fact.name))
     };
     lines.extend(change.differences.iter().map(fact));
