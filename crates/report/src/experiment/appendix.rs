@@ -7,7 +7,7 @@ use analyze::{CheckKind, Status};
 use super::arm_facts::ArmFacts;
 use super::view::{ExperimentView, RunView};
 use crate::number::{NONE, count};
-use crate::page::{FactGroup, grouped, is_default};
+use crate::page::{FactGroup, group_facts, is_default};
 
 /// Maximum number of values of a fact that are named.
 const MOST_VALUES: usize = 3;
@@ -86,7 +86,7 @@ fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
 fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     let (mut environment, mut servers) = (Vec::new(), Vec::new());
     let values = facts.values().into_iter().filter(|(name, _)| !is_default(name));
-    for FactGroup { heading, is_server, facts } in grouped(values.collect()) {
+    for FactGroup { heading, is_server, facts } in group_facts(values.collect()) {
         let mut tables = FactTables { heading, differing: Vec::new(), same: Vec::new() };
         for (name, arms) in facts {
             let cells = arms.iter().map(|values| in_words(values));

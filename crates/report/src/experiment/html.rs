@@ -139,7 +139,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     rows.add(label, short::counts(view));
     rows.add("SLO", lines::slos(view));
     rows.add("A/A", view.false_alarms.iter().map(FalseAlarms::line));
-    let (earlier, latest) = note::divided(&view.notes, MOST_OF_KIND);
+    let (earlier, latest) = note::split_latest(&view.notes, MOST_OF_KIND);
     rows.first.extend(labelled_lines("note", latest.iter().map(note::sentence)));
     rows.folded.extend(labelled_lines("earlier notes", earlier.iter().map(note::sentence)));
     let (durability, others): (Vec<&DifferenceView>, Vec<&DifferenceView>) =

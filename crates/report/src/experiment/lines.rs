@@ -296,7 +296,7 @@ const MOST_NOTES: usize = 8;
 
 /// Returns the latest notes with their times.
 pub(super) fn notes(view: &ExperimentView) -> Vec<String> {
-    note::latest(&view.notes, MOST_NOTES)
+    note::latest_notes(&view.notes, MOST_NOTES)
 }
 
 /// Returns the SLOs of all arms with their outcomes.

@@ -121,7 +121,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(differ.as_slice()), 1);
     let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
-    let notes = note::latest(&view.notes, 2).into_iter().map(|note| format!("note: {note}"));
+    let notes = note::latest_notes(&view.notes, 2).into_iter().map(|note| format!("note: {note}"));
     out.list(&all_escaped(&notes.collect::<Vec<String>>()), 3);
 }
 

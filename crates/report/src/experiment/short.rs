@@ -70,7 +70,7 @@ impl ShortExperiment {
             limiters: limiters(view, lines),
             answers: limit_lines(answers, lines).iter().map(strong_remark).collect(),
             remarks: remarks(view, lines),
-            reviews: labelled_lines("note", note::latest(&view.notes, MOST_NOTES)),
+            reviews: labelled_lines("note", note::latest_notes(&view.notes, MOST_NOTES)),
             next: next_commands(view),
         }
     }

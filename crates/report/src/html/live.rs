@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::document::{Document, Section, shown};
+use super::document::{Document, Section, escape_html};
 use super::style::{LIVE_SCRIPT, PageKind};
 use crate::live::{LiveRunView, LiveSeries};
 use crate::svg::{escaped, visible};
@@ -64,23 +64,22 @@ fn body(view: &LiveRunView) -> String {
          </progress></p>\n<p class=\"note\"><bdi id=\"notes\">{}</bdi></p>\n\
          <div class=\"table\" role=\"region\" aria-label=\"Jobs\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
-        shown(&view.phase),
+        escape_html(&view.phase),
         view.progress.unwrap_or_default(),
-        shown(&view.notes.join(" · "))
+        escape_html(&view.notes.join(" · "))
     );
     for (place, title) in view.columns.iter().enumerate() {
         let class = if place == 0 { "text" } else { "number" };
-        let _ = write!(out, "<th scope=\"col\" class=\"{class}\">{}</th>", shown(title));
+        let _ = write!(out, "<th scope=\"col\" class=\"{class}\">{}</th>", escape_html(title));
     }
     out.push_str("</tr></thead>\n<tbody id=\"rows\">\n");
     for row in &view.rows {
         out.push_str("<tr>");
         for (place, cell) in row.iter().enumerate() {
+            let cell = escape_html(cell);
             let _ = match place {
-                0 => {
-                    write!(out, "<th scope=\"row\" class=\"text\"><bdi>{}</bdi></th>", shown(cell))
-                }
-                _ => write!(out, "<td class=\"number\">{}</td>", shown(cell)),
+                0 => write!(out, "<th scope=\"row\" class=\"text\"><bdi>{cell}</bdi></th>"),
+                _ => write!(out, "<td class=\"number\">{cell}</td>"),
             };
         }
         out.push_str("</tr>\n");

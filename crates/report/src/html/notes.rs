@@ -3,7 +3,7 @@
 
 use record::Note;
 
-use super::document::{Document, Section, shown};
+use super::document::{Document, Section, escape_html};
 use super::refusal::links;
 use super::style::PageKind;
 use crate::folder::{NoteForm, NotesView, ShownPage};
@@ -54,7 +54,7 @@ fn form(author: &str) -> String {
          <button>Add the note</button></p>\n</form>\n",
         Note::LONGEST_TEXT,
         Note::LONGEST_AUTHOR,
-        shown(author)
+        escape_html(author)
     )
 }
 

@@ -1,7 +1,7 @@
 //! The page that a server sends if the requested page cannot be made.
 
-use super::document::{Document, Section, shown};
-use super::file::encoded;
+use super::document::{Document, Section, escape_html};
+use super::file::encode_url;
 use super::style::PageKind;
 use crate::folder::{RefusalView, ShownPage};
 
@@ -27,7 +27,7 @@ pub fn refusal_html(view: &RefusalView) -> String {
 /// page.
 pub(crate) fn links(list: &str, other: Option<&ShownPage>) -> String {
     let other = other.map_or(String::new(), |ShownPage { route, file, words }| {
-        let (file, words) = (encoded(file), shown(words));
+        let (file, words) = (encode_url(file), escape_html(words));
         format!(" <a href=\"{list}{route}/{file}\">{words}</a>")
     });
     format!(
