@@ -5,7 +5,7 @@
 
 use analyze::Status;
 
-use crate::page::{CheckRow, JobSection, Page, Remark, judged};
+use crate::page::{CheckRow, JobSection, Page, Remark, slo_with_number};
 
 /// The test cases of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,6 +124,6 @@ fn of_job(job: &JobSection) -> impl Iterator<Item = TestCase> + '_ {
         group: TestGroup::Slo,
         name: format!("{}: {}", job.name, slo.text),
         result: if slo.met { TestResult::Passed } else { TestResult::Failure },
-        text: judged(job, slo),
+        text: slo_with_number(job, slo),
     })
 }

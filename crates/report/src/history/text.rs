@@ -161,7 +161,7 @@ fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange)
     let rest = format!(" after {}, in {}{day}", before.name(), after.name());
     canvas.sentence(Tone::Doubtful, "Change", &rest);
     let changed: Vec<(&MetricHistory, &MetricChange)> = series.metrics_of(change).collect();
-    canvas.table(&sizes(&changed));
+    canvas.table(&changes_table(&changed));
     let mut lines = Vec::new();
     if let Some(shift) = changed.iter().find_map(|(_, change)| change.machine) {
         lines.push(Line::new("canary", canary(&shift)));
@@ -176,7 +176,7 @@ fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange)
 }
 
 /// Returns the table of the changes of metrics.
-fn sizes(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
+fn changes_table(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
     let has_cause = changed.iter().any(|(_, change)| change.machine.is_some());
     let numbers = ["before", "after", "change", "95 % interval", "p"];
     let titles = [("metric", Align::Left)]

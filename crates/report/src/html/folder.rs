@@ -167,8 +167,8 @@ fn note_with_links(text: &str) -> String {
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// Returns the value of a field, which a browser sends back unchanged. [`escape_html`] would replace
-/// its invisible characters and cut it.
+/// Returns the value of a field, which a browser sends back unchanged. [`escape_html`] would
+/// replace its invisible characters and cut it.
 fn attribute_value(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -7,7 +7,7 @@ use base::units::grouped;
 use hdrhistogram::Histogram;
 use record::{Counts, Kind};
 
-use super::job::{JobSection, WITHHELD_HERE, caveats, repetitions, slos, throughput};
+use super::job::{JobSection, WITHHELD_NOTE, caveats, repetitions, slos, throughput};
 use super::quantity::Quantity;
 use super::remark::{Line, Remark, Tone};
 use super::table::{Align, Cell, Table};
@@ -220,7 +220,7 @@ fn times(job: &JobSummary) -> Table {
     for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
         let head = [Cell::from(name), Quantity::Count(times.count).into()];
         match job.is_withheld(kind) {
-            true => table.row_with_note(head, WITHHELD_HERE),
+            true => table.row_with_note(head, WITHHELD_NOTE),
             false => table.row(head.into_iter().chain(numbers(times).map(time))),
         }
     }

@@ -38,8 +38,8 @@ const ROWS_EXPLANATION: &str =
     "response = send lag + wait + service, counted from the intended start";
 
 /// Explanation of the intervals.
-const INTERVALS_EXPLANATION: &str = "95 % confidence for this run alone; the next run may differ by \
-                                     more. –: too few independent times";
+const INTERVALS_EXPLANATION: &str = "95 % confidence for this run alone; the next run may differ \
+                                     by more. –: too few independent times";
 
 /// Reason for missing quantiles.
 const WITHHELD_REASON: &str =

@@ -50,8 +50,8 @@ pub struct LoadSection {
 impl LoadsSection {
     pub(super) fn of(view: &View) -> LoadsSection {
         let loads: Vec<LoadSection> = view.summary.loads.iter().map(LoadSection::of).collect();
-        let loads = view.summary.loads.iter();
-        let mut faults: Vec<Remark> = loads.filter_map(fallback_remark).collect();
+        let summaries = view.summary.loads.iter();
+        let mut faults: Vec<Remark> = summaries.filter_map(fallback_remark).collect();
         let mut remarks = faults.clone();
         remarks.extend(view.summary.loads.iter().filter_map(size));
         remarks.extend(loads.iter().flat_map(limiter));

@@ -26,7 +26,7 @@ mod verdict;
 
 pub use block::JobBlock;
 pub(crate) use datum::FRACTION;
-pub use datum::{Datum, Plain};
+pub use datum::{Datum, PlainValue};
 pub(crate) use environment::measured_on;
 pub use environment::{Environment, Subject};
 pub use excerpt::{ExcerptSection, ExcerptTable};
