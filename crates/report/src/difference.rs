@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_differ_in_blanks_alone_show_them() {
+    fn values_that_differ_only_in_whitespace_show_it() {
         let both = shown("select 1\n  from t", "select 1\n\tfrom t");
         assert_eq!(both, ["select 1\\n  from t", "select 1\\n\\tfrom t"]);
         assert_eq!(shown("'a  b'", "'a b'"), ["'a  b'", "'a b'"]);

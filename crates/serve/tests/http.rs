@@ -143,7 +143,7 @@ fn assert_code(answer: &str, code: u16) {
 }
 
 #[test]
-fn page_comes_with_a_strict_policy() {
+fn pages_have_a_strict_security_policy() {
     let answer = Running::new().get("?q=a+b", "");
     assert_code(&answer, 200);
     for field in [

@@ -185,7 +185,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn texts_of_a_record_are_not_markup_of_the_first_file() {
+    fn texts_of_a_record_are_escaped_in_the_readme() {
         let mut view = view();
         view.inputs.push(BundledInput {
             path: "b|`c`.csv".to_owned(),
@@ -206,7 +206,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn record_that_cannot_be_repeated_is_run_again_where_its_files_are() {
+    fn unrepeatable_record_names_its_command_and_the_folder_of_its_files() {
         let mut view = BundleView { repeat: None, ..view() };
         let text = bundle_readme(&view, &[]);
         assert!(!text.contains("\n    assay repeat"), "{text}");

@@ -928,7 +928,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn condition_that_the_result_misses_is_not_said_to_hold() {
+    fn missed_condition_is_left_out_of_the_answer() {
         let mut view = search();
         let (metric, side) = (Metric::Throughput, Side::Above);
         let slo = Slo { text: "throughput(read) > 900".to_owned(), metric, side, bound: 900.0 };
@@ -947,7 +947,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn value_that_failed_requests_keep_from_confirmation_has_a_remedy() {
+    fn value_unconfirmed_because_of_failed_requests_has_a_remedy() {
         let mut view = search();
         let why = Irregular::NotConfirmed { lowest: 740.0 };
         let text = view.irregularity_text(&why, RECORD);
@@ -968,7 +968,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn stalls_at_every_load_do_not_ask_for_a_larger_budget() {
+    fn stalls_at_every_load_suggest_no_larger_budget() {
         let mut view = search();
         view.trials[0] = TrialView { run: 7, ..trial(100.0, Phase::Bracket, 90) };
         let found = view.found.as_mut().unwrap();
@@ -989,7 +989,7 @@ pub(super) mod tests {
 
     /// An example is a pool that shares four sessions among 1,000 clients.
     #[test]
-    fn load_that_waits_for_connections_does_not_ask_for_more() {
+    fn search_limited_by_connections_suggests_no_larger_load() {
         let mut view = search();
         let why = Irregular::NeverFails { highest: 740.0 };
         let text = view.irregularity_text(&why, RECORD);
@@ -1032,7 +1032,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn search_that_also_fails_by_its_condition_does_not_say_that_requests_always_fail() {
+    fn search_with_another_failure_does_not_blame_failed_requests() {
         let mut view = always_failing();
         let slow = trial(6.0, Phase::Bracket, 900);
         assert!(matches!(slow.outcome, TrialOutcome::Fail(FailReason::Condition { .. })));
@@ -1117,7 +1117,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn value_whose_holds_were_invalid_stays_confirmed_and_says_why_it_was_not_held() {
+    fn value_with_invalid_holds_stays_confirmed_with_the_reason() {
         let mut view = search();
         view.order.hold = Some(Nanos::from_secs(3_600));
         for (run, check) in [(6, "send-lag"), (7, "stall"), (8, "send-lag")] {
@@ -1141,7 +1141,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn failures_that_a_condition_limits_are_no_objection() {
+    fn failures_allowed_by_a_condition_raise_no_objection() {
         let mut view = search();
         let errors = [(CheckKind::Errors, Status::Suspect), (CheckKind::SendLag, Status::Suspect)];
         view.trials.last_mut().unwrap().verdict = RunVerdict::new(errors);

@@ -104,7 +104,7 @@ mod tests {
     const RECORD: &str = "r.assay";
 
     #[test]
-    fn limit_of_the_connections_is_not_announced_as_a_capacity() {
+    fn connection_limit_is_not_reported_as_capacity() {
         for limit in [LoadLimit::OwnConnections(16), LoadLimit::AcceptedConnections(16)] {
             let mut view = search();
             view.found.as_mut().unwrap().irregular = vec![Irregular::LimitedBy(limit)];

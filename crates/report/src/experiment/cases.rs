@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn experiment_without_a_load_yet_says_how_many_steps_were_made() {
+    fn unfinished_load_search_counts_its_steps() {
         check(&interrupted(0), "the load is not found yet: 0 steps were made", false);
         check(&interrupted(1), "the load is not found yet: 1 step was made", true);
         check(&interrupted(2), "the load is not found yet: 2 steps were made", true);

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn remedy_where_the_highest_rate_is_searched_for_is_no_lower_rate() {
+    fn remedy_in_a_search_for_the_highest_rate_is_not_a_lower_rate() {
         for kind in [CheckKind::SendLag, CheckKind::GeneratorCpu, CheckKind::Ceiling] {
             let mut capacity = search();
             let confirming = capacity.trials.last_mut().unwrap();

@@ -157,7 +157,7 @@ fn hostile_texts_in_an_experiment_cannot_act_on_a_terminal_or_forge_lines() {
 }
 
 #[test]
-fn hostile_texts_in_an_experiment_are_no_markup() {
+fn hostile_texts_in_an_experiment_are_escaped_in_markup() {
     for state in STATES {
         let view = hostile(state);
         let markdown = experiment_markdown(&view);

@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_files_are_not_markup_of_the_page_of_an_experiment() {
+    fn texts_of_files_are_escaped_on_the_page_of_an_experiment() {
         let mut view = with_limiters([Component::DatabaseCpu; 2]);
         let odd = "<script>\"'&\u{202e}\u{7}";
         let long = format!("{odd}{}", "x".repeat(300));

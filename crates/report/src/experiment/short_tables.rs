@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn confidence_of_intervals_is_named_only_next_to_them() {
+    fn confidence_is_named_only_next_to_intervals() {
         let view = with_metrics(2);
         for (width, has_intervals) in [(80, true), (45, false)] {
             let text = text(&view, width);

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn experiment_without_an_answer_is_repeated_and_continued_by_the_path_of_its_file() {
+    fn unanswered_experiment_is_repeated_and_continued_by_its_file() {
         let command_with_path = "assay run in/e.ini".to_owned();
         let shown = |state| {
             let command_with_path = command_with_path.clone();

@@ -644,7 +644,7 @@ mod tests {
 
     /// A peak below one client would be no number of clients.
     #[test]
-    fn law_without_a_peak_does_not_exclude_one_if_its_runs_scatter() {
+    fn scattered_law_without_a_peak_may_have_one() {
         let shown = |above| {
             let fitted = |estimate| Fitted { estimate, interval: None };
             peak(&Usl {

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn change_is_recent_within_the_newest_values_alone() {
+    fn change_is_recent_only_within_the_newest_values() {
         assert_eq!([3, 2].map(|within| recent(vec![series(0)], within)), [1, 0]);
         let mut view = HistoryView {
             folder: "nightly".to_owned(),

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn remark_is_not_part_of_the_name_of_a_file() {
+    fn file_name_leaves_out_the_remark() {
         let section = Section { id: "answer", title: "Answer" };
         let mut page = Document::new("?", &[section]);
         page.section("answer", |out| {

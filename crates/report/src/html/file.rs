@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_link_has_no_meaning_in_markup() {
+    fn link_text_is_escaped() {
         let link = download_link("CSV", "a", "text/csv", "<b>\"&'\n#%é");
         assert!(link.contains("data:text/csv,%3Cb%3E%22%26%27%0A%23%25%C3%A9\""), "{link}");
     }

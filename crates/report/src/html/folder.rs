@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_files_are_not_markup_of_the_list() {
+    fn texts_of_files_are_escaped_in_the_list() {
         let page = page(vec![row("a\"<b>&.assay", RowState::Judged(Status::Pass))], 2);
         for markup in ["<script", "<img", "<b>"] {
             assert!(!page.contains(markup), "{markup}: {page}");

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_run_are_not_markup_of_its_page() {
+    fn texts_of_a_run_are_escaped_on_its_page() {
         let page = live_html(&view());
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(!page.contains("<img") && !page.contains("<b>"), "{page}");

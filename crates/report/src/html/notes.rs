@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_notes_are_not_markup_of_their_page() {
+    fn texts_of_notes_are_escaped_on_their_page() {
         let form = NoteForm::Offered { author: "\"><b>".to_owned() };
         let page = notes_html(&view("a/<b>.assay", form));
         for markup in ["<script", "<img", "<b>"] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn page_on_which_no_note_can_be_added_has_no_form_and_the_reason() {
+    fn read_only_page_of_notes_has_a_reason_instead_of_a_form() {
         assert!(!notes_html(&view("r.assay", NoteForm::Omitted)).contains("<form"));
         let refused = NoteForm::Refused { reason: "`<b>` is read-only".to_owned() };
         let page = notes_html(&view("r.assay", refused));

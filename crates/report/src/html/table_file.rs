@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_a_file_do_not_depend_on_the_values_that_exist() {
+    fn file_columns_are_the_same_for_all_values() {
         let times = |cells| {
             let interval =
                 Cell::Interval { low: Quantity::Time(0.0), high: Quantity::Time(0.0), mark: "" };

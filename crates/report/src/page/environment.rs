@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn simulated_server_is_said_to_be_no_database() {
+    fn environment_says_that_a_simulated_server_is_no_database() {
         let words =
             |server: &str| measured_on(|name| (name == "server").then(|| server.to_owned()));
         assert_eq!(words("simulated").unwrap(), "a simulated server, no database");

@@ -150,7 +150,7 @@ fn rows_of_a_heat_map_may_differ_in_height() {
 }
 
 #[test]
-fn range_and_interval_that_leave_the_axis_end_in_an_arrow() {
+fn range_and_interval_beyond_the_axis_end_in_an_arrow() {
     let width = |low: f64, high: f64, is_range: bool| {
         let (ink, extents) = (Ink::Series(0), vec![Extent { at: 2.0, low, high }]);
         let mark = match is_range {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn entry_is_broken_on_a_narrow_page_alone() {
+    fn entry_is_wrapped_only_on_a_narrow_page() {
         let write = |page: &mut Canvas| page.entry(2, "name", "word  word word\n  more");
         assert_eq!(page(100, write), "  name  word  word word\n          more\n");
         let long = "word ".repeat(8);

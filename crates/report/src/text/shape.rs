@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_in_proportion_and_never_hide_what_is_there() {
+    fn bars_are_proportional_and_small_counts_stay_visible() {
         assert_eq!(bar(100, 100, WIDEST), "█".repeat(48));
         assert_eq!(bar(1, 1_000_000, WIDEST), "▏");
         assert_eq!(bar(0, 100, WIDEST), "");

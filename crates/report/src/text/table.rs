@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn long_and_wide_names_shift_no_column() {
+    fn columns_stay_aligned_with_long_and_wide_names() {
         let titles = [("job", Align::Left), ("count", Align::Right), ("p99", Align::Right)];
         let mut table = Table::new(titles);
         let names =

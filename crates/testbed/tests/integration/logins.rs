@@ -190,7 +190,7 @@ fn verifying<'a>(server: &Server, authority: &'a str) -> Vec<(&'static str, &'a 
 }
 
 #[test]
-fn a_client_that_trusts_the_authority_trusts_the_server_and_no_other_does() {
+fn only_clients_that_trust_the_authority_trust_the_server() {
     for (kind, tls, refusal) in [
         (
             Kind::Postgres,

@@ -32,7 +32,7 @@ fn sessions_of_pgbouncer_can_prepare_statements() {
 }
 
 /// Changes a row by a direct connection to the server, and returns the pooler's answer after that.
-fn behind_its_back(server: &Server) -> String {
+fn change_behind_the_pooler(server: &Server) -> String {
     let change = |sql| server.sql(sql).expect("a change");
     change("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
     assert_eq!(ask_plainly(server, "SELECT a FROM t"), Ok("1".to_owned()));
@@ -43,7 +43,7 @@ fn behind_its_back(server: &Server) -> String {
 #[test]
 fn pgpool_cache_serves_repeated_queries() {
     let server = start(&Options::postgres().via(CACHING));
-    assert_eq!(behind_its_back(&server), "1", "{}", server.pooler_log());
+    assert_eq!(change_behind_the_pooler(&server), "1", "{}", server.pooler_log());
     let through = ask_plainly(&server, "UPDATE t SET a = 3");
     assert_eq!(through, Ok("UPDATE 1".to_owned()));
     assert_eq!(ask_plainly(&server, "SELECT a FROM t"), Ok("3".to_owned()));
@@ -59,7 +59,7 @@ fn pgpool_cache_expires() {
 #[test]
 fn pgpool_without_cache_queries_each_time() {
     let server = start(&Options::postgres().via(Via::Pgpool { cache: None }));
-    assert_eq!(behind_its_back(&server), "2", "{}", server.pooler_log());
+    assert_eq!(change_behind_the_pooler(&server), "2", "{}", server.pooler_log());
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn kill(pid: u32) {
 }
 
 #[test]
-fn nothing_is_left_of_a_server_whose_owner_is_killed() {
+fn server_of_a_killed_owner_is_removed_completely() {
     for url in ["testbed:postgres?via=pgpool&cache=on", "testbed:mariadb"] {
         let mut host = Host::start(url);
         assert!(is_running(host.pid) && host.folder.exists());
