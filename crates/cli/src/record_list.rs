@@ -177,7 +177,7 @@ fn row(path: &Path, name: &str) -> FolderRow {
 
 fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
     let state = match reason {
-        SkipReason::Foreign => RowState::Foreign,
+        SkipReason::Foreign => RowState::NotARecord,
         SkipReason::Damaged => RowState::Damaged,
         SkipReason::Newer => RowState::Newer,
         SkipReason::Unfinished => RowState::Unfinished,
@@ -251,7 +251,7 @@ fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
     let started = header.filter(|header| header.pace != record::Pace::Virtual);
     Ok(FolderRow {
         file: name.to_owned(),
-        title: view.ask.clone(),
+        title: view.question.clone(),
         started: started.map(|header| header.started),
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },

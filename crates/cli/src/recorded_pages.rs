@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind};
 use base::{Nanos, WallTime};
 use record::Note;
-use report::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, ShownPage};
+use report::{FolderRow, FolderView, LinkedPage, NoteForm, NotesView, RefusalView};
 use serve::{Answer, Fields, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures, stored_runs};
@@ -199,7 +199,7 @@ struct Refusal {
     status: Status,
     reason: String,
     remedy: Option<String>,
-    instead: Option<ShownPage>,
+    instead: Option<LinkedPage>,
 }
 
 impl Refusal {
@@ -214,7 +214,7 @@ impl Refusal {
     /// Adds a link to the answer of a record.
     fn answer(self, name: &str) -> Refusal {
         let words = "Answer of this one".to_owned();
-        let instead = Some(ShownPage { route: "report", file: name.to_owned(), words });
+        let instead = Some(LinkedPage { route: "report", file: name.to_owned(), words });
         Refusal { instead, ..self }
     }
 
@@ -231,7 +231,7 @@ impl Refusal {
             }
         };
         let title = "This page cannot be made".to_owned();
-        let view = RefusalView { title, reason, remedy, instead, list };
+        let view = RefusalView { title, reason, remedy, alternative: instead, list };
         Response::page(status, report::refusal_html(&view))
     }
 }

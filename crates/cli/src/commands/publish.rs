@@ -301,7 +301,7 @@ fn of_experiment(copy: &Path, name: &str) -> Result<Content, Complaint> {
     let header = first.as_ref().map(Archive::header);
     let plans = [shown.plan.experiment.as_str(), recorded.fact(PLANS).unwrap_or_default()];
     let view = BundleView {
-        title: shown.ask.clone(),
+        title: shown.question.clone(),
         answer: report::experiment_markdown(&shown),
         record: name.to_owned(),
         command: shown.command.clone(),

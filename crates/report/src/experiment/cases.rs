@@ -37,7 +37,7 @@ impl TestSuite {
             None => cases.extend(view.arms.iter().flat_map(cases_of_slos)),
         }
         cases.extend(view.repetition.iter().flat_map(cases_of_repetition));
-        TestSuite { name: view.ask.clone(), cases }
+        TestSuite { name: view.question.clone(), cases }
     }
 }
 

@@ -75,7 +75,7 @@ fn hostile(state: ExperimentState) -> ExperimentView {
     let note = |author| Note { at: WallTime(1), author, text: words() };
     view.notes = vec![note(None), note(Some(words()))];
     ExperimentView {
-        ask: words(),
+        question: words(),
         workload: Some(words()),
         command: words(),
         command_with_path: words(),

@@ -24,7 +24,7 @@ use crate::page::{Align, ExcerptSection, Line, Table, first_of, measured_on, ton
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
     let excerpts = view.excerpt_section();
-    let mut out = Document::new(&view.ask, &sections(view, &excerpts));
+    let mut out = Document::new(&view.question, &sections(view, &excerpts));
     let figures = experiment_figures(view);
     out.section("answer", |out| {
         answer(out, view);
@@ -223,7 +223,7 @@ fn labelled_lines<'l>(
 
 fn question(out: &mut Document, view: &ExperimentView) {
     let mut entries = vec![
-        Line::new("question", view.ask.as_str()),
+        Line::new("question", view.question.as_str()),
         Line::new("workload", lines::workload(view)),
     ];
     entries.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
@@ -339,7 +339,7 @@ mod tests {
             arm.validity.runs = 6;
             let because = "its processes used 2 of 2 processors".to_owned();
             let (component, runs) = (Component::DatabaseCpu, 6);
-            arm.limiter = Some(ArmLimiter { component, because, runs, of: runs });
+            arm.limiter = Some(ArmLimiter { component, because, runs, counted_runs: runs });
         }
         let page = experiment_html(&view);
         let (answer, rest) = page.split_once("<section id=\"question\"").expect("two sections");
@@ -428,7 +428,8 @@ mod tests {
         let mut view = with_limiters([Component::DatabaseCpu; 2]);
         let odd = "<script>\"'&\u{202e}\u{7}";
         let long = format!("{odd}{}", "x".repeat(300));
-        (view.ask, view.workload, view.label) = (long.clone(), Some(odd.into()), Some(odd.into()));
+        view.question.clone_from(&long);
+        (view.workload, view.label) = (Some(odd.into()), Some(odd.into()));
         (view.command, view.record) = (long.clone(), format!("{odd}.assay"));
         for arm in &mut view.arms {
             arm.name = long.clone();

@@ -42,7 +42,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
     compared.extend(at_points(view));
     let mut document = json!({
         "schema": "assay.experiment/1",
-        "question": view.ask,
+        "question": view.question,
         "workload": view.workload,
         "command": view.command,
         "record": view.record,
@@ -257,7 +257,7 @@ pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
 fn false_alarms(alarms: &FalseAlarms) -> Value {
     let counted = alarms.counted();
     let (experiments, latest, target, spread) = match alarms {
-        FalseAlarms::Own { spread, .. } => (None, None, None, Some(spread * 100.0)),
+        FalseAlarms::OfExperiment { spread, .. } => (None, None, None, Some(spread * 100.0)),
         FalseAlarms::OfMachine { experiments, latest, target, .. } => {
             (Some(experiments), Some(latest), Some(target), None)
         }

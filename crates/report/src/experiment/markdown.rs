@@ -47,7 +47,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     conditions(&mut out, view);
     sweep_markdown::models(&mut out, view);
     out.gap();
-    out.line(format!("Question: {}", escaped(&view.ask)));
+    out.line(format!("Question: {}", escaped(&view.question)));
     out.line(origin(&view.command, view.file(), view.label.as_deref()));
     let comparison = view.comparison.as_ref();
     match (&view.capacity, &view.sweep) {

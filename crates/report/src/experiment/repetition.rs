@@ -96,7 +96,7 @@ impl RepetitionView {
     /// Turns the repetition into that of an experiment with a different workload: contradictions
     /// become undecided. `lines` are a line in which the two workloads differ.
     #[must_use]
-    pub fn with_other_work(mut self, lines: [Option<String>; 2]) -> RepetitionView {
+    pub fn with_different_workload(mut self, lines: [Option<String>; 2]) -> RepetitionView {
         let limited = |outcome: RepetitionOutcome| outcome.min(RepetitionOutcome::Undecided);
         self.outcomes().for_each(|outcome| *outcome = limited(*outcome));
         self.work = Some(lines);

@@ -101,7 +101,7 @@ fn strong_remark(text: impl AsRef<str>) -> Remark {
 
 fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
     let mut subject = vec![
-        Line::new("question", view.ask.as_str()),
+        Line::new("question", view.question.as_str()),
         Line::new("workload", lines::workload(view)),
     ];
     subject.extend(view.capacity.iter().map(|search| Line::new("search", search.goal())));

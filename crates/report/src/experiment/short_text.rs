@@ -211,7 +211,7 @@ mod tests {
         }];
         let counted = analyze::compare::FalsePositives { comparisons: 20, rejections: 1 };
         let metric = "throughput(read)".to_owned();
-        view.false_alarms = Some(FalseAlarms::Own { metric, counted, spread: 0.01 });
+        view.false_alarms = Some(FalseAlarms::OfExperiment { metric, counted, spread: 0.01 });
         view.notes = vec![Note {
             at: base::WallTime(0),
             author: Some("ann".to_owned()),

@@ -33,7 +33,7 @@ pub struct SweepView {
 /// The change from another point to the best point.
 pub(super) struct Gain {
     /// Index of the other point.
-    pub(super) against: usize,
+    pub(super) other_point: usize,
     /// The change, as a fraction of the other point.
     pub(super) change: f64,
     /// Interval of the change, simultaneous over all other points.
@@ -81,7 +81,7 @@ impl SweepView {
         };
         let (low, high) = (inverse(interval.high), inverse(interval.low));
         let interval = ChangeInterval { low, high };
-        Some(Gain { against: next.point, change: inverse(change), interval })
+        Some(Gain { other_point: next.point, change: inverse(change), interval })
     }
 
     /// Returns the values of the points that [`BestPoint::not_worse`] returns.
@@ -179,7 +179,7 @@ fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<Stri
         (_, true) => ", the next best",
         (_, false) => ", the best of the significantly worse points",
     };
-    let (vary, value) = (&sweep.vary, &sweep.values[gain.against]);
+    let (vary, value) = (&sweep.vary, &sweep.values[gain.other_point]);
     Some(format!("{size} {side} {vary} = {value}{rank} ({level} CI {ends})"))
 }
 

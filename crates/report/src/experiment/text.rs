@@ -26,7 +26,7 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     let mut out = AnswerText::new(style);
     answer(&mut out, view);
     repetition(&mut out, view);
-    out.labelled("question", [view.ask.clone()]);
+    out.labelled("question", [view.question.clone()]);
     match &view.capacity {
         Some(search) => write_goal(&mut out, view, search),
         None => arms(&mut out, view),
@@ -281,7 +281,8 @@ mod tests {
     fn limiter_of_an_arm_has_its_evidence() {
         let mut view = with_limiters([Component::NotSaturated; 2]);
         let because = "every request was answered".to_owned();
-        let limiter = ArmLimiter { component: Component::NotSaturated, because, runs: 5, of: 6 };
+        let component = Component::NotSaturated;
+        let limiter = ArmLimiter { component, because, runs: 5, counted_runs: 6 };
         view.arms[1].limiter = Some(limiter.clone());
         let sentence = "tls: Throughput not limited: every request was answered (in 5 of 6 runs)";
         assert_eq!(lines::limiter_evidence(&view), [sentence]);

@@ -189,7 +189,7 @@ fn tone(state: RowState) -> Tone {
         RowState::Judged(Status::Invalid) => Tone::Bad,
         RowState::Unjudged
         | RowState::Unfinished
-        | RowState::Foreign
+        | RowState::NotARecord
         | RowState::Damaged
         | RowState::Newer
         | RowState::Unreadable => Tone::Quiet,

@@ -6,7 +6,7 @@ use record::Note;
 use super::document::{Document, Section, escape_html};
 use super::refusal::links;
 use super::style::PageKind;
-use crate::folder::{NoteForm, NotesView, ShownPage};
+use crate::folder::{LinkedPage, NoteForm, NotesView};
 use crate::note;
 use crate::page::Line;
 
@@ -19,7 +19,7 @@ pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
     // The page of a record in a subfolder is further below the list.
     let list = "../".repeat(view.file.split('/').count());
-    let answer = ShownPage {
+    let answer = LinkedPage {
         route: "report",
         file: view.file.clone(),
         words: "Answer of this one".to_owned(),
