@@ -70,7 +70,7 @@ fn gate(name: &str) -> Option<Case> {
 /// Serves until standard input is closed.
 fn host(url: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
     let simulation = Simulation::parse(&Target::parse(url)?, words)?;
-    Ok(wire_server::host(&simulation)?)
+    Ok(wire_server::serve_until_input_ends(&simulation)?)
 }
 
 fn usage() -> ExitCode {

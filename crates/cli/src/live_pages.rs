@@ -44,7 +44,7 @@ impl Pages for LivePages {
                 is_over: false,
             })),
             Route::Report { .. } | Route::Overlay { .. } | Route::Notes { .. } | Route::Metrics => {
-                Route::missing().into()
+                Route::not_found().into()
             }
         }
     }
@@ -118,7 +118,7 @@ impl Pages for MetricsPages {
             | Route::Report { .. }
             | Route::Overlay { .. }
             | Route::Notes { .. }
-            | Route::Events => Route::missing().into(),
+            | Route::Events => Route::not_found().into(),
         }
     }
 }

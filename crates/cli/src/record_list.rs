@@ -178,7 +178,7 @@ fn row_of_file(path: &Path, name: &str) -> FolderRow {
 
 fn unusable_row(name: &str, Skip { reason, details }: Skip) -> FolderRow {
     let state = match reason {
-        SkipReason::NotARecord => RowState::Foreign,
+        SkipReason::NotARecord => RowState::NotARecord,
         SkipReason::Damaged => RowState::Damaged,
         SkipReason::Newer => RowState::Newer,
         SkipReason::Unfinished => RowState::Unfinished,
@@ -253,7 +253,7 @@ fn row_of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
     let started = header.filter(|header| header.pace != record::Pace::Virtual);
     Ok(FolderRow {
         file: name.to_owned(),
-        title: view.ask.clone(),
+        title: view.question.clone(),
         started: started.map(|header| header.started),
         label: view.label.clone(),
         state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use archive::{Archive, ExperimentContent, RecordError, RecordErrorKind};
 use base::{Nanos, WallTime};
 use record::Note;
-use report::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, ShownPage};
+use report::{FolderRow, FolderView, LinkedPage, NoteForm, NotesView, RefusalView};
 use serve::{Answer, Fields, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures, stored_runs};
@@ -94,7 +94,7 @@ impl RecordedPages {
             .map_err(|error| PageRefusal::new(Status::BadRequest, error.to_string()))?;
         archive::add_note(&self.path(name)?, &note)
             .map_err(|error| unreadable_record(name, &error))?;
-        Ok(Response::see("added"))
+        Ok(Response::see_other("added"))
     }
 
     fn report(&self, name: &str, run: Option<u32>) -> Result<Response, PageRefusal> {
@@ -151,12 +151,12 @@ impl Pages for RecordedPages {
             Route::Report { record, run } => self.report(record, *run),
             Route::Overlay { records } => self.overlay(records),
             Route::Notes { record } => self.notes(record),
-            Route::Events | Route::Metrics => return Route::missing().into(),
+            Route::Events | Route::Metrics => return Route::not_found().into(),
         };
         made.unwrap_or_else(|refusal| refusal.page(route)).into()
     }
 
-    fn take(&self, route: &Route, form: &Fields) -> Answer {
+    fn accept_form(&self, route: &Route, form: &Fields) -> Answer {
         let Some(_lock) = self.mutex(route).lock() else {
             return busy_refusal().page(route).into();
         };
@@ -166,7 +166,7 @@ impl Pages for RecordedPages {
             | Route::Report { .. }
             | Route::Overlay { .. }
             | Route::Events
-            | Route::Metrics => return Route::missing().into(),
+            | Route::Metrics => return Route::not_found().into(),
         };
         taken.unwrap_or_else(|refusal| refusal.page(route)).into()
     }
@@ -205,7 +205,7 @@ struct PageRefusal {
     status: Status,
     reason: String,
     remedy: Option<String>,
-    instead: Option<ShownPage>,
+    instead: Option<LinkedPage>,
 }
 
 impl PageRefusal {
@@ -220,7 +220,7 @@ impl PageRefusal {
     /// Adds a link to the answer of a record.
     fn with_answer_link(self, name: &str) -> PageRefusal {
         let words = "Answer of this one".to_owned();
-        let instead = Some(ShownPage { route: "report", file: name.to_owned(), words });
+        let instead = Some(LinkedPage { route: "report", file: name.to_owned(), words });
         PageRefusal { instead, ..self }
     }
 
@@ -237,7 +237,7 @@ impl PageRefusal {
             }
         };
         let title = "This page cannot be made".to_owned();
-        let view = RefusalView { title, reason, remedy, instead, list };
+        let view = RefusalView { title, reason, remedy, alternative: instead, list };
         Response::page(status, report::refusal_html(&view))
     }
 }

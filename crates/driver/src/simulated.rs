@@ -74,7 +74,7 @@ impl Driver for Simulated {
 
 fn refused(refusal: Refusal) -> Error {
     match refusal {
-        Refusal::Away => Error::disconnect("the simulated server is unavailable"),
+        Refusal::Unreachable => Error::disconnect("the simulated server is unavailable"),
         Refusal::Denied(code) => {
             Error::new(Class::Statement, code, "the simulated server refuses the login")
         }
@@ -91,7 +91,7 @@ impl SimulatedConnection {
     fn send(&self, hints: &Hints, now: Stamp) -> AnswerKind {
         let answer = self.driver.server().arrive(self.session, now, hints);
         self.timer.arm(answer.at);
-        answer.fate
+        answer.kind
     }
 
     fn send_step(&self, step: Step, work: &Work, now: Stamp) -> Result<AnswerKind, Error> {

@@ -219,7 +219,7 @@ impl Channel {
     /// Returns the socket, to wait for its end; `None` if the operating system grants no file
     /// descriptor for it.
     pub fn give_up(self) -> Option<OwnedFd> {
-        self.socket.give_up().ok()
+        self.socket.into_owned_fd().ok()
     }
 
     /// Returns the bytes received and not yet consumed.

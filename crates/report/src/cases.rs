@@ -5,7 +5,7 @@
 
 use analyze::Status;
 
-use crate::page::{CheckRow, JobSection, Page, Remark, judged};
+use crate::page::{CheckRow, JobSection, Page, Remark, slo_with_number};
 
 /// The test cases of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl TestResult {
 impl TestSuite {
     /// Returns the test cases of a single run: one for how it ended, then its checks and its SLOs.
     pub fn of_page(page: &Page, is_strict: bool) -> TestSuite {
-        let mut cases = vec![ending(page)];
+        let mut cases = vec![case_of_end(page)];
         cases.extend(page.verdict.checks.iter().map(|check| of_check(check, is_strict)));
         cases.extend(page.jobs.iter().flat_map(of_job));
         TestSuite { name: page.run.about.workload.clone(), cases }
@@ -100,7 +100,7 @@ impl TestSuite {
     }
 }
 
-fn ending(page: &Page) -> TestCase {
+fn case_of_end(page: &Page) -> TestCase {
     let (result, text) = match &page.headline.ending {
         None => (TestResult::Passed, String::new()),
         Some(Remark::Sentence { lead, rest, .. }) => (TestResult::Error, format!("{lead}{rest}")),
@@ -124,6 +124,6 @@ fn of_job(job: &JobSection) -> impl Iterator<Item = TestCase> + '_ {
         group: TestGroup::Slo,
         name: format!("{}: {}", job.name, slo.text),
         result: if slo.met { TestResult::Passed } else { TestResult::Failure },
-        text: judged(job, slo),
+        text: slo_with_number(job, slo),
     })
 }

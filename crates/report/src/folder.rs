@@ -48,14 +48,14 @@ pub struct RefusalView {
     /// Remedy in a browser, as a sentence without a final period.
     pub remedy: Option<String>,
     /// The page that can be shown instead.
-    pub instead: Option<ShownPage>,
+    pub alternative: Option<LinkedPage>,
     /// Relative address of the list of records.
     pub list: String,
 }
 
 /// A page of a record to which a link leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShownPage {
+pub struct LinkedPage {
     /// First segment of the page's address below the list.
     pub route: &'static str,
     /// Path of the record below the folder.
@@ -111,7 +111,7 @@ pub enum RowState {
     /// A record whose run or experiment did not reach its end, or is still in progress.
     Unfinished,
     /// Not a record.
-    Foreign,
+    NotARecord,
     /// A record whose content contradicts itself, or was cut.
     Damaged,
     /// A record of a later version.
@@ -129,7 +129,7 @@ impl RowState {
         RowState::Judged(Status::Invalid),
         RowState::Unjudged,
         RowState::Unfinished,
-        RowState::Foreign,
+        RowState::NotARecord,
         RowState::Damaged,
         RowState::Newer,
         RowState::Unreadable,
@@ -141,7 +141,7 @@ impl RowState {
             RowState::Judged(status) => status.verdict(),
             RowState::Unjudged => "no verdict",
             RowState::Unfinished => "unfinished",
-            RowState::Foreign => "not a record",
+            RowState::NotARecord => "not a record",
             RowState::Damaged => "damaged",
             RowState::Newer => "later version",
             RowState::Unreadable => "unreadable",
@@ -152,7 +152,10 @@ impl RowState {
     pub fn has_page(self) -> bool {
         match self {
             RowState::Judged(_) | RowState::Unjudged | RowState::Unfinished => true,
-            RowState::Foreign | RowState::Damaged | RowState::Newer | RowState::Unreadable => false,
+            RowState::NotARecord
+            | RowState::Damaged
+            | RowState::Newer
+            | RowState::Unreadable => false,
         }
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_from_outside_cannot_end_an_element_or_hold_control_characters() {
+    fn external_texts_are_escaped_and_stripped_of_control_characters() {
         let name = "\"/><failure/>\u{0}\u{1b}[1m\u{ffff}\n]]>&'";
         let text = junit(&TestSuite {
             name: name.to_owned(),

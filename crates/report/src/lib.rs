@@ -57,7 +57,7 @@ pub use experiment::{
     stored_runs_text, two_runs,
 };
 pub use figures::{OverlaidRun, figures, overlay_figures};
-pub use folder::{FolderRow, FolderView, NoteForm, NotesView, RefusalView, RowState, ShownPage};
+pub use folder::{FolderRow, FolderView, LinkedPage, NoteForm, NotesView, RefusalView, RowState};
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesPoint,
     SeriesView, history_json, history_text,

@@ -6,7 +6,7 @@ pub struct LiveRunView {
     /// Workload and target.
     pub title: String,
     /// Phase of the run.
-    pub doing: String,
+    pub phase: String,
     /// Progress from 0 to 1, if it is known.
     pub progress: Option<f64>,
     /// Remarks: the busiest component, pipes that the run waits for, and earlier runs of an

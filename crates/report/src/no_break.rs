@@ -13,7 +13,7 @@ const UNITS: [&str; 17] = [
 
 /// Returns a sentence in which a number stays on one line with its unit, and with the other end of
 /// its interval.
-pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
+pub(crate) fn with_no_break_spaces(text: &str) -> Cow<'_, str> {
     let inner: Vec<usize> = blanks(text).filter(|at| is_inner(text, *at)).collect();
     if inner.is_empty() {
         return Cow::Borrowed(text);
@@ -85,7 +85,7 @@ mod tests {
             ("a  b", "a  b"),
             ("", ""),
         ] {
-            assert_eq!(unbroken(text).replace(NO_BREAK, "~"), expected);
+            assert_eq!(with_no_break_spaces(text).replace(NO_BREAK, "~"), expected);
             let expected: Vec<String> =
                 expected.split(' ').map(|word| word.replace('~', " ")).collect();
             assert_eq!(words(text).collect::<Vec<&str>>(), expected);

@@ -9,15 +9,15 @@ const MOST_CHARACTERS: usize = 400;
 
 /// Returns the latest notes in words, at most `most`, in the order of time. If there are earlier
 /// notes, a first line counts them.
-pub(crate) fn latest(notes: &[Note], most: usize) -> Vec<String> {
-    let (earlier, latest) = divided(notes, most);
+pub(crate) fn latest_notes(notes: &[Note], most: usize) -> Vec<String> {
+    let (earlier, latest) = split_latest(notes, most);
     let earlier = (!earlier.is_empty()).then(|| format!("{} earlier in the record", earlier.len()));
     let latest = latest.iter().map(|note| shortened(&sentence(note)));
     earlier.into_iter().chain(latest).collect()
 }
 
 /// Divides notes, the oldest first, into the earlier ones and the latest ones, at most `most`.
-pub(crate) fn divided(notes: &[Note], most: usize) -> (&[Note], &[Note]) {
+pub(crate) fn split_latest(notes: &[Note], most: usize) -> (&[Note], &[Note]) {
     notes.split_at(notes.len().saturating_sub(most))
 }
 
@@ -83,13 +83,13 @@ mod tests {
     fn latest_notes_follow_the_number_of_earlier_ones_the_oldest_first() {
         let note = |n: i64| Note { at: WallTime(n), author: None, text: n.to_string() };
         let notes: Vec<Note> = (1..=5).map(note).collect();
-        let lines = latest(&notes, 2);
+        let lines = latest_notes(&notes, 2);
         assert_eq!(lines[0], "3 earlier in the record");
         assert!(lines[1].ends_with(": 4") && lines[2].ends_with(": 5"), "{lines:?}");
-        assert_eq!(latest(&notes, 5).len(), 5);
+        assert_eq!(latest_notes(&notes, 5).len(), 5);
         let author = Some("ann".to_owned());
         let long = Note { author, text: "é".repeat(4_000), ..note(1) };
-        let line = latest(&[long], 1).remove(0);
+        let line = latest_notes(&[long], 1).remove(0);
         assert!(line.contains(", ann: é") && line.ends_with("é…"), "{line}");
         assert_eq!(line.chars().count(), MOST_CHARACTERS + 1);
     }

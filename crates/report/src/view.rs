@@ -41,7 +41,7 @@ impl View {
     }
 
     /// Returns the observed program and its end, in words; `None` if a workload was run.
-    pub(crate) fn watched(&self) -> Option<(String, String)> {
+    pub(crate) fn observed_program(&self) -> Option<(String, String)> {
         let found = |name: &str| {
             let settings = &self.about.settings;
             settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
@@ -56,7 +56,7 @@ impl View {
     /// Returns the advice for a limiter. It differs for an observed program, which has its own
     /// options.
     pub(crate) fn relief(&self, component: Component) -> Option<&'static str> {
-        match self.watched() {
+        match self.observed_program() {
             Some(_) => words::relief_of_program(component),
             None => words::relief(component),
         }

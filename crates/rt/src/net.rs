@@ -124,11 +124,11 @@ impl<T: AsFd> ReadyFd<T> {
         let _ = rustix::net::shutdown(self.get(), rustix::net::Shutdown::Both);
     }
 
-    /// Gives up the socket, for use by another thread.
+    /// Returns the socket as a plain file descriptor, for use by another thread.
     ///
     /// # Errors
     /// This process has reached its limit of open files.
-    pub fn give_up(self) -> io::Result<OwnedFd> {
+    pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
         self.get().as_fd().try_clone_to_owned()
     }
 

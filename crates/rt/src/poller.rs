@@ -35,23 +35,23 @@ struct RestingSocket {
 /// The slots of the sockets.
 #[derive(Default)]
 struct SocketSlots {
-    slots: Vec<Notes>,
+    slots: Vec<SocketState>,
     free: Vec<u32>,
 }
 
 /// The state of a socket.
 #[derive(Default)]
-struct Notes {
+struct SocketState {
     /// The number of sockets that have had this slot. Events with another generation belong to an
     /// earlier socket and are ignored.
     generation: u32,
-    read: Side,
-    write: Side,
+    read: DirectionState,
+    write: DirectionState,
 }
 
 /// The state of one direction of a socket.
 #[derive(Default)]
-pub(crate) struct Side {
+pub(crate) struct DirectionState {
     pub(crate) is_ready: bool,
     /// True if there will be no further event, so the readiness is final.
     pub(crate) has_ended: bool,
@@ -60,9 +60,9 @@ pub(crate) struct Side {
     waker: Option<Waker>,
 }
 
-impl Side {
+impl DirectionState {
     #[inline]
-    fn note(&mut self, has_ended: bool) {
+    fn set_ready(&mut self, has_ended: bool) {
         self.is_ready = true;
         self.has_ended |= has_ended;
         if let Some(waker) = &self.waker {
@@ -71,7 +71,7 @@ impl Side {
     }
 
     /// Stores the waker of the task that waits for this direction.
-    pub(crate) fn keep(&mut self, waker: &Waker) {
+    pub(crate) fn set_waker(&mut self, waker: &Waker) {
         match &mut self.waker {
             Some(known) => known.clone_from(waker),
             empty => *empty = Some(waker.clone()),
@@ -118,41 +118,41 @@ impl Poller {
         let mut sockets = self.sockets.borrow_mut();
         for event in &*events {
             let (slot, generation) = from_key(event.data.u64());
-            let Some(notes) = sockets.slots.get_mut(slot as usize) else { continue };
-            if notes.generation != generation {
+            let Some(socket) = sockets.slots.get_mut(slot as usize) else { continue };
+            if socket.generation != generation {
                 continue;
             }
             let flags = event.flags;
             let is_over = flags.intersects(EventFlags::ERR | EventFlags::HUP);
             let no_more = is_over || flags.contains(EventFlags::RDHUP);
             if no_more || flags.contains(EventFlags::IN) {
-                notes.read.note(no_more);
+                socket.read.set_ready(no_more);
             }
             if is_over || flags.contains(EventFlags::OUT) {
-                notes.write.note(is_over);
+                socket.write.set_ready(is_over);
             }
         }
         for RestingSocket { slot, generation } in self.resting.borrow_mut().drain(..) {
-            let notes = &mut sockets.slots[slot as usize];
-            if notes.generation == generation {
-                notes.read.note(false);
+            let socket = &mut sockets.slots[slot as usize];
+            if socket.generation == generation {
+                socket.read.set_ready(false);
             }
         }
     }
 
     /// Passes the state of one direction of a socket to `act`.
     #[inline]
-    pub(crate) fn with_side<R>(
+    pub(crate) fn with_direction<R>(
         &self,
         slot: u32,
         direction: Direction,
-        act: impl FnOnce(&mut Side) -> R,
+        act: impl FnOnce(&mut DirectionState) -> R,
     ) -> R {
         let mut sockets = self.sockets.borrow_mut();
-        let notes = &mut sockets.slots[slot as usize];
+        let socket = &mut sockets.slots[slot as usize];
         act(match direction {
-            Direction::Read => &mut notes.read,
-            Direction::Write => &mut notes.write,
+            Direction::Read => &mut socket.read,
+            Direction::Write => &mut socket.write,
         })
     }
 
@@ -175,7 +175,7 @@ impl Poller {
         let slot = match sockets.free.pop() {
             Some(slot) => slot,
             None => {
-                sockets.slots.push(Notes::default());
+                sockets.slots.push(SocketState::default());
                 u32::try_from(sockets.slots.len() - 1).expect("fewer than 2^32 sockets")
             }
         };
@@ -196,7 +196,7 @@ impl Poller {
         let _ = epoll::delete(&self.epoll, socket);
         let mut sockets = self.sockets.borrow_mut();
         let generation = sockets.slots[slot as usize].generation.wrapping_add(1);
-        sockets.slots[slot as usize] = Notes { generation, ..Notes::default() };
+        sockets.slots[slot as usize] = SocketState { generation, ..SocketState::default() };
         sockets.free.push(slot);
     }
 }

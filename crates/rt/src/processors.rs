@@ -45,15 +45,15 @@ impl Processors {
     /// stay bound to them.
     pub fn while_bound<T>(&self, begin: impl FnOnce() -> T) -> T {
         let before = Processors::of_this_thread();
-        self.adopt();
+        self.bind_this_thread();
         let begun = begin();
-        before.adopt();
+        before.bind_this_thread();
         begun
     }
 
     /// Lets the calling thread run on these processors. If the system refuses, its affinity stays
     /// as it is.
-    pub fn adopt(&self) {
+    pub fn bind_this_thread(&self) {
         if let Some(set) = &self.0 {
             let _ = sched_setaffinity(Pid::from_raw(0), set);
         }

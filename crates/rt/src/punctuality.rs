@@ -83,11 +83,11 @@ impl WakeTiming {
         match self.wait {
             Wait::Sleep => Next::SleepUntil(deadline),
             Wait::Spin => Next::Spin,
-            Wait::WakeEarly => self.early(now, deadline),
+            Wait::WakeEarly => self.next_if_early(now, deadline),
         }
     }
 
-    fn early(&mut self, now: Stamp, deadline: Stamp) -> Next {
+    fn next_if_early(&mut self, now: Stamp, deadline: Stamp) -> Next {
         self.update_spin_budget(now);
         let left = deadline.since(now);
         self.is_spinning = left <= self.lead && self.spin_budget > Nanos::ZERO;
@@ -114,7 +114,7 @@ impl WakeTiming {
     /// Updates the lead after a sleep: the timer was set to `armed`, the thread woke at `now`. An
     /// earlier wake-up had another cause and is ignored.
     #[inline]
-    pub(crate) fn woke(&mut self, armed: Stamp, now: Stamp) {
+    pub(crate) fn record_wake_up(&mut self, armed: Stamp, now: Stamp) {
         if self.wait != Wait::WakeEarly || now < armed {
             return;
         }
@@ -146,7 +146,7 @@ mod tests {
             let deadline = Stamp::ZERO + Nanos::from_millis(10 * (round + 1));
             let now = Stamp::ZERO + Nanos::from_millis(10 * round);
             let Next::SleepUntil(armed) = it.next(now, deadline) else { panic!("{round}") };
-            it.woke(armed, armed + us(late[round as usize % late.len()]));
+            it.record_wake_up(armed, armed + us(late[round as usize % late.len()]));
         }
         it
     }
@@ -195,7 +195,7 @@ mod tests {
                     Next::SleepUntil(armed) => {
                         wakings += 1;
                         now = armed + us(wakings * 37 % 200);
-                        it.woke(armed, now);
+                        it.record_wake_up(armed, now);
                     }
                 }
             }

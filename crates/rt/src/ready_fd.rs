@@ -59,7 +59,8 @@ impl<T: AsFd> ReadyFd<T> {
             }
             match attempt(&self.inner) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.poller.with_side(self.slot, direction, |side| side.is_ready = false);
+                    self.poller
+                        .with_direction(self.slot, direction, |state| state.is_ready = false);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => return Poll::Ready(result),
@@ -72,19 +73,19 @@ impl<T: AsFd> ReadyFd<T> {
     /// the kernel has reported that the peer has finished.
     #[inline]
     pub fn mark_drained(&self, direction: Direction) {
-        self.poller.with_side(self.slot, direction, |side| {
-            (side.is_ready, side.full_reads) = (side.has_ended, 0)
+        self.poller.with_direction(self.slot, direction, |state| {
+            (state.is_ready, state.full_reads) = (state.has_ended, 0)
         });
     }
 
     /// Records that a read has filled its buffer, which means there may be more. After
     /// [`FULL_READS`] of these the next one waits until the executor has polled everything else.
     pub(crate) fn note_full_read(&self) {
-        let is_spent = self.poller.with_side(self.slot, Direction::Read, |side| {
-            side.full_reads += 1;
-            let is_spent = side.full_reads == FULL_READS;
+        let is_spent = self.poller.with_direction(self.slot, Direction::Read, |state| {
+            state.full_reads += 1;
+            let is_spent = state.full_reads == FULL_READS;
             if is_spent {
-                (side.full_reads, side.is_ready) = (0, false);
+                (state.full_reads, state.is_ready) = (0, false);
             }
             is_spent
         });
@@ -95,11 +96,11 @@ impl<T: AsFd> ReadyFd<T> {
 
     #[inline]
     fn is_ready_or_waits(&self, direction: Direction, context: &mut Context<'_>) -> bool {
-        self.poller.with_side(self.slot, direction, |side| {
-            if !side.is_ready {
-                side.keep(context.waker());
+        self.poller.with_direction(self.slot, direction, |state| {
+            if !state.is_ready {
+                state.set_waker(context.waker());
             }
-            side.is_ready
+            state.is_ready
         })
     }
 }

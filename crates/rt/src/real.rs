@@ -71,15 +71,16 @@ impl RealIdle {
     ) -> io::Result<RealIdle> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-        // Neither the timer nor the bell is ever read: the registration is edge-triggered, and
-        // setting the timer again clears its count, which makes a read a useless system call.
+        // Neither the timer nor the event descriptor is ever read: the registration is
+        // edge-triggered, and setting the timer again clears its count, which makes a read
+        // useless.
         poller.add_wakeup(&timer)?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
-        let bell = EventFd::from_value_and_flags(0, flags)?;
-        poller.add_wakeup(&bell)?;
-        wake_queue.set_bell(move || {
-            // Writing fails only after 2^64 rings of the bell.
-            let _ = bell.write(1);
+        let event = EventFd::from_value_and_flags(0, flags)?;
+        poller.add_wakeup(&event)?;
+        wake_queue.set_notifier(move || {
+            // Writing fails only after 2^64 writes without a read.
+            let _ = event.write(1);
         });
         let punctuality = WakeTiming::new(wait, Monotonic.now());
         Ok(RealIdle { rt, poller, wake_queue, timer, armed: Stamp::NEVER, punctuality })
@@ -112,7 +113,7 @@ struct TimerFired;
 impl Idle for RealIdle {
     type Error = std::convert::Infallible;
 
-    fn glance(&mut self) {
+    fn poll_events(&mut self) {
         let has_resting = self.poller.has_resting();
         self.poller.poll_kernel(false);
         if has_resting {
@@ -145,10 +146,10 @@ impl Idle for RealIdle {
         };
         if self.wake_queue.may_sleep() {
             self.poller.poll_kernel(true);
-            self.wake_queue.has_woken();
+            self.wake_queue.mark_awake();
             let now = Monotonic.now();
             if let Some(armed) = armed {
-                self.punctuality.woke(armed, now);
+                self.punctuality.record_wake_up(armed, now);
             }
             self.rt.tick(now);
         }

@@ -18,7 +18,7 @@ pub(crate) trait Idle {
     type Error;
 
     /// Polls for events without waiting; called between polls of tasks.
-    fn glance(&mut self) {}
+    fn poll_events(&mut self) {}
 
     /// Waits until a task is ready, or makes a task ready; called when no task is ready.
     ///
@@ -29,7 +29,7 @@ pub(crate) trait Idle {
 
 /// Maximum number of polls of tasks between polls for events: answers must not wait while a burst
 /// of requests is sent.
-const POLLS_BETWEEN_GLANCES: u32 = 16;
+const TASK_POLLS_PER_EVENT_POLL: u32 = 16;
 
 /// Runs a future, and all tasks that it spawns, to its end.
 ///
@@ -42,7 +42,7 @@ pub(crate) fn run<F: Future, I: Idle>(
 ) -> Result<F::Output, I::Error> {
     let _turn = QueueGuard::take(tasks.wake_queue.executor);
     // The tasks hold handles to `tasks`, which would otherwise keep itself alive.
-    let _end = End(Rc::clone(tasks));
+    let _end = DropAllTasks(Rc::clone(tasks));
     let mut main = pin!(main);
     let flag = tasks.new_flag(MAIN);
     let waker = Waker::from(Arc::clone(&flag));
@@ -65,9 +65,9 @@ pub(crate) fn run<F: Future, I: Idle>(
             }
         }
         polls += 1;
-        if polls == POLLS_BETWEEN_GLANCES {
+        if polls == TASK_POLLS_PER_EVENT_POLL {
             polls = 0;
-            idle.glance();
+            idle.poll_events();
         }
     }
 }
@@ -124,8 +124,8 @@ impl Tasks {
     }
 
     fn next_ready(&self) -> Option<TaskIndex> {
-        if self.wake_queue.any.load(Ordering::Acquire) {
-            self.wake_queue.any.store(false, Ordering::SeqCst);
+        if self.wake_queue.is_nonempty.load(Ordering::Acquire) {
+            self.wake_queue.is_nonempty.store(false, Ordering::SeqCst);
             READY.with_borrow_mut(|ready| self.wake_queue.move_to(ready));
         }
         READY.with_borrow_mut(VecDeque::pop_front)
@@ -161,9 +161,9 @@ impl Tasks {
 }
 
 /// A guard that drops all tasks when the executor ends, normally or by a panic.
-struct End(Rc<Tasks>);
+struct DropAllTasks(Rc<Tasks>);
 
-impl Drop for End {
+impl Drop for DropAllTasks {
     fn drop(&mut self) {
         self.0.drop_all();
     }
@@ -197,12 +197,12 @@ impl Drop for QueueGuard {
 /// Tasks that were woken by other threads: rare, and the only wake-ups that need a lock.
 pub(crate) struct WakeQueue {
     executor: u64,
-    any: AtomicBool,
+    is_nonempty: AtomicBool,
     queue: Mutex<Vec<TaskIndex>>,
     /// True if the executor's thread sleeps, or is about to.
-    sleeps: AtomicBool,
+    is_sleeping: AtomicBool,
     /// Function that wakes the executor's thread.
-    bell: Mutex<Option<Box<dyn Fn() + Send>>>,
+    notify: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
 impl Default for WakeQueue {
@@ -210,44 +210,44 @@ impl Default for WakeQueue {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         WakeQueue {
             executor: NEXT.fetch_add(1, Ordering::Relaxed),
-            any: AtomicBool::new(false),
+            is_nonempty: AtomicBool::new(false),
             queue: Mutex::default(),
-            sleeps: AtomicBool::new(false),
-            bell: Mutex::default(),
+            is_sleeping: AtomicBool::new(false),
+            notify: Mutex::default(),
         }
     }
 }
 
 impl WakeQueue {
     /// Sets the function that wakes the executor's thread when it sleeps.
-    pub(crate) fn set_bell(&self, bell: impl Fn() + Send + 'static) {
-        *self.bell.lock().expect("ringing does not panic") = Some(Box::new(bell));
+    pub(crate) fn set_notifier(&self, notify: impl Fn() + Send + 'static) {
+        *self.notify.lock().expect("notifying does not panic") = Some(Box::new(notify));
     }
 
     /// Announces that the thread is about to sleep. Returns false if it must not sleep, because a
     /// task has been woken. If [`push`](WakeQueue::push) runs concurrently, at least one of the two
     /// functions sees the effect of the other.
     pub(crate) fn may_sleep(&self) -> bool {
-        self.sleeps.store(true, Ordering::SeqCst);
-        let may = !self.any.load(Ordering::SeqCst);
+        self.is_sleeping.store(true, Ordering::SeqCst);
+        let may = !self.is_nonempty.load(Ordering::SeqCst);
         if !may {
-            self.has_woken();
+            self.mark_awake();
         }
         may
     }
 
     /// Records that the thread is awake.
-    pub(crate) fn has_woken(&self) {
-        self.sleeps.store(false, Ordering::SeqCst);
+    pub(crate) fn mark_awake(&self) {
+        self.is_sleeping.store(false, Ordering::SeqCst);
     }
 
     fn push(&self, task: TaskIndex) {
         self.queue.lock().expect("pushing does not panic").push(task);
-        self.any.store(true, Ordering::SeqCst);
-        if self.sleeps.swap(false, Ordering::SeqCst)
-            && let Some(bell) = &*self.bell.lock().expect("ringing does not panic")
+        self.is_nonempty.store(true, Ordering::SeqCst);
+        if self.is_sleeping.swap(false, Ordering::SeqCst)
+            && let Some(notify) = &*self.notify.lock().expect("notifying does not panic")
         {
-            bell();
+            notify();
         }
     }
 

@@ -164,16 +164,16 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_task_ends_that_task_alone() {
-        let said = run_virtual(|rt| async move {
+        let message = run_virtual(|rt| async move {
             let panics = rt.spawn(async { panic!("inside a task") });
-            let goes_on = rt.spawn({
+            let other = rt.spawn({
                 let rt = rt.clone();
                 async move { rt.sleep(Nanos(1)).await }
             });
             let outcome: Result<(), crate::task::Panic> = panics.outcome().await;
-            goes_on.await;
+            other.await;
             outcome.unwrap_err().downcast_ref::<&str>().map(|words| (*words).to_owned())
         });
-        assert_eq!(said, Ok(Some("inside a task".to_owned())));
+        assert_eq!(message, Ok(Some("inside a task".to_owned())));
     }
 }

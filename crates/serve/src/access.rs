@@ -1,7 +1,7 @@
 //! Access control for pages.
 
 use crate::address::HostNames;
-use crate::head::{Cause, Head};
+use crate::head::{Head, Initiator};
 use crate::response::{Response, Status};
 use crate::route::Route;
 use crate::token::Token;
@@ -22,7 +22,7 @@ impl Access {
     /// site learns nothing else.
     pub(crate) fn route(&self, head: &Head) -> Result<Route, Response> {
         let forbidden = |reason: &str| Err(Response::refusal(Status::Forbidden, reason));
-        if !self.hosts.contain(&head.host) {
+        if !self.hosts.contains(&head.host) {
             return forbidden(
                 "the Host of the request is not this machine: use the address that `assay` \
                  printed",
@@ -45,7 +45,7 @@ impl Access {
             Some((word, rest)) => (word, Some(rest)),
             None => (path, None),
         };
-        if !token.is(word) {
+        if !token.matches(word) {
             return forbidden(
                 "the token in the address is missing or wrong: use the whole address that `assay` \
                  printed; each start has another one",
@@ -85,12 +85,12 @@ impl Access {
         let own = format!("http://{}", head.host);
         let is_own = |origin: &String| origin.eq_ignore_ascii_case(&own);
         let is_origin_own = head.origin.as_ref().is_none_or(is_own);
-        let is_cause_own = match head.cause {
-            Cause::Own => true,
-            Cause::VisitFromOtherSite => !head.is_post(),
-            Cause::FetchByOtherSite => false,
+        let is_initiator_own = match head.initiator {
+            Initiator::Own => true,
+            Initiator::VisitFromOtherSite => !head.is_post(),
+            Initiator::FetchByOtherSite => false,
         };
-        !(is_origin_own && is_cause_own)
+        !(is_origin_own && is_initiator_own)
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn form_is_taken_from_its_own_page_alone() {
+    fn only_forms_of_own_pages_are_accepted() {
         let token = Token::random().unwrap();
         let status = |access: &Access, path: &str, fields: &str| {
             let text = format!(

@@ -67,7 +67,7 @@ pub(crate) struct HostNames {
 
 impl HostNames {
     /// Returns true if a value of `Host` names this server.
-    pub(crate) fn contain(&self, host: &str) -> bool {
+    pub(crate) fn contains(&self, host: &str) -> bool {
         let Some((name, _)) = split(host) else { return false };
         match (name.parse::<IpAddr>(), self.range) {
             (Ok(number), Range::Loopback) => number.is_loopback(),
@@ -126,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_answered_to() {
+    fn only_host_names_of_this_machine_are_accepted() {
         let names = |range, name: &str| HostNames { range, name: name.to_owned() };
         let here = names(Range::Loopback, "127.0.0.1");
         for host in ["127.0.0.1:8600", "127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8600"] {
-            assert!(here.contain(host), "{host}");
+            assert!(here.contains(host), "{host}");
         }
         for host in [
             "",
@@ -143,12 +143,12 @@ mod tests {
             "[::1",
             "127.0.0.1:x",
         ] {
-            assert!(!here.contain(host), "{host}");
+            assert!(!here.contains(host), "{host}");
         }
         let everywhere = names(Range::Network, "bench1");
         for host in ["192.0.2.1:8600", "[2001:db8::1]:8600", "Bench1:8600", "localhost:8600"] {
-            assert!(everywhere.contain(host), "{host}");
+            assert!(everywhere.contains(host), "{host}");
         }
-        assert!(!everywhere.contain("bench1.evil.example"));
+        assert!(!everywhere.contains("bench1.evil.example"));
     }
 }

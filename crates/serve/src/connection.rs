@@ -11,7 +11,7 @@ use base::Nanos;
 use crate::deadline::Deadline;
 use crate::events::EventSource;
 use crate::head::Head;
-use crate::response::{Answer, Response, Status, head_of_events};
+use crate::response::{Answer, Response, Status, event_stream_head};
 use crate::route::{Fields, Route};
 use crate::site::{OpenConnection, Site};
 
@@ -22,10 +22,10 @@ const LONGEST_HEAD: usize = 16 << 10;
 const MOST_DROPPED: usize = 256 << 10;
 
 /// Maximum time for reading the dropped bytes.
-const DROPPING: Nanos = Nanos::from_secs(1);
+const LONGEST_DROPPING: Nanos = Nanos::from_secs(1);
 
 /// Maximum number of bytes in one write.
-const PIECE: usize = 64 << 10;
+const LONGEST_WRITE: usize = 64 << 10;
 
 /// Reads a request and answers it.
 ///
@@ -40,7 +40,7 @@ pub(crate) fn serve(stream: &mut TcpStream, open: &OpenConnection) -> io::Result
         Some(Ok(head)) => {
             let answer = match site.route(&head) {
                 Err(refusal) => refusal.into(),
-                Ok(_) if !open.note_admission() => return Ok(()),
+                Ok(_) if !open.mark_admitted() => return Ok(()),
                 Ok(route) => answer(&mut reader, &head, &route, site)?,
             };
             (answer, head.method == "HEAD")
@@ -51,19 +51,19 @@ pub(crate) fn serve(stream: &mut TcpStream, open: &OpenConnection) -> io::Result
             let bytes = response.bytes(is_head, &site.policy);
             write(stream, &bytes, Deadline::after(site.limits.answer))?;
         }
-        Answer::Events(source) => events(stream, site, (!is_head).then_some(source))?,
+        Answer::Events(source) => send_events(stream, site, (!is_head).then_some(source))?,
     }
-    end(stream)
+    close(stream)
 }
 
 /// Sends events until their source ends; without a source, sends only the head.
-fn events(
+fn send_events(
     stream: &mut TcpStream,
     site: &Site,
     source: Option<Box<dyn EventSource>>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let head = head_of_events(&site.policy);
+    let head = event_stream_head(&site.policy);
     write(stream, head.as_bytes(), Deadline::after(site.limits.answer))?;
     let Some(mut source) = source else { return Ok(()) };
     while let Some(event) = source.next() {
@@ -84,7 +84,7 @@ fn answer(
         return Ok(site.pages().answer(route));
     }
     Ok(match reader.form(head)? {
-        Ok(fields) => site.pages().take(route, &fields),
+        Ok(fields) => site.pages().accept_form(route, &fields),
         Err(refusal) => refusal.into(),
     })
 }
@@ -113,10 +113,10 @@ impl RequestReader<'_> {
     /// Reads the head; `None` if the viewer has gone without sending one.
     fn head(&mut self) -> io::Result<Option<Result<Head, Response>>> {
         loop {
-            match self.more(LONGEST_HEAD)? {
+            match self.read_more(LONGEST_HEAD)? {
                 Arrival::Bytes => {}
                 Arrival::End => return Ok(None),
-                Arrival::Late => return Ok(Some(Err(late()))),
+                Arrival::Late => return Ok(Some(Err(request_timeout()))),
             }
             match Head::parse(&self.bytes) {
                 Ok(Some(head)) => return Ok(Some(Ok(head))),
@@ -132,7 +132,7 @@ impl RequestReader<'_> {
     /// Reads the fields of a form, whose length the head has bounded.
     fn form(&mut self, head: &Head) -> io::Result<Result<Fields, Response>> {
         let refused = |status, reason| Ok(Err(Response::refusal(status, reason)));
-        let Some(length) = head.body else {
+        let Some(length) = head.body_length else {
             return refused(Status::LengthRequired, "the form has no declared length");
         };
         if !head.is_form {
@@ -141,10 +141,10 @@ impl RequestReader<'_> {
         }
         let end = head.length + length;
         while self.bytes.len() < end {
-            match self.more(end)? {
+            match self.read_more(end)? {
                 Arrival::Bytes => {}
                 Arrival::End => return refused(Status::BadRequest, "the form is cut off"),
-                Arrival::Late => return Ok(Err(late())),
+                Arrival::Late => return Ok(Err(request_timeout())),
             }
         }
         let text = std::str::from_utf8(&self.bytes[head.length..end]).ok();
@@ -155,7 +155,7 @@ impl RequestReader<'_> {
     }
 
     /// Waits for further bytes, until `most` bytes have arrived in all.
-    fn more(&mut self, most: usize) -> io::Result<Arrival> {
+    fn read_more(&mut self, most: usize) -> io::Result<Arrival> {
         let mut piece = [0u8; 4 << 10];
         let room = most.saturating_sub(self.bytes.len()).min(piece.len());
         loop {
@@ -182,7 +182,7 @@ impl RequestReader<'_> {
     }
 }
 
-fn late() -> Response {
+fn request_timeout() -> Response {
     Response::refusal(Status::RequestTimeout, "the request did not arrive in time")
 }
 
@@ -198,7 +198,7 @@ fn write(stream: &mut TcpStream, bytes: &[u8], deadline: Deadline) -> io::Result
     while !rest.is_empty() {
         let left = deadline.left().ok_or(ErrorKind::TimedOut)?;
         stream.set_write_timeout(Some(left))?;
-        match stream.write(&rest[..rest.len().min(PIECE)]) {
+        match stream.write(&rest[..rest.len().min(LONGEST_WRITE)]) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(written) => rest = &rest[written..],
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -210,9 +210,9 @@ fn write(stream: &mut TcpStream, bytes: &[u8], deadline: Deadline) -> io::Result
 
 /// Ends a connection. Bytes that the viewer still sends are read: closing with unread ones would
 /// reset the connection, and the answer could be lost.
-fn end(stream: &mut TcpStream) -> io::Result<()> {
+fn close(stream: &mut TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
-    let deadline = Deadline::after(DROPPING);
+    let deadline = Deadline::after(LONGEST_DROPPING);
     let mut piece = [0u8; 4 << 10];
     let mut dropped = 0;
     while dropped < MOST_DROPPED {

@@ -10,7 +10,7 @@ pub(crate) enum Form {
 }
 
 /// Decodes a text; `None` if a percent code is invalid, or the result is not UTF-8 or contains NUL.
-pub(crate) fn decoded(text: &str, form: Form) -> Option<String> {
+pub(crate) fn decode(text: &str, form: Form) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, others @ ..] = rest {
@@ -33,11 +33,11 @@ fn digit(byte: u8) -> Option<u8> {
 }
 
 /// Decodes the fields of a query; `None` if one cannot be decoded.
-pub(crate) fn fields(query: &str) -> Option<Vec<(String, String)>> {
+pub(crate) fn decode_fields(query: &str) -> Option<Vec<(String, String)>> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let field = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Some((decoded(name, Form::Field)?, decoded(value, Form::Field)?))
+        Some((decode(name, Form::Field)?, decode(value, Form::Field)?))
     };
     pairs.map(field).collect()
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_decoded_and_wrong_ones_refused() {
+    fn percent_codes_are_decoded_and_wrong_ones_refused() {
         for (text, expected) in [
             ("a%20b+c", Some("a b+c")),
             ("%C3%A9", Some("é")),
@@ -60,17 +60,17 @@ mod tests {
             ("%ff", None),
             ("%00", None),
         ] {
-            assert_eq!(decoded(text, Form::Segment).as_deref(), expected, "{text}");
+            assert_eq!(decode(text, Form::Segment).as_deref(), expected, "{text}");
         }
-        assert_eq!(decoded("a+b%2B", Form::Field).as_deref(), Some("a b+"));
+        assert_eq!(decode("a+b%2B", Form::Field).as_deref(), Some("a b+"));
     }
 
     #[test]
     fn fields_are_pairs_in_their_order() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let expected = vec![pair("q", "a b"), pair("x", ""), pair("y", "=1")];
-        assert_eq!(fields("q=a+b&x&&y==1"), Some(expected));
-        assert_eq!(fields(""), Some(Vec::new()));
-        assert_eq!(fields("q=%"), None);
+        assert_eq!(decode_fields("q=a+b&x&&y==1"), Some(expected));
+        assert_eq!(decode_fields(""), Some(Vec::new()));
+        assert_eq!(decode_fields("q=%"), None);
     }
 }

@@ -24,18 +24,18 @@ pub(crate) struct Head {
     /// Value of `Origin`: the site of the page that sends the request, if the browser names it.
     pub(crate) origin: Option<String>,
     /// Relation to the page that caused the request, if the browser names it.
-    pub(crate) cause: Cause,
+    pub(crate) initiator: Initiator,
     /// Bytes of the head itself.
     pub(crate) length: usize,
     /// Bytes of the body; `None` if it has no declared length.
-    pub(crate) body: Option<usize>,
+    pub(crate) body_length: Option<usize>,
     /// True if the body is a form.
     pub(crate) is_form: bool,
 }
 
-/// The cause of a request, as the browser says (Fetch Metadata Request Headers).
+/// The initiator of a request, as the browser says (Fetch Metadata Request Headers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub(crate) enum Initiator {
     /// A page of this server, the user, or a program that is not a browser.
     Own,
     /// A link or a form of another site leads to this page.
@@ -58,41 +58,41 @@ impl Head {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut request = Request::new(&mut fields);
         match request.parse(bytes) {
-            Ok(Parsed::Complete(length)) => Head::of(&request, length).map(Some),
+            Ok(Parsed::Complete(length)) => Head::from_request(&request, length).map(Some),
             Ok(Parsed::Partial) => Ok(None),
-            Err(error) => Err(of_syntax(error)),
+            Err(error) => Err(syntax_refusal(error)),
         }
     }
 
-    fn of(request: &Request<'_, '_>, length: usize) -> Result<Head, Response> {
+    fn from_request(request: &Request<'_, '_>, length: usize) -> Result<Head, Response> {
         let target = request.path.unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         if !path.starts_with('/') {
-            return Err(bad("the address does not begin with /"));
+            return Err(bad_request("the address does not begin with /"));
         }
         let fields = Fields(&*request.headers);
-        let Some(host) = fields.only("Host")? else {
-            return Err(bad("the request names no Host"));
+        let Some(host) = fields.single_value("Host")? else {
+            return Err(bad_request("the request names no Host"));
         };
-        let body = body(&fields)?;
-        let is_from_another = fields
-            .only("Sec-Fetch-Site")?
+        let body_length = body_length(&fields)?;
+        let is_cross_site = fields
+            .single_value("Sec-Fetch-Site")?
             .is_some_and(|site| !matches!(site, "same-origin" | "none"));
-        let is_visit = fields.only("Sec-Fetch-Mode")?.is_none_or(|mode| mode == "navigate");
+        let is_visit = fields.single_value("Sec-Fetch-Mode")?.is_none_or(|mode| mode == "navigate");
         Ok(Head {
             method: request.method.unwrap_or_default().to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),
             host: host.to_owned(),
-            origin: fields.only("Origin")?.map(str::to_owned),
-            cause: match (is_from_another, is_visit) {
-                (false, _) => Cause::Own,
-                (true, true) => Cause::VisitFromOtherSite,
-                (true, false) => Cause::FetchByOtherSite,
+            origin: fields.single_value("Origin")?.map(str::to_owned),
+            initiator: match (is_cross_site, is_visit) {
+                (false, _) => Initiator::Own,
+                (true, true) => Initiator::VisitFromOtherSite,
+                (true, false) => Initiator::FetchByOtherSite,
             },
             length,
-            body,
-            is_form: fields.only("Content-Type")?.is_some_and(is_form),
+            body_length,
+            is_form: fields.single_value("Content-Type")?.is_some_and(is_form),
         })
     }
 }
@@ -103,16 +103,16 @@ fn is_form(media: &str) -> bool {
 }
 
 /// Returns the length of the body, or refuses one that is too long.
-fn body(fields: &Fields<'_>) -> Result<Option<usize>, Response> {
-    if fields.only("Transfer-Encoding")?.is_some() {
+fn body_length(fields: &Fields<'_>) -> Result<Option<usize>, Response> {
+    if fields.single_value("Transfer-Encoding")?.is_some() {
         let reason = "the body has no declared length";
         return Err(Response::refusal(Status::LengthRequired, reason));
     }
-    let Some(length) = fields.only("Content-Length")? else { return Ok(None) };
+    let Some(length) = fields.single_value("Content-Length")? else { return Ok(None) };
     let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
     // A number with too many digits for `u64` is still a number, and too large.
     match (is_number, length.parse::<u64>()) {
-        (false, _) => Err(bad("the Content-Length is not a number")),
+        (false, _) => Err(bad_request("the Content-Length is not a number")),
         (true, Ok(length)) if length <= LONGEST_BODY => Ok(Some(length as usize)),
         (true, _) => {
             let reason = format!("a body may have {LONGEST_BODY} bytes");
@@ -126,18 +126,20 @@ struct Fields<'a>(&'a [Header<'a>]);
 
 impl<'a> Fields<'a> {
     /// Returns the value of a field that may occur at most once.
-    fn only(&self, name: &str) -> Result<Option<&'a str>, Response> {
+    fn single_value(&self, name: &str) -> Result<Option<&'a str>, Response> {
         let mut values = self.0.iter().filter(|field| field.name.eq_ignore_ascii_case(name));
         let Some(field) = values.next() else { return Ok(None) };
         if values.next().is_some() {
-            return Err(bad(&format!("the request has {name} twice")));
+            return Err(bad_request(&format!("the request has {name} twice")));
         }
-        let value = std::str::from_utf8(field.value);
-        value.map(|value| Some(value.trim())).map_err(|_| bad(&format!("{name} is not a text")))
+        match std::str::from_utf8(field.value) {
+            Ok(value) => Ok(Some(value.trim())),
+            Err(_) => Err(bad_request(&format!("{name} is not a text"))),
+        }
     }
 }
 
-fn of_syntax(error: Error) -> Response {
+fn syntax_refusal(error: Error) -> Response {
     match error {
         Error::TooManyHeaders => {
             Response::refusal(Status::HeadTooLarge, "the request has too many header fields")
@@ -146,12 +148,12 @@ fn of_syntax(error: Error) -> Response {
             Response::refusal(Status::VersionNotSupported, "this server speaks HTTP/1.1")
         }
         Error::HeaderName | Error::HeaderValue | Error::NewLine | Error::Status | Error::Token => {
-            bad("the request is not HTTP/1.1")
+            bad_request("the request is not HTTP/1.1")
         }
     }
 }
 
-fn bad(reason: &str) -> Response {
+fn bad_request(reason: &str) -> Response {
     Response::refusal(Status::BadRequest, reason)
 }
 
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!((head.method.as_str(), head.path.as_str()), ("GET", "/t/"));
         assert_eq!((head.query.as_str(), head.host.as_str()), ("q=a", "h:1"));
         assert_eq!(head.origin.as_deref(), Some("http://h:1"));
-        assert_eq!((head.length, head.body, head.is_form), (text.len(), None, false));
+        assert_eq!((head.length, head.body_length, head.is_form), (text.len(), None, false));
     }
 
     #[test]
@@ -190,7 +192,7 @@ mod tests {
                  \r\na=b"
             );
             let head = parse(&text).unwrap().unwrap();
-            assert_eq!((head.is_form, head.body), (expected, Some(3)), "{media}");
+            assert_eq!((head.is_form, head.body_length), (expected, Some(3)), "{media}");
             assert_eq!(&text[head.length..], "a=b");
         }
     }
@@ -227,18 +229,18 @@ mod tests {
     #[test]
     fn fetches_of_other_sites_are_distinguished_from_visits() {
         for (site, mode, expected) in [
-            ("cross-site", "navigate", Cause::VisitFromOtherSite),
-            ("none", "navigate", Cause::Own),
-            ("same-origin", "cors", Cause::Own),
-            ("cross-site", "no-cors", Cause::FetchByOtherSite),
-            ("same-site", "cors", Cause::FetchByOtherSite),
+            ("cross-site", "navigate", Initiator::VisitFromOtherSite),
+            ("none", "navigate", Initiator::Own),
+            ("same-origin", "cors", Initiator::Own),
+            ("cross-site", "no-cors", Initiator::FetchByOtherSite),
+            ("same-site", "cors", Initiator::FetchByOtherSite),
         ] {
             let text = format!(
                 "GET / HTTP/1.1\r\nHost: a\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n\
                  \r\n"
             );
             let head = parse(&text).unwrap().unwrap();
-            assert_eq!(head.cause, expected, "{site} {mode}");
+            assert_eq!(head.initiator, expected, "{site} {mode}");
         }
     }
 }

@@ -45,15 +45,15 @@ pub enum Status {
 impl Status {
     /// Returns the code of the status.
     pub fn code(self) -> u16 {
-        self.parts().0
+        self.code_and_reason().0
     }
 
     /// Returns the reason phrase of the status.
     pub(crate) fn reason(self) -> &'static str {
-        self.parts().1
+        self.code_and_reason().1
     }
 
-    fn parts(self) -> (u16, &'static str) {
+    fn code_and_reason(self) -> (u16, &'static str) {
         match self {
             Status::Ok => (200, "OK"),
             Status::SeeOther => (303, "See Other"),
@@ -97,7 +97,7 @@ pub struct Response {
     media: &'static str,
     body: String,
     /// Query of the page that shows the result of a form.
-    see: Option<&'static str>,
+    see_query: Option<&'static str>,
     /// Methods of the page, if the method of the request is not one of them.
     allow: Option<&'static str>,
     /// Referrer policy of the page.
@@ -122,8 +122,8 @@ impl Response {
 
     /// Creates the answer to a form that was accepted: the browser gets the page at the same
     /// address with this query.
-    pub fn see(query: &'static str) -> Response {
-        Response { see: Some(query), ..Response::text(Status::SeeOther, String::new()) }
+    pub fn see_other(query: &'static str) -> Response {
+        Response { see_query: Some(query), ..Response::text(Status::SeeOther, String::new()) }
     }
 
     /// Creates an answer with the numbers of a run in the text format of Prometheus 0.0.4.
@@ -135,12 +135,12 @@ impl Response {
     /// Creates an answer that is a plain text, which a browser never takes for markup.
     pub fn text(status: Status, text: impl Into<String>) -> Response {
         let (media, body) = ("text/plain; charset=utf-8", text.into());
-        Response { status, media, body, see: None, allow: None, referrer: NO_REFERRER }
+        Response { status, media, body, see_query: None, allow: None, referrer: NO_REFERRER }
     }
 
     /// Creates a refusal with its reason.
     pub fn refusal(status: Status, reason: &str) -> Response {
-        let (code, words) = status.parts();
+        let (code, words) = status.code_and_reason();
         Response::text(status, format!("{code} {words}\n\n{reason}\n"))
     }
 
@@ -160,14 +160,14 @@ impl Response {
     }
 
     fn head(&self, policy: &Policy) -> String {
-        let Response { status, media, body, see, allow, referrer } = self;
+        let Response { status, media, body, see_query, allow, referrer } = self;
         let mut out = String::with_capacity(512 + body.len());
-        begin(&mut out, *status, media, policy);
+        write_common_fields(&mut out, *status, media, policy);
         let _ = write!(out, "Referrer-Policy: {referrer}\r\n");
         if let Some(methods) = allow {
             let _ = write!(out, "Allow: {methods}\r\n");
         }
-        if let Some(query) = see {
+        if let Some(query) = see_query {
             let _ = write!(out, "Location: ?{query}\r\n");
         }
         let _ = write!(out, "Content-Length: {}\r\n\r\n", body.len());
@@ -176,15 +176,15 @@ impl Response {
 }
 
 /// Returns the head of an answer that is a stream of events.
-pub(crate) fn head_of_events(policy: &Policy) -> String {
+pub(crate) fn event_stream_head(policy: &Policy) -> String {
     let mut out = String::new();
-    begin(&mut out, Status::Ok, "text/event-stream", policy);
+    write_common_fields(&mut out, Status::Ok, "text/event-stream", policy);
     let _ = write!(out, "Referrer-Policy: {NO_REFERRER}\r\n\r\n");
     out
 }
 
 /// Writes the fields that all answers have.
-fn begin(out: &mut String, status: Status, media: &str, policy: &Policy) {
+fn write_common_fields(out: &mut String, status: Status, media: &str, policy: &Policy) {
     let _ = write!(
         out,
         "HTTP/1.1 {} {}\r\n\

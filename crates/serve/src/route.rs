@@ -1,6 +1,6 @@
 //! The pages of a site by their addresses.
 
-use crate::decode::{Form, decoded, fields};
+use crate::decode::{Form, decode, decode_fields};
 use crate::response::{Answer, Response, Status};
 
 /// The site behind a server.
@@ -11,7 +11,7 @@ pub trait Pages: Send + Sync {
 
     /// Handles a form that was sent to a route, and returns the answer. Several threads may call it
     /// at once, for routes that [take a form](Route::Notes) on servers that take forms.
-    fn take(&self, _: &Route, _: &Fields) -> Answer {
+    fn accept_form(&self, _: &Route, _: &Fields) -> Answer {
         Response::method_not_allowed("these pages are only read", false).into()
     }
 }
@@ -51,7 +51,7 @@ pub enum Route {
 
 impl Route {
     /// Returns the refusal of an address at which there is no page.
-    pub fn missing() -> Response {
+    pub fn not_found() -> Response {
         Response::refusal(Status::NotFound, "there is no page at this address")
     }
 
@@ -71,7 +71,7 @@ impl Route {
     pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
         let undecoded =
             || Response::refusal(Status::BadRequest, "a %-code of the address is wrong");
-        let segments = path.split('/').map(|segment| decoded(segment, Form::Segment));
+        let segments = path.split('/').map(|segment| decode(segment, Form::Segment));
         let segments = segments.collect::<Option<Vec<String>>>().ok_or_else(undecoded)?;
         let fields = Fields::parse(query).ok_or_else(undecoded)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -95,7 +95,7 @@ impl Route {
                     Err(Response::refusal(Status::BadRequest, reason))
                 }
             },
-            _ => Err(Route::missing()),
+            _ => Err(Route::not_found()),
         }
     }
 }
@@ -107,7 +107,7 @@ pub struct Fields(Vec<(String, String)>);
 impl Fields {
     /// Decodes fields; `None` if one cannot be decoded.
     pub(crate) fn parse(text: &str) -> Option<Fields> {
-        fields(text).map(Fields)
+        decode_fields(text).map(Fields)
     }
 
     /// Returns the first value of a field; `None` if there is none, or it is empty.

@@ -18,7 +18,7 @@ use crate::token::Token;
 const MOST_FAILURES: u32 = 100;
 
 /// Pause after a failure to accept a connection, such as too many open files.
-const AFTER_FAILURE: Duration = Duration::from_millis(100);
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Content security policy.
     pub policy: Policy,
-    /// True if [forms](Pages::take) may be sent; without it, pages are only read.
+    /// True if [forms](Pages::accept_form) may be sent; without it, pages are only read.
     pub takes_forms: bool,
 }
 
@@ -87,7 +87,7 @@ impl Server {
     /// # Errors
     /// The socket cannot accept connections any more.
     pub fn run(self, pages: Arc<dyn Pages>) -> io::Result<()> {
-        let (listener, site) = self.parts(pages);
+        let (listener, site) = self.into_listener_and_site(pages);
         accept(&listener, &site)
     }
 
@@ -96,7 +96,7 @@ impl Server {
     /// # Errors
     /// The thread cannot be started.
     pub fn start(self, pages: Arc<dyn Pages>) -> io::Result<Viewers> {
-        let (listener, site) = self.parts(pages);
+        let (listener, site) = self.into_listener_and_site(pages);
         let viewers = Viewers(Arc::clone(&site));
         let thread = std::thread::Builder::new().name("serve".to_owned());
         // An error of the pages must not end the run that they show.
@@ -104,7 +104,7 @@ impl Server {
         Ok(viewers)
     }
 
-    fn parts(self, pages: Arc<dyn Pages>) -> (TcpListener, Arc<Site>) {
+    fn into_listener_and_site(self, pages: Arc<dyn Pages>) -> (TcpListener, Arc<Site>) {
         let Server { listener, address: _, access, limits, policy } = self;
         (listener, Arc::new(Site::new(access, limits, policy, pages)))
     }
@@ -132,7 +132,7 @@ fn accept(listener: &TcpListener, site: &Arc<Site>) -> io::Result<()> {
             Err(error) if failures == MOST_FAILURES => return Err(error),
             Err(_) => {
                 failures += 1;
-                std::thread::park_timeout(AFTER_FAILURE);
+                std::thread::park_timeout(PAUSE_AFTER_FAILURE);
             }
         }
     }
@@ -140,7 +140,7 @@ fn accept(listener: &TcpListener, site: &Arc<Site>) -> io::Result<()> {
 
 /// Answers a connection on a thread of its own, or refuses it if there are too many.
 fn serve(mut stream: TcpStream, site: &Arc<Site>) {
-    let Some(open) = OpenConnection::take(site, &stream) else {
+    let Some(open) = OpenConnection::register(site, &stream) else {
         // A viewer that has gone needs no answer.
         let _ = refuse(&mut stream, &site.policy);
         return;

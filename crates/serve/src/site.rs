@@ -84,15 +84,15 @@ struct Connections {
 struct Entry {
     number: u64,
     /// The connection; `None` once a request has arrived and is not refused.
-    awaited: Option<TcpStream>,
+    pending: Option<TcpStream>,
 }
 
 impl Connections {
     /// Removes the oldest connection whose request has not arrived or is refused. A browser opens
     /// connections in advance, and an attacker needs no token to open them.
-    fn remove_awaited(&mut self) -> Option<TcpStream> {
-        let place = self.all.iter().position(|entry| entry.awaited.is_some())?;
-        self.all.remove(place).awaited
+    fn remove_pending(&mut self) -> Option<TcpStream> {
+        let place = self.all.iter().position(|entry| entry.pending.is_some())?;
+        self.all.remove(place).pending
     }
 }
 
@@ -106,28 +106,28 @@ pub(crate) struct OpenConnection {
 impl OpenConnection {
     /// Counts a connection. If there are as many as the limits allow, it takes the place of one
     /// whose request has not arrived or is refused; `None` if there is no such connection.
-    pub(crate) fn take(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
+    pub(crate) fn register(site: &Arc<Site>, stream: &TcpStream) -> Option<OpenConnection> {
         let mut open = site.open();
         if open.all.len() >= site.limits.connections {
-            let mut awaited = open.remove_awaited()?;
+            let mut pending = open.remove_pending()?;
             // A viewer that has gone or has its answer needs none. The end of the stream ends the
             // thread of the connection.
-            let _ = refuse(&mut awaited, &site.policy);
-            let _ = awaited.shutdown(Shutdown::Both);
+            let _ = refuse(&mut pending, &site.policy);
+            let _ = pending.shutdown(Shutdown::Both);
         }
         open.latest += 1;
         let number = open.latest;
         // A connection without a second handle never loses its place to another one.
-        open.all.push(Entry { number, awaited: stream.try_clone().ok() });
+        open.all.push(Entry { number, pending: stream.try_clone().ok() });
         Some(OpenConnection { site: Arc::clone(site), number })
     }
 
     /// Records that a request has arrived and is not refused; returns false if another connection
     /// has taken the place of this one.
-    pub(crate) fn note_admission(&self) -> bool {
+    pub(crate) fn mark_admitted(&self) -> bool {
         let mut open = self.site.open();
         let entry = open.all.iter_mut().find(|entry| entry.number == self.number);
-        entry.map(|entry| entry.awaited = None).is_some()
+        entry.map(|entry| entry.pending = None).is_some()
     }
 
     pub(crate) fn site(&self) -> &Site {

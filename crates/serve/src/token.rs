@@ -37,7 +37,7 @@ impl Token {
 
     /// Returns true if a word is this token. The time of the comparison does not depend on the
     /// word.
-    pub(crate) fn is(&self, word: &str) -> bool {
+    pub(crate) fn matches(&self, word: &str) -> bool {
         let (own, other) = (self.0.as_bytes(), word.as_bytes());
         let differences = own.iter().zip(other).fold(0, |found, (one, two)| found | (one ^ two));
         own.len() == other.len() && std::hint::black_box(differences) == 0
@@ -58,10 +58,10 @@ mod tests {
     fn tokens_differ_and_are_recognised() {
         let [one, other] = [Token::random().unwrap(), Token::random().unwrap()];
         assert_ne!(one, other);
-        assert!(one.is(one.as_str()));
+        assert!(one.matches(one.as_str()));
         let part = &one.as_str()[..31];
         for word in ["", other.as_str(), part, &format!("{part}g"), &format!("{}0", one.as_str())] {
-            assert!(!one.is(word), "{word}");
+            assert!(!one.matches(word), "{word}");
         }
     }
 

@@ -30,9 +30,9 @@ impl Pages for Echo {
         response.into()
     }
 
-    fn take(&self, route: &Route, form: &Fields) -> Answer {
+    fn accept_form(&self, route: &Route, form: &Fields) -> Answer {
         match form.value("see") {
-            Some(_) => Response::see("added").into(),
+            Some(_) => Response::see_other("added").into(),
             None => Response::page_with_form(format!("{route:?} {form:?}")).into(),
         }
     }
@@ -143,7 +143,7 @@ fn assert_code(answer: &str, code: u16) {
 }
 
 #[test]
-fn page_comes_with_a_strict_policy() {
+fn pages_have_a_strict_security_policy() {
     let answer = Running::new().get("?q=a+b", "");
     assert_code(&answer, 200);
     for field in [
@@ -173,7 +173,7 @@ fn wrong_token_is_forbidden() {
 }
 
 #[test]
-fn name_that_was_pointed_at_this_machine_is_forbidden() {
+fn name_of_another_site_for_this_machine_is_forbidden() {
     let server = Running::new();
     let request = format!("GET /{}/ HTTP/1.1\r\nHost: evil.example:80\r\n\r\n", server.token);
     let answer = server.send(&request);
@@ -200,7 +200,7 @@ fn page_of_another_site_is_forbidden() {
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
 
 #[test]
-fn form_of_its_own_page_is_taken() {
+fn form_of_own_page_is_accepted() {
     let server = Running::new();
     let answer = server.post("notes/a/r.assay", FORM, "text=a+%C3%A9%26b&author=ann");
     assert_code(&answer, 200);
@@ -255,7 +255,7 @@ fn other_forms_are_refused_before_they_are_read() {
 }
 
 #[test]
-fn slow_form_is_given_up() {
+fn slow_form_times_out() {
     let limits = Limits { request: Nanos::from_millis(50), ..Limits::default() };
     let server = Running::with(limits, Arc::new(Echo));
     let Running { address, token } = &server;
@@ -301,7 +301,7 @@ fn sizes_are_bounded() {
 }
 
 #[test]
-fn requests_of_another_form_are_refused() {
+fn malformed_requests_are_refused() {
     let server = Running::new();
     let Running { address, token } = &server;
     assert_code(&server.send("\u{16}\u{3}\u{1}\u{0}\u{a5}"), 400);
@@ -314,7 +314,7 @@ fn requests_of_another_form_are_refused() {
 }
 
 #[test]
-fn slow_request_is_given_up() {
+fn slow_request_times_out() {
     let limits = Limits { request: Nanos::from_millis(50), ..Limits::default() };
     let server = Running::with(limits, Arc::new(Echo));
     assert_code(&server.send("GET / HTTP/1.1\r\nHost"), 408);
@@ -330,7 +330,7 @@ fn slow_request_is_given_up() {
 }
 
 #[test]
-fn viewers_that_disappear_do_no_harm() {
+fn server_answers_after_viewers_disappear() {
     let server = Running::new();
     let Running { address, token } = &server;
     for request in
@@ -401,7 +401,7 @@ fn connection_with_a_refused_request_gives_way() {
 }
 
 #[test]
-fn viewer_that_is_not_done_holds_up_the_end_for_a_limited_time() {
+fn unfinished_viewer_delays_the_end_for_a_limited_time() {
     let (arrived, arrives) = sync_channel(1);
     let (go, going) = sync_channel(1);
     let held = Held { arrived, go: std::sync::Mutex::new(going) };

@@ -10,7 +10,7 @@ mod infinite;
 mod scalability;
 mod stall;
 
-pub use finite::{ClosedLoop, loss};
+pub use finite::{ClosedLoop, loss_probability};
 pub use infinite::{DM1, MDc, MH21, MMc};
 pub use scalability::Scalability;
 pub use stall::Stall;
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn worked_values_of_a_finite_queue() {
-        assert!((loss(10, 0.9) - 0.050_814).abs() < 1e-6);
-        assert!((loss(50, 1.2) - 0.166_682).abs() < 1e-6);
-        assert!((loss(9, 1.0) - 0.1).abs() < 1e-12);
+        assert!((loss_probability(10, 0.9) - 0.050_814).abs() < 1e-6);
+        assert!((loss_probability(50, 1.2) - 0.166_682).abs() < 1e-6);
+        assert!((loss_probability(9, 1.0) - 0.1).abs() < 1e-12);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct Config {
     /// Time from the start of one stall to the next.
     pub stall_every: Nanos,
     /// Slowdown of services during a run.
-    pub slowing: Slowdown,
+    pub slowdown: Slowdown,
     /// Variation of the speed from run to run.
     pub variation: Variation,
     /// Fraction of requests that end in an error, after their service.
@@ -117,7 +117,7 @@ pub enum ConfigError {
     /// An option that no kind of server has.
     Option(String),
     /// An option that has no effect on this kind of server.
-    OptionOfOthers {
+    InapplicableOption {
         /// Name of the option.
         option: &'static str,
         /// Kind of the server.
@@ -151,8 +151,8 @@ impl fmt::Display for ConfigError {
                     None => write!(f, "the options are {}", OPTIONS.join(", ")),
                 }
             }
-            ConfigError::OptionOfOthers { option, kind } => {
-                let others = owners(option).iter().map(|kind| format!("`sim:{kind}`"));
+            ConfigError::InapplicableOption { option, kind } => {
+                let others = kinds_with_option(option).iter().map(|kind| format!("`sim:{kind}`"));
                 let others = others.collect::<Vec<_>>().join(", ");
                 write!(f, "`sim:{kind}` has no option `{option}`, which is for {others}")
             }
@@ -210,7 +210,7 @@ const OPTIONS: [&str; 27] = [
 ];
 
 /// Returns the kinds of server on which an option has an effect.
-fn owners(option: &str) -> &'static [&'static str] {
+fn kinds_with_option(option: &str) -> &'static [&'static str] {
     match option {
         "service" => &["mm1", "mmc", "md1", "mdc", "usl"],
         "fast" | "slow" | "slow-share" => &["bimodal"],
@@ -227,8 +227,8 @@ fn check_names(kind: &str, options: &[(String, String)]) -> Result<(), ConfigErr
     for (name, _) in options {
         let option = OPTIONS.into_iter().find(|known| known == name);
         let option = option.ok_or_else(|| ConfigError::Option(name.clone()))?;
-        if !owners(option).contains(&kind) {
-            return Err(ConfigError::OptionOfOthers { option, kind });
+        if !kinds_with_option(option).contains(&kind) {
+            return Err(ConfigError::InapplicableOption { option, kind });
         }
     }
     Ok(())
@@ -247,7 +247,7 @@ impl Config {
             max_connections: None,
             stall: Nanos::ZERO,
             stall_every: Nanos::from_secs(10),
-            slowing: Slowdown::default(),
+            slowdown: Slowdown::default(),
             variation: Variation::default(),
             errors: 0.0,
             error_code: Code::new("40001"),
@@ -293,7 +293,7 @@ impl Config {
         if config.stall >= config.stall_every {
             return Err(options.error("stall", "is not shorter than `stall-every`"));
         }
-        config.slowing = Slowdown {
+        config.slowdown = Slowdown {
             by: options.fraction("slower")?,
             from: options.duration("slower-from", Nanos::ZERO)?,
             over: options.duration("slower-over", Nanos::ZERO)?,

@@ -13,10 +13,10 @@ use crate::stalls::Stalls;
 
 /// Time after which a rejection for lack of capacity arrives. If it were zero, a closed client in
 /// virtual time would repeat its request forever, and the clock would never advance.
-const REFUSAL: Nanos = Nanos::from_micros(10);
+const REFUSAL_DELAY: Nanos = Nanos::from_micros(10);
 
 /// Length of the period in which requests are counted against the limit.
-const LIMITED: Nanos = Nanos::from_secs(1);
+const LIMIT_PERIOD: Nanos = Nanos::from_secs(1);
 
 /// A simulated server.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The server is not reachable.
-    Away,
+    Unreachable,
     /// The server refuses the login.
     Denied(Code),
     /// The server has reached its limit of connections.
@@ -63,7 +63,7 @@ pub struct Answer {
     /// Time of the last byte.
     pub at: Stamp,
     /// Kind of the answer.
-    pub fate: AnswerKind,
+    pub kind: AnswerKind,
 }
 
 /// Outcome of a request.
@@ -126,8 +126,8 @@ impl Server {
     /// # Errors
     /// The server is not reachable, denies the login, or has reached its limit of connections.
     pub fn connect(&mut self, now: Stamp) -> Result<Session, Refusal> {
-        if self.is_away(now) {
-            return Err(self.config.outage_code.map_or(Refusal::Away, Refusal::Denied));
+        if self.is_unreachable(now) {
+            return Err(self.config.outage_code.map_or(Refusal::Unreachable, Refusal::Denied));
         }
         if self.config.max_connections.is_some_and(|most| self.connections >= most) {
             return Err(Refusal::TooMany);
@@ -146,29 +146,29 @@ impl Server {
         self.arrivals += 1;
         self.forget_work_lost_in_outages(now);
         let mut draw = self.randomness.draw(self.arrivals);
-        if self.broken_between(session.since, now) {
-            return Answer { at: now, fate: AnswerKind::Disconnected };
+        if self.is_broken_between(session.since, now) {
+            return Answer { at: now, kind: AnswerKind::Disconnected };
         }
         if let Some(code) = self.refusal(now) {
-            let fate = AnswerKind::Failed(Class::Server, Code::new(code));
-            return Answer { at: now + REFUSAL, fate };
+            let kind = AnswerKind::Failed(Class::Server, Code::new(code));
+            return Answer { at: now + REFUSAL_DELAY, kind };
         }
         let service = hints.service.unwrap_or_else(|| self.draw_service(now, &mut draw));
-        let at = self.serve(now, self.slowed(now, service));
-        let answer = Answer { at, fate: self.fate(now, hints, &mut draw) };
+        let at = self.serve(now, self.slowed_service(now, service));
+        let answer = Answer { at, kind: self.draw_kind(now, hints, &mut draw) };
         match self.next_outage(now) {
-            Some(away) if away <= at => Answer { at: away, fate: AnswerKind::Disconnected },
+            Some(outage) if outage <= at => Answer { at: outage, kind: AnswerKind::Disconnected },
             _ => answer,
         }
     }
 
     /// Returns the length of a service for a request that arrives at this time.
-    fn slowed(&self, now: Stamp, service: Nanos) -> Nanos {
-        let slowing = match self.config.slowing.by > 0.0 && now >= self.zero {
-            true => self.config.slowing.factor(now.since(self.zero)),
+    fn slowed_service(&self, now: Stamp, service: Nanos) -> Nanos {
+        let slowdown = match self.config.slowdown.by > 0.0 && now >= self.zero {
+            true => self.config.slowdown.factor(now.since(self.zero)),
             false => 1.0,
         };
-        match self.slowness * slowing {
+        match self.slowness * slowdown {
             1.0 => service,
             factor => Nanos((service.0 as f64 * factor) as u64),
         }
@@ -218,7 +218,7 @@ impl Server {
     /// counts a request that arrives now.
     fn is_within_limit(&mut self, now: Stamp) -> bool {
         let Some(limit) = self.config.limit else { return true };
-        while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMITED) {
+        while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMIT_PERIOD) {
             self.accepted.pop_front();
         }
         let is_within = self.accepted.len() < limit as usize;
@@ -258,7 +258,7 @@ impl Server {
         }
     }
 
-    fn fate(&self, now: Stamp, hints: &Hints, draw: &mut Draw) -> AnswerKind {
+    fn draw_kind(&self, now: Stamp, hints: &Hints, draw: &mut Draw) -> AnswerKind {
         if let Some(code) = hints.error {
             return AnswerKind::Failed(Class::Conflict, code);
         }
@@ -274,12 +274,12 @@ impl Server {
     }
 
     /// Returns true if the server is in an outage at `now`.
-    fn is_away(&self, now: Stamp) -> bool {
+    fn is_unreachable(&self, now: Stamp) -> bool {
         self.config.outages.iter().any(|o| self.at(o.start) <= now && now < self.at(o.end))
     }
 
     /// Returns true if an outage began after `since` and up to `now`.
-    fn broken_between(&self, since: Stamp, now: Stamp) -> bool {
+    fn is_broken_between(&self, since: Stamp, now: Stamp) -> bool {
         self.config.outages.iter().any(|outage| {
             let began = self.at(outage.start);
             since < began && began <= now
@@ -320,7 +320,7 @@ mod tests {
 
     fn arrive(server: &mut Server, session: Session, at: u64) -> (u64, AnswerKind) {
         let answer = server.arrive(session, Stamp(at * MS), &Hints::default());
-        (answer.at.0 / MS, answer.fate)
+        (answer.at.0 / MS, answer.kind)
     }
 
     const OK: AnswerKind = AnswerKind::Completed { rows: 1 };
@@ -345,10 +345,10 @@ mod tests {
         let config = Config { limit: Some(3), servers: None, ..constant(1) };
         let (mut server, session) = server(config);
         let refused = AnswerKind::Failed(Class::Server, Code::new("limit"));
-        let fates: Vec<_> = [0, 400, 800, 999, 1_000, 1_100, 1_400]
+        let kinds: Vec<_> = [0, 400, 800, 999, 1_000, 1_100, 1_400]
             .map(|at| arrive(&mut server, session, at).1)
             .into();
-        assert_eq!(fates, [OK, OK, OK, refused, OK, refused, OK]);
+        assert_eq!(kinds, [OK, OK, OK, refused, OK, refused, OK]);
     }
 
     #[test]
@@ -357,9 +357,9 @@ mod tests {
         let (mut server, session) = server(Config { outages: vec![away], ..constant(1) });
         assert_eq!(arrive(&mut server, session, 8), (9, OK));
         let cut = server.arrive(session, Stamp(9 * MS + 1), &Hints::default());
-        assert_eq!(cut, Answer { at: Stamp(10 * MS), fate: AnswerKind::Disconnected });
+        assert_eq!(cut, Answer { at: Stamp(10 * MS), kind: AnswerKind::Disconnected });
         assert_eq!(arrive(&mut server, session, 12), (12, AnswerKind::Disconnected));
-        assert_eq!(server.connect(Stamp(15 * MS)), Err(Refusal::Away));
+        assert_eq!(server.connect(Stamp(15 * MS)), Err(Refusal::Unreachable));
         assert_eq!(arrive(&mut server, session, 25), (25, AnswerKind::Disconnected));
         let again = server.connect(Stamp(20 * MS)).expect("the outage is over");
         assert_eq!(arrive(&mut server, again, 25), (26, OK));
@@ -393,13 +393,13 @@ mod tests {
         assert!(early);
         server.time_zero(Stamp(1_000 * MS));
         let n = 20_000;
-        let fates: Vec<AnswerKind> =
+        let kinds: Vec<AnswerKind> =
             (0..n).map(|i| arrive(&mut server, session, 1_000 + i).1).collect();
         let share = |wanted: fn(&AnswerKind) -> bool| {
-            fates.iter().filter(|fate| wanted(fate)).count() as f64 / n as f64
+            kinds.iter().filter(|kind| wanted(kind)).count() as f64 / n as f64
         };
-        let errors = share(|fate| matches!(fate, AnswerKind::Failed(..)));
-        let disconnects = share(|fate| matches!(fate, AnswerKind::Disconnected));
+        let errors = share(|kind| matches!(kind, AnswerKind::Failed(..)));
+        let disconnects = share(|kind| matches!(kind, AnswerKind::Disconnected));
         // The tolerance is five standard errors of a binomial fraction.
         assert!((errors - 0.1).abs() < 0.0107, "{errors}");
         assert!((disconnects - 0.05).abs() < 0.0078, "{disconnects}");
@@ -407,8 +407,8 @@ mod tests {
 
     #[test]
     fn service_times_may_change_at_once_or_gradually() {
-        let took_us = |slowing, at_s: u64| {
-            let config = Config { slowing, servers: None, ..constant(1) };
+        let took_us = |slowdown, at_s: u64| {
+            let config = Config { slowdown, servers: None, ..constant(1) };
             let (mut server, session) = server(config);
             server.time_zero(Stamp::ZERO);
             let now = Stamp(at_s * 1_000 * MS);
@@ -428,12 +428,12 @@ mod tests {
         let (mut server, session) = server(constant(1));
         let mut ask = |hints| server.arrive(session, Stamp::ZERO, &hints);
         let slow = ask(Hints { service: Some(Nanos(7)), rows: Some(3), ..Hints::default() });
-        assert_eq!(slow, Answer { at: Stamp(7), fate: AnswerKind::Completed { rows: 3 } });
+        assert_eq!(slow, Answer { at: Stamp(7), kind: AnswerKind::Completed { rows: 3 } });
         let code = Code::new("1213");
         let failed = ask(Hints { error: Some(code), ..Hints::default() });
-        assert_eq!(failed.fate, AnswerKind::Failed(Class::Conflict, code));
+        assert_eq!(failed.kind, AnswerKind::Failed(Class::Conflict, code));
         let lost = ask(Hints { disconnect: true, ..Hints::default() });
-        assert_eq!(lost.fate, AnswerKind::Disconnected);
+        assert_eq!(lost.kind, AnswerKind::Disconnected);
     }
 
     #[test]

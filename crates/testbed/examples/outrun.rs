@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let poll = epoll::create(CreateFlags::CLOEXEC)?;
     let mut streams = Vec::new();
     for place in 0..connections {
-        let stream = enter(address)?;
+        let stream = open_session(address)?;
         epoll::add(&poll, &stream, EventData::new_u64(place), EventFlags::IN)?;
         streams.push(stream);
     }
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Opens a session and prepares its statement.
-fn enter(address: &str) -> std::io::Result<TcpStream> {
+fn open_session(address: &str) -> std::io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     stream.write_all(b"\0\0\0\x10\0\x03\0\0user\0a\0\0")?;
@@ -75,13 +75,13 @@ fn enter(address: &str) -> std::io::Result<TcpStream> {
 }
 
 fn until_ready(stream: &mut TcpStream) -> std::io::Result<()> {
-    let (mut said, mut bytes) = (Vec::new(), [0; 1_024]);
-    while !said.ends_with(READY) {
+    let (mut received, mut bytes) = (Vec::new(), [0; 1_024]);
+    while !received.ends_with(READY) {
         let length = stream.read(&mut bytes)?;
         if length == 0 {
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
-        said.extend_from_slice(&bytes[..length]);
+        received.extend_from_slice(&bytes[..length]);
     }
     Ok(())
 }

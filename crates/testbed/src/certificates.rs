@@ -8,7 +8,7 @@ use rcgen::{
 };
 
 use crate::Problem;
-use crate::folder::{give_to, write_private};
+use crate::folder::{change_owner, write_private};
 use crate::programs::Account;
 
 /// The files of a server with TLS, in PEM. The certificates never expire, and no other system
@@ -27,7 +27,7 @@ pub struct Certificates {
     pub client_key: PathBuf,
     /// Certificate of an unrelated authority: a client that trusts it alone must not trust the
     /// server.
-    pub stranger: PathBuf,
+    pub unrelated_authority: PathBuf,
 }
 
 impl Certificates {
@@ -38,8 +38,8 @@ impl Certificates {
         user: &str,
         account: &Account,
     ) -> Result<Certificates, Problem> {
-        std::fs::create_dir(folder).map_err(Problem::of(format!("make {}", folder.display())))?;
-        give_to(folder, account)?;
+        std::fs::create_dir(folder).map_err(Problem::system(format!("make {}", folder.display())))?;
+        change_owner(folder, account)?;
         let file = |name: &str| folder.join(name);
         let paths = Certificates {
             authority: file("authority.pem"),
@@ -47,7 +47,7 @@ impl Certificates {
             server_key: file("server-key.pem"),
             client: file("client.pem"),
             client_key: file("client-key.pem"),
-            stranger: file("stranger.pem"),
+            unrelated_authority: file("stranger.pem"),
         };
         let texts = Texts::make(user)
             .map_err(|error| Problem::refused(format!("certificates cannot be made: {error}")))?;
@@ -57,7 +57,7 @@ impl Certificates {
             (&paths.server_key, &texts.server.key),
             (&paths.client, &texts.client.certificate),
             (&paths.client_key, &texts.client.key),
-            (&paths.stranger, &texts.stranger),
+            (&paths.unrelated_authority, &texts.unrelated_authority),
         ] {
             write_private(path, text, account)?;
         }
@@ -68,12 +68,12 @@ impl Certificates {
 /// The content of the files.
 struct Texts {
     authority: String,
-    server: Pair,
-    client: Pair,
-    stranger: String,
+    server: CertificateAndKey,
+    client: CertificateAndKey,
+    unrelated_authority: String,
 }
 
-struct Pair {
+struct CertificateAndKey {
     certificate: String,
     key: String,
 }
@@ -81,7 +81,7 @@ struct Pair {
 impl Texts {
     fn make(user: &str) -> Result<Texts, rcgen::Error> {
         let (authority, issuer) = new_authority("Assay testbed")?;
-        let (stranger, _) = new_authority("A stranger to the testbed")?;
+        let (unrelated_authority, _) = new_authority("A stranger to the testbed")?;
         let places = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
         let mut server = CertificateParams::new(places)?;
         server.distinguished_name.push(DnType::CommonName, "localhost");
@@ -89,8 +89,8 @@ impl Texts {
         let mut client = CertificateParams::new(Vec::new())?;
         client.distinguished_name.push(DnType::CommonName, user);
         client.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
-        let (server, client) = (signed(server, &issuer)?, signed(client, &issuer)?);
-        Ok(Texts { authority, server, client, stranger })
+        let (server, client) = (sign(server, &issuer)?, sign(client, &issuer)?);
+        Ok(Texts { authority, server, client, unrelated_authority })
     }
 }
 
@@ -104,13 +104,13 @@ fn new_authority(name: &str) -> Result<(String, Issuer<'static, KeyPair>), rcgen
     Ok((certificate, Issuer::new(parameters, key)))
 }
 
-fn signed(
+fn sign(
     mut parameters: CertificateParams,
     issuer: &Issuer<'_, KeyPair>,
-) -> Result<Pair, rcgen::Error> {
+) -> Result<CertificateAndKey, rcgen::Error> {
     parameters.key_usages.push(KeyUsagePurpose::DigitalSignature);
     parameters.use_authority_key_identifier_extension = true;
     let key = KeyPair::generate()?;
     let certificate = parameters.signed_by(&key, issuer)?.pem();
-    Ok(Pair { certificate, key: key.serialize_pem() })
+    Ok(CertificateAndKey { certificate, key: key.serialize_pem() })
 }

@@ -9,13 +9,13 @@ use std::process::Command;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-use crate::programs::plain;
+use crate::programs::clean_command;
 
 /// Largest accepted number of a processor.
-const HIGHEST: u32 = 8_191;
+const HIGHEST_NUMBER: u32 = 8_191;
 
 /// The file with the numbers of the processors that exist and are online.
-const ONLINE: &str = "/sys/devices/system/cpu/online";
+const ONLINE_FILE: &str = "/sys/devices/system/cpu/online";
 
 /// A set of processors, such as `0-1,3`; it is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ impl Cpus {
         let mut numbers = BTreeSet::new();
         for part in text.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let range = number(first).zip(number(last)).filter(|(first, last)| first <= last);
+            let range = parse_number(first).zip(parse_number(last));
+            let range = range.filter(|(first, last)| first <= last);
             let Some((first, last)) = range else {
                 return Err(format!(
                     "has `{part}`, not a processor or a range; write for example `0-1,3`"
@@ -44,7 +45,7 @@ impl Cpus {
 
     /// Returns the reason why a server cannot be bound to these processors of this machine.
     pub(crate) fn objection(&self) -> Option<String> {
-        let online = std::fs::read_to_string(ONLINE).ok();
+        let online = std::fs::read_to_string(ONLINE_FILE).ok();
         let online = online.and_then(|text| Cpus::parse(text.trim()).ok());
         let absent = online.as_ref().and_then(|online| self.first_outside(online));
         if let (Some(absent), Some(online)) = (absent, &online) {
@@ -63,7 +64,7 @@ impl Cpus {
     /// Returns a command that runs another one on these processors. It uses taskset(1), which
     /// replaces itself by that command.
     pub(crate) fn bind(&self, command: &Command) -> Command {
-        let mut bound = plain(Path::new("taskset"));
+        let mut bound = clean_command(Path::new("taskset"));
         bound.arg("-c").arg(self.to_string());
         bound.arg(command.get_program()).args(command.get_args());
         let set =
@@ -76,9 +77,9 @@ impl Cpus {
     }
 }
 
-fn number(text: &str) -> Option<u32> {
+fn parse_number(text: &str) -> Option<u32> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| text.parse().ok()).flatten().filter(|number| *number <= HIGHEST)
+    is_number.then(|| text.parse().ok()).flatten().filter(|number| *number <= HIGHEST_NUMBER)
 }
 
 /// Returns true if the kernel lets a thread of this process run on a processor. Control groups
@@ -136,8 +137,8 @@ mod tests {
 
     /// The kernel decides, not the binding of the calling thread.
     #[test]
-    fn binding_of_the_asking_thread_does_not_matter() {
-        let online = Cpus::parse(std::fs::read_to_string(ONLINE).unwrap().trim()).unwrap();
+    fn binding_of_the_calling_thread_does_not_matter() {
+        let online = Cpus::parse(std::fs::read_to_string(ONLINE_FILE).unwrap().trim()).unwrap();
         let usable: Vec<u32> = online.0.into_iter().filter(|it| may_run_on(*it)).collect();
         let [first, .., last] = [usable[0], usable[usable.len() - 1]];
         let objection = std::thread::spawn(move || {

@@ -12,10 +12,10 @@ use crate::programs::Account;
 
 /// Maximum length of the path of a Unix domain socket, in bytes (`sun_path` of unix(7), without the
 /// final zero byte).
-const LONGEST_SOCKET: usize = 107;
+const LONGEST_SOCKET_PATH: usize = 107;
 
 /// The longest path of a socket within a folder.
-const SOCKET: &str = "/via/.s.PGSQL.65535";
+const LONGEST_SOCKET_SUFFIX: &str = "/via/.s.PGSQL.65535";
 
 /// A folder that only its account (and root) can enter, with its guardian.
 pub(crate) struct Folder {
@@ -26,14 +26,14 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates a folder that belongs to an account.
     pub(crate) fn new(account: &Account) -> Result<Folder, Problem> {
-        let path = home(account)?.join(format!("assay-{}", random_hex(6)?));
+        let path = parent_folder(account)?.join(format!("assay-{}", random_hex(6)?));
         // The guardian comes first: without one, the folder would stay if this process were killed
         // here.
-        let guardian = Guardian::of_folder(&path).map_err(Problem::of("start /bin/sh"))?;
+        let guardian = Guardian::of_folder(&path).map_err(Problem::system("start /bin/sh"))?;
         let folder = Folder { path, guardian };
         let made = DirBuilder::new().mode(0o700).create(&folder.path);
-        made.map_err(Problem::of(format!("make {}", folder.path.display())))?;
-        give_to(&folder.path, account)?;
+        made.map_err(Problem::system(format!("make {}", folder.path.display())))?;
+        change_owner(&folder.path, account)?;
         Ok(folder)
     }
 
@@ -43,20 +43,20 @@ impl Folder {
     }
 
     /// Registers a process with the guardian, which ends it with `signal` if this process does not.
-    pub(crate) fn started(&mut self, pid: u32, signal: &str) {
+    pub(crate) fn register_process(&mut self, pid: u32, signal: &str) {
         self.guardian.register_process(pid, signal);
     }
 
     /// Notifies the guardian that a process has been reaped.
-    pub(crate) fn ended(&mut self, pid: u32) {
+    pub(crate) fn unregister_process(&mut self, pid: u32) {
         self.guardian.remove_process(pid);
     }
 }
 
 /// Gives a file or a folder to an account.
-pub(crate) fn give_to(path: &Path, account: &Account) -> Result<(), Problem> {
-    match account.change {
-        Some((user, group)) => chown(path, Some(user), Some(group)).map_err(Problem::of(format!(
+pub(crate) fn change_owner(path: &Path, account: &Account) -> Result<(), Problem> {
+    match account.switch_to {
+        Some((user, group)) => chown(path, Some(user), Some(group)).map_err(Problem::system(format!(
             "give {} to {}",
             path.display(),
             account.name
@@ -72,33 +72,37 @@ pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Resul
     let mut options = File::options();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
     // The descriptor is used, because another file may have the name by now.
-    let give = |file: &File| match account.change {
+    let give = |file: &File| match account.switch_to {
         Some((user, group)) => fchown(file, Some(user), Some(group)),
         None => Ok(()),
     };
     file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| give(&file)))
-        .map_err(Problem::of(format!("write {}", path.display())))
+        .map_err(Problem::system(format!("write {}", path.display())))
 }
 
 /// Returns true if servers can handle a path. PostgreSQL reads lists of folders with commas and
 /// quotes, and writes its own folder into a file with one fact per line; settings have escapes.
-fn is_plain(path: &Path) -> bool {
+fn is_readable_by_servers(path: &Path) -> bool {
     let is_special = |c: char| c.is_control() || [',', '"', '\'', '\\'].contains(&c);
     path.to_str().is_some_and(|text| !text.contains(is_special))
 }
 
 /// Returns the folder for temporary files; `/tmp` if its path is too long for a socket, has
 /// characters that servers do not understand, or is not accessible to the account.
-fn home(account: &Account) -> Result<PathBuf, Problem> {
-    let length = |path: &Path| path.as_os_str().len() + "/assay-".len() + 12 + SOCKET.len();
+fn parent_folder(account: &Account) -> Result<PathBuf, Problem> {
+    let rest = "/assay-".len() + 12 + LONGEST_SOCKET_SUFFIX.len();
+    let length = |path: &Path| path.as_os_str().len() + rest;
     let is_open = |path: &Path| {
         let open =
             |step: &Path| step.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 != 0);
-        account.change.is_none() || path.ancestors().all(open)
+        account.switch_to.is_none() || path.ancestors().all(open)
     };
     let candidates = [std::env::temp_dir(), PathBuf::from("/tmp")];
     let fits = |path: &PathBuf| {
-        length(path) <= LONGEST_SOCKET && is_plain(path) && path.is_dir() && is_open(path)
+        length(path) <= LONGEST_SOCKET_PATH
+            && is_readable_by_servers(path)
+            && path.is_dir()
+            && is_open(path)
     };
     candidates.into_iter().find(fits).ok_or_else(|| {
         Problem::refused("neither TMPDIR nor /tmp is a folder that a server could use")
@@ -110,7 +114,7 @@ pub(crate) fn random_hex(bytes: usize) -> Result<String, Problem> {
     let mut random = vec![0; bytes];
     File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut random))
-        .map_err(Problem::of("read /dev/urandom"))?;
+        .map_err(Problem::system("read /dev/urandom"))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -130,7 +134,7 @@ mod tests {
             ("/tmp/it's", false),
             ("/tmp/a\\b", false),
         ] {
-            assert_eq!(is_plain(Path::new(path)), is_usable, "{path}");
+            assert_eq!(is_readable_by_servers(Path::new(path)), is_usable, "{path}");
         }
     }
 }

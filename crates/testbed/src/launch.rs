@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::Problem;
 use crate::folder::{Folder, random_hex};
-use crate::process::{Process, log_to, tail};
+use crate::process::{Process, redirect_output, tail};
 
 /// Maximum time until a server is ready.
 const LONGEST_START: Nanos = Nanos::from_secs(120);
@@ -18,10 +18,10 @@ const LONGEST_START: Nanos = Nanos::from_secs(120);
 const LONGEST_STOP: Nanos = Nanos::from_secs(30);
 
 /// Number of ports tried, because a free port may be taken before the server binds it.
-const TRIES: usize = 5;
+const MOST_PORT_TRIES: usize = 5;
 
 /// Error message of servers about a port that is taken, in the C locale.
-const TAKEN: &str = "Address already in use";
+const PORT_TAKEN_MESSAGE: &str = "Address already in use";
 
 /// Range of ports, below those that Linux assigns to outgoing connections. A server that is stopped
 /// for a while can therefore get its port back.
@@ -36,13 +36,13 @@ pub(crate) struct StopSignal {
 
 impl StopSignal {
     /// Ends a process by the signal, or kills it if it does not end in time.
-    pub(crate) fn of(&self, mut process: Process, folder: &mut Folder) {
+    pub(crate) fn stop(&self, mut process: Process, folder: &mut Folder) {
         process.thaw();
         process.signal(self.signal);
         if process.wait(LONGEST_STOP).is_none() {
             process.kill();
         }
-        folder.ended(process.pid());
+        folder.unregister_process(process.pid());
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Launch {
     /// Name of the program, for messages.
     pub(crate) name: &'static str,
     /// Signal that ends the server if this process is gone.
-    pub(crate) ending: StopSignal,
+    pub(crate) stop_signal: StopSignal,
     /// Path of the server's log.
     pub(crate) log: PathBuf,
 }
@@ -66,25 +66,26 @@ impl Launch {
         mut is_ready: impl FnMut(u32, &str) -> bool,
     ) -> Result<Process, Problem> {
         let before = std::fs::metadata(&self.log).map_or(0, |data| data.len());
-        log_to(&mut command, &self.log)?;
+        redirect_output(&mut command, &self.log)?;
         let failed = format!("start {}", self.name);
-        let mut process = Process::start(command).map_err(Problem::of(failed))?;
+        let mut process = Process::start(command).map_err(Problem::system(failed))?;
         let pid = process.pid();
-        folder.started(pid, self.ending.name);
-        let outcome = process.until(LONGEST_START, || is_ready(pid, &said(&self.log, before)));
+        folder.register_process(pid, self.stop_signal.name);
+        let is_ready = || is_ready(pid, &log_after(&self.log, before));
+        let outcome = process.wait_until_ready(LONGEST_START, is_ready);
         let Err(has_ended) = outcome else { return Ok(process) };
         process.kill();
-        folder.ended(pid);
-        let (program, words) = (self.name.to_owned(), tail(&said(&self.log, before)));
+        folder.unregister_process(pid);
+        let (program, output) = (self.name.to_owned(), tail(&log_after(&self.log, before)));
         Err(match has_ended {
-            true => Problem::Ended { program, words },
-            false => Problem::Slow { program, limit: LONGEST_START, words },
+            true => Problem::Ended { program, output },
+            false => Problem::Slow { program, limit: LONGEST_START, output },
         })
     }
 }
 
 /// Returns the text of a log after its first `before` bytes.
-fn said(log: &Path, before: u64) -> String {
+fn log_after(log: &Path, before: u64) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let new = bytes.get(usize::try_from(before).unwrap_or(usize::MAX)..).unwrap_or_default();
     String::from_utf8_lossy(new).into_owned()
@@ -95,9 +96,9 @@ fn said(log: &Path, before: u64) -> String {
 pub(crate) fn with_a_free_port<T>(
     mut start: impl FnMut(u16) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    for _ in 1..TRIES {
+    for _ in 1..MOST_PORT_TRIES {
         match start(free_port()?) {
-            Err(problem) if problem.words().contains(TAKEN) => {}
+            Err(problem) if problem.output().contains(PORT_TAKEN_MESSAGE) => {}
             outcome => return outcome,
         }
     }

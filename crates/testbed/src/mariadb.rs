@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::folder::give_to;
+use crate::folder::change_owner;
 use crate::instance::{DATABASE, Instance, USER};
 use crate::mysql_family::{self, DISCARD, grants, required_certificate};
 use crate::options::Auth;
 use crate::process::run;
-use crate::programs::{Program, Source, Suite, plain};
+use crate::programs::{Program, Source, Suite, clean_command};
 use crate::{Options, Problem};
 
 /// The package of the server.
@@ -32,8 +32,8 @@ pub(crate) fn program() -> Result<PathBuf, Problem> {
 /// Creates the folder in which statements may read and write files at the server.
 pub(crate) fn configure(instance: &Instance) -> Result<(), Problem> {
     let files = files(instance);
-    std::fs::create_dir(&files).map_err(Problem::of(format!("make {}", files.display())))?;
-    give_to(&files, &instance.account)
+    std::fs::create_dir(&files).map_err(Problem::system(format!("make {}", files.display())))?;
+    change_owner(&files, &instance.account)
 }
 
 /// Initializes an empty server.
@@ -46,7 +46,7 @@ pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = instance.account.command(&install, "KILL");
     command.arg("--no-defaults").arg("--datadir=./data");
-    if let Some(base) = SUITE.base()? {
+    if let Some(base) = SUITE.base_folder()? {
         command.arg(format!("--basedir={}", base.display()));
     }
     command.args(["--skip-test-db", "--skip-name-resolve"]);
@@ -82,14 +82,14 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
 /// Returns the command of the client program, logged in as the administrator.
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mariadb", source: Source::Package("mariadb-client") };
-    let mut command = plain(&SUITE.find(client)?);
+    let mut command = clean_command(&SUITE.find(client)?);
     mysql_family::add_client_options(&mut command, instance, &instance.owner, database);
     Ok(command)
 }
 
 /// Returns the statements that create the user and the database. The session logs none of them,
 /// because one contains the password.
-pub(crate) fn welcome(options: &Options, password: &str) -> String {
+pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
     let plugin = match options.auth {
         Auth::Ed25519 => "ed25519",
         Auth::Native | Auth::Scram | Auth::Md5 | Auth::Password | Auth::Trust | Auth::Sha2 => {

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::instance::{DATABASE, Instance, USER};
 use crate::mysql_family::{self, DISCARD, grants, required_certificate};
 use crate::process::run;
-use crate::programs::{Program, Source, Suite, plain};
+use crate::programs::{Program, Source, Suite, clean_command};
 use crate::{Options, Problem};
 
 /// Instructions for installing MySQL's server. Few distributions have a package of it, and Debian's
@@ -55,14 +55,14 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
 /// Returns the command of the client program, logged in as the administrator.
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mysql", source: SOURCE };
-    let mut command = plain(&SUITE.find(client)?);
+    let mut command = clean_command(&SUITE.find(client)?);
     mysql_family::add_client_options(&mut command, instance, ADMINISTRATOR, database);
     Ok(command)
 }
 
 /// Returns the statements that create the user and the database. The session logs none of them,
 /// because one contains the password.
-pub(crate) fn welcome(options: &Options, password: &str) -> String {
+pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
     let require = required_certificate(options);
     format!(
         "SET SESSION sql_log_off = 1, sql_log_bin = 0;\n\

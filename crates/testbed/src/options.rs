@@ -243,18 +243,18 @@ impl Options {
         let objection = self.cpus.as_ref().and_then(Cpus::objection);
         mistakes.extend(objection.map(|why| format!("`cpus`: {why}")));
         let own: &[&[&str]] = match self.kind {
-            Kind::Postgres => &[&POSTGRES_OWN],
-            Kind::Mariadb => &[&MARIADB_OWN],
-            Kind::Mysql => &[&MARIADB_OWN, &MYSQL_OWN],
+            Kind::Postgres => &[&RESERVED_POSTGRES_SETTINGS],
+            Kind::Mariadb => &[&RESERVED_MARIADB_SETTINGS],
+            Kind::Mysql => &[&RESERVED_MARIADB_SETTINGS, &RESERVED_MYSQL_SETTINGS],
         };
-        mistakes.extend(mistaken("server", own, &self.settings));
-        mistakes.extend(mistaken("via", &[&VIA_OWN], &self.via_settings));
+        mistakes.extend(setting_mistakes("server", own, &self.settings));
+        mistakes.extend(setting_mistakes("via", &[&RESERVED_POOLER_SETTINGS], &self.via_settings));
         if mistakes.is_empty() { Ok(()) } else { Err(Problem::Refused(mistakes)) }
     }
 }
 
 /// Returns the mistakes in a group of settings.
-fn mistaken(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<String> {
+fn setting_mistakes(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<String> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let mistake = |(name, value): &(String, String)| {
         let plain = name.to_ascii_lowercase().replace('-', "_");
@@ -273,7 +273,7 @@ fn mistaken(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<
 }
 
 /// Settings of the poolers that the testbed needs to control.
-const VIA_OWN: [&str; 26] = [
+const RESERVED_POOLER_SETTINGS: [&str; 26] = [
     "auth_file",
     "auth_type",
     "backend_flag0",
@@ -303,7 +303,7 @@ const VIA_OWN: [&str; 26] = [
 ];
 
 /// Settings of PostgreSQL that the testbed needs to control.
-const POSTGRES_OWN: [&str; 13] = [
+const RESERVED_POSTGRES_SETTINGS: [&str; 13] = [
     "config_file",
     "data_directory",
     "external_pid_file",
@@ -320,7 +320,7 @@ const POSTGRES_OWN: [&str; 13] = [
 ];
 
 /// Settings of MariaDB that the testbed needs to control; they apply to MySQL as well.
-const MARIADB_OWN: [&str; 20] = [
+const RESERVED_MARIADB_SETTINGS: [&str; 20] = [
     "basedir",
     "bind_address",
     "bootstrap",
@@ -344,7 +344,7 @@ const MARIADB_OWN: [&str; 20] = [
 ];
 
 /// Further settings of MySQL that the testbed needs to control.
-const MYSQL_OWN: [&str; 7] = [
+const RESERVED_MYSQL_SETTINGS: [&str; 7] = [
     "admin_address",
     "daemonize",
     "initialize",

@@ -7,13 +7,13 @@ use std::process::Command;
 use base::Secret;
 use rustix::process::Signal;
 
-use crate::folder::{Folder, give_to, write_private};
+use crate::folder::{Folder, change_owner, write_private};
 use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::{Launch, StopSignal, with_a_free_port};
 use crate::options::Via;
 use crate::postgres;
 use crate::process::{Process, run};
-use crate::programs::{Program, Source, plain};
+use crate::programs::{Program, Source, clean_command};
 use crate::{Options, Problem};
 
 const PGBOUNCER: Program = Program { name: "pgbouncer", source: Source::Package("pgbouncer") };
@@ -23,10 +23,10 @@ const PGPOOL: Program = Program { name: "pgpool", source: Source::Package("pgpoo
 pub(crate) const LOG: &str = "pooler.log";
 
 /// pgbouncer: "immediate shutdown".
-const END_PGBOUNCER: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
+const STOP_PGBOUNCER: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
 
 /// pgpool: "fast shutdown", which releases its shared memory.
-const END_PGPOOL: StopSignal = StopSignal { signal: Signal::INT, name: "INT" };
+const STOP_PGPOOL: StopSignal = StopSignal { signal: Signal::INT, name: "INT" };
 
 /// A pooler in front of a server. Dropping this does not end it.
 pub(crate) struct Pooler {
@@ -49,8 +49,8 @@ impl PoolerLaunch<'_> {
         let place = self.folder();
         if !place.is_dir() {
             std::fs::create_dir(&place)
-                .map_err(Problem::of(format!("make {}", place.display())))?;
-            give_to(&place, &self.instance.account)?;
+                .map_err(Problem::system(format!("make {}", place.display())))?;
+            change_owner(&place, &self.instance.account)?;
         }
         self.write("pgpass", &format!("*:*:*:{USER}:{}\n", self.password.expose()))?;
         with_a_free_port(|port| self.start_on(port, folder))
@@ -74,7 +74,8 @@ impl PoolerLaunch<'_> {
             Via::Pgbouncer => ("pgbouncer", self.pgbouncer(port)?),
             Via::Pgpool { .. } => ("pgpool", self.pgpool(port)?),
         };
-        let launch = Launch { name, ending: self.via.ending(), log: self.instance.path.join(LOG) };
+        let (stop_signal, log) = (self.via.stop_signal(), self.instance.path.join(LOG));
+        let launch = Launch { name, stop_signal, log };
         let process = launch.run(command, folder, |_, _| self.answers(port))?;
         Ok(Pooler { via: self.via, port, process })
     }
@@ -88,7 +89,7 @@ impl PoolerLaunch<'_> {
     }
 
     fn client(&self, port: u16) -> Result<Command, Problem> {
-        let mut command = plain(&postgres::psql()?);
+        let mut command = clean_command(&postgres::psql()?);
         command.env("PGPASSFILE", self.folder().join("pgpass")).arg("-h").arg(self.folder());
         command.arg("-p").arg(port.to_string()).args(["-X", "-U", USER, "-d", DATABASE]);
         Ok(command)
@@ -122,7 +123,7 @@ impl PoolerLaunch<'_> {
             let _ = writeln!(text, "{name} = {value}");
         }
         let settings = self.write("pgbouncer.ini", &text)?;
-        let mut command = self.instance.account.command(&program, END_PGBOUNCER.name);
+        let mut command = self.instance.account.command(&program, STOP_PGBOUNCER.name);
         command.arg(settings).current_dir(self.folder());
         Ok(command)
     }
@@ -156,7 +157,7 @@ impl PoolerLaunch<'_> {
             ("pid_file_name", own.join("pgpool.pid").display().to_string()),
             ("logdir", own.display().to_string()),
         ];
-        settings.extend(self.cache());
+        settings.extend(self.cache_settings());
         if let Some(tls) = &self.instance.certificates {
             settings.push(("ssl", "on".to_owned()));
             settings.push(("ssl_key", tls.server_key.display().to_string()));
@@ -168,14 +169,14 @@ impl PoolerLaunch<'_> {
             let _ = writeln!(text, "{name} = '{}'", value.replace('\'', "''"));
         }
         let text = self.write("pgpool.conf", &text)?;
-        let mut command = self.instance.account.command(&program, END_PGPOOL.name);
+        let mut command = self.instance.account.command(&program, STOP_PGPOOL.name);
         command.arg("-n").arg("-f").arg(text).arg("-a").arg(rules).arg("-F").arg(control);
         command.current_dir(own);
         Ok(command)
     }
 
     /// Returns the settings of pgpool's in-memory query cache.
-    fn cache(&self) -> Vec<(&'static str, String)> {
+    fn cache_settings(&self) -> Vec<(&'static str, String)> {
         let Via::Pgpool { cache: Some(cache) } = self.via else { return Vec::new() };
         let known = self.folder().display().to_string();
         let mut settings =
@@ -191,16 +192,16 @@ impl PoolerLaunch<'_> {
 
 impl Pooler {
     /// Returns the way to end the pooler.
-    pub(crate) fn ending(&self) -> StopSignal {
-        self.via.ending()
+    pub(crate) fn stop_signal(&self) -> StopSignal {
+        self.via.stop_signal()
     }
 }
 
 impl Via {
-    fn ending(self) -> StopSignal {
+    fn stop_signal(self) -> StopSignal {
         match self {
-            Via::Pgbouncer => END_PGBOUNCER,
-            Via::Pgpool { .. } => END_PGPOOL,
+            Via::Pgbouncer => STOP_PGBOUNCER,
+            Via::Pgpool { .. } => STOP_PGPOOL,
         }
     }
 }

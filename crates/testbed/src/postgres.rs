@@ -10,7 +10,7 @@ use crate::instance::{DATABASE, Instance, USER};
 use crate::launch::StopSignal;
 use crate::options::{Auth, Tls};
 use crate::process::run;
-use crate::programs::{Program, Source, Suite, plain};
+use crate::programs::{Program, Source, Suite, clean_command};
 use crate::{Options, Problem, Rights};
 
 /// The package of the server.
@@ -60,7 +60,7 @@ pub(crate) fn initialise(instance: &Instance) -> Result<(), Problem> {
 pub(crate) fn configure(instance: &Instance, options: &Options) -> Result<(), Problem> {
     let path = instance.data().join("pg_hba.conf");
     std::fs::write(&path, host_rules(options))
-        .map_err(Problem::of(format!("write {}", path.display())))
+        .map_err(Problem::system(format!("write {}", path.display())))
 }
 
 /// Returns the rules of `pg_hba.conf` for the options.
@@ -121,7 +121,7 @@ pub(crate) fn psql() -> Result<PathBuf, Problem> {
 
 /// Returns the command of the client program, logged in as the owner of the cluster.
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
-    let mut command = plain(&psql()?);
+    let mut command = clean_command(&psql()?);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);
     command.arg("-h").arg(&instance.path).arg("-p").arg(instance.port.to_string());
     command.args(["-U", OWNER, "-d", database, "-f", "-"]);
@@ -133,7 +133,7 @@ pub(crate) const FIRST_DATABASE: &str = "postgres";
 
 /// Returns the statements that create the user and the database. They contain only the password's
 /// verifier, which keeps the password out of statement logs.
-pub(crate) fn welcome(options: &Options, password: &str) -> String {
+pub(crate) fn create_user_sql(options: &Options, password: &str) -> String {
     let verifier = match options.auth {
         Auth::Md5 => password::md5(password.as_bytes(), USER),
         Auth::Scram | Auth::Password | Auth::Trust | Auth::Native | Auth::Ed25519 | Auth::Sha2 => {

@@ -28,7 +28,7 @@ pub enum Problem {
         /// Name of the program.
         program: String,
         /// End of its output.
-        words: String,
+        output: String,
     },
     /// A program did not become ready, or did not end, in time.
     Slow {
@@ -37,7 +37,7 @@ pub enum Problem {
         /// Time limit.
         limit: Nanos,
         /// End of its output.
-        words: String,
+        output: String,
     },
     /// Impossible options, one line per mistake.
     Refused(Vec<String>),
@@ -50,15 +50,15 @@ impl Problem {
     }
 
     /// Returns a function that converts an error of the operating system during the action `what`.
-    pub(crate) fn of<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Problem {
+    pub(crate) fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Problem {
         let what = what.into();
         move |cause| Problem::System { what, cause: cause.into() }
     }
 
     /// Returns the output of the program that failed; empty if there is none.
-    pub fn words(&self) -> &str {
+    pub fn output(&self) -> &str {
         match self {
-            Problem::Ended { words, .. } | Problem::Slow { words, .. } => words,
+            Problem::Ended { output, .. } | Problem::Slow { output, .. } => output,
             Problem::Missing { .. } | Problem::System { .. } | Problem::Refused(_) => "",
         }
     }
@@ -71,16 +71,14 @@ impl fmt::Display for Problem {
                 write!(f, "`{program}` is not installed: {remedy}")
             }
             Problem::System { what, cause } => write!(f, "cannot {what}: {cause}"),
-            Problem::Ended { program, words } if words.is_empty() => {
+            Problem::Ended { program, output } if output.is_empty() => {
                 write!(f, "`{program}` ended without a message")
             }
-            Problem::Ended { program, words } => write!(
-                f,
-                "`{program}` ended with the \
-                                                            message:\n{words}"
-            ),
-            Problem::Slow { program, limit, words } => {
-                write!(f, "`{program}` did not finish within {limit}; its output:\n{words}")
+            Problem::Ended { program, output } => {
+                write!(f, "`{program}` ended with the message:\n{output}")
+            }
+            Problem::Slow { program, limit, output } => {
+                write!(f, "`{program}` did not finish within {limit}; its output:\n{output}")
             }
             Problem::Refused(lines) => f.write_str(&lines.join("\n")),
         }

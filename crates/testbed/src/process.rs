@@ -18,26 +18,26 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use crate::Problem;
 
 /// Interval between checks whether a server is ready.
-const LOOK: Nanos = Nanos::from_millis(5);
+const READY_POLL_INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// Time limit of a program that should end by itself.
 const LONGEST_RUN: Nanos = Nanos::from_secs(120);
 
 /// Maximum length of the end of a log that a message shows, in bytes.
-const WORDS: usize = 4_096;
+const LONGEST_LOG_TAIL: usize = 4_096;
 
 /// Maximum time for a killed process to disappear.
-const LONGEST_DEATH: Nanos = Nanos::from_secs(10);
+const LONGEST_EXIT: Nanos = Nanos::from_secs(10);
 
 /// Maximum number of searches for new child processes of a server.
-const SWEEPS: usize = 10;
+const MOST_SEARCHES: usize = 10;
 
 /// Returns the queue of a thread that starts processes and lives as long as this process. A process
 /// that should die with its parent dies with the *thread* that started it (`PR_SET_PDEATHSIG`,
 /// prctl(2)).
 fn spawner() -> &'static SyncSender<Job> {
-    static KEEPER: OnceLock<SyncSender<Job>> = OnceLock::new();
-    KEEPER.get_or_init(|| {
+    static SPAWNER: OnceLock<SyncSender<Job>> = OnceLock::new();
+    SPAWNER.get_or_init(|| {
         let (jobs, work) = sync_channel::<Job>(0);
         std::thread::spawn(move || {
             for (mut command, answer) in work {
@@ -68,20 +68,20 @@ pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<Strin
         Ok(file)
     };
     let files = || -> std::io::Result<_> { Ok((memory(input)?, memory("")?, memory("")?)) };
-    let (input, mut output, mut errors) = files().map_err(Problem::of(refused()))?;
-    let shared = |file: &File| file.try_clone().map_err(Problem::of(refused()));
+    let (input, mut output, mut errors) = files().map_err(Problem::system(refused()))?;
+    let shared = |file: &File| file.try_clone().map_err(Problem::system(refused()));
     command.stdin(input).stdout(shared(&output)?).stderr(shared(&errors)?).process_group(0);
-    let mut child = Process::start(command).map_err(Problem::of(refused()))?;
+    let mut child = Process::start(command).map_err(Problem::system(refused()))?;
     let status = child.wait(LONGEST_RUN);
     let printed = read_all(&mut output);
-    let words = tail(&[printed.as_str(), &read_all(&mut errors)].join("\n"));
+    let output = tail(&[printed.as_str(), &read_all(&mut errors)].join("\n"));
     let program = name.to_owned();
     match status {
         Some(status) if status.success() => Ok(printed),
-        Some(_) => Err(Problem::Ended { program, words }),
+        Some(_) => Err(Problem::Ended { program, output }),
         None => {
             child.kill();
-            Err(Problem::Slow { program, limit: LONGEST_RUN, words })
+            Err(Problem::Slow { program, limit: LONGEST_RUN, output })
         }
     }
 }
@@ -96,7 +96,7 @@ fn read_all(file: &mut File) -> String {
 /// Returns the last lines of a text.
 pub(crate) fn tail(text: &str) -> String {
     let text = text.trim();
-    let from = text.len().saturating_sub(WORDS);
+    let from = text.len().saturating_sub(LONGEST_LOG_TAIL);
     let from = (from..text.len()).find(|&place| text.is_char_boundary(place)).unwrap_or(0);
     let cut = &text[from..];
     match cut.split_once('\n') {
@@ -145,14 +145,14 @@ impl Process {
     ///
     /// # Errors
     /// `true` if the process ended before, `false` if the limit was reached.
-    pub(crate) fn until(
+    pub(crate) fn wait_until_ready(
         &mut self,
         limit: Nanos,
         mut is_ready: impl FnMut() -> bool,
     ) -> Result<(), bool> {
         let end = Monotonic.now() + limit;
         while !is_ready() {
-            if self.wait(LOOK).is_some() {
+            if self.wait(READY_POLL_INTERVAL).is_some() {
                 return Err(true);
             }
             if Monotonic.now() > end {
@@ -179,7 +179,7 @@ impl Process {
         }
         self.signal(Signal::STOP);
         wait_until_stopped(Pid::from_child(&self.child));
-        for _ in 0..SWEEPS {
+        for _ in 0..MOST_SEARCHES {
             let mut is_complete = true;
             for pid in descendants(self.child.id()) {
                 if !frozen.contains(&pid) && kill_process(pid, Signal::STOP).is_ok() {
@@ -218,7 +218,7 @@ impl Process {
         self.status = self.child.wait().ok();
         // PostgreSQL does not restart while a killed process is attached to its shared memory.
         for handle in &handles {
-            ends_within(handle, LONGEST_DEATH);
+            ends_within(handle, LONGEST_EXIT);
         }
     }
 }
@@ -227,10 +227,11 @@ impl Process {
 /// once the process gets a processor, or returns from disk I/O.
 fn wait_until_stopped(pid: Pid) {
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
-    let end = Monotonic.now() + LONGEST_DEATH;
+    let end = Monotonic.now() + LONGEST_EXIT;
     while Monotonic.now() < end {
-        let runs = std::fs::read_to_string(&stat).is_ok_and(|stat| !is_still(&stat));
-        if !runs {
+        let text = std::fs::read_to_string(&stat);
+        let is_running = text.is_ok_and(|text| !is_stopped_or_ended(&text));
+        if !is_running {
             return;
         }
         // A poll of nothing serves as a sleep.
@@ -239,7 +240,7 @@ fn wait_until_stopped(pid: Pid) {
 }
 
 /// Returns true if the text of `/proc/PID/stat` describes a stopped or ended process.
-fn is_still(stat: &str) -> bool {
+fn is_stopped_or_ended(stat: &str) -> bool {
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     matches!(state, Some('T' | 't' | 'Z' | 'X'))
 }
@@ -269,13 +270,14 @@ fn descendants(root: u32) -> Vec<Pid> {
         .flatten()
         .filter_map(|entry| {
             let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-            Some((pid, parent_in(&std::fs::read_to_string(entry.path().join("stat")).ok()?)?))
+            Some((pid, parse_parent(&std::fs::read_to_string(entry.path().join("stat")).ok()?)?))
         })
         .collect();
     let mut found = vec![i32::try_from(root).unwrap_or_default()];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
-        found.extend(processes.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        let children = processes.iter().filter(|(_, its_parent)| *its_parent == parent);
+        found.extend(children.map(|(pid, _)| *pid));
         next += 1;
     }
     found.into_iter().skip(1).filter_map(Pid::from_raw).collect()
@@ -283,19 +285,19 @@ fn descendants(root: u32) -> Vec<Pid> {
 
 /// Returns the parent in the text of `/proc/PID/stat` (proc(5)). The second field, the name of the
 /// program, may contain anything, and ends at the last parenthesis.
-fn parent_in(stat: &str) -> Option<i32> {
+fn parse_parent(stat: &str) -> Option<i32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Redirects a process's output to a log, which is created or appended to. The folder belongs to
 /// the account, which could place a link in it. Links are not followed, because this process may be
 /// root.
-pub(crate) fn log_to(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
+pub(crate) fn redirect_output(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
     let failed = || format!("write {}", path.display());
     let no_link = OFlags::NOFOLLOW.bits() as i32;
     let open = File::options().create(true).append(true).custom_flags(no_link).open(path);
-    let file = open.map_err(Problem::of(failed()))?;
-    let second = file.try_clone().map_err(Problem::of(failed()))?;
+    let file = open.map_err(Problem::system(failed()))?;
+    let second = file.try_clone().map_err(Problem::system(failed()))?;
     command.stdin(Stdio::null()).stdout(file).stderr(second);
     Ok(())
 }
@@ -310,25 +312,26 @@ mod tests {
         std::fs::create_dir(&folder).expect("a folder");
         let (target, link) = (folder.join("target"), folder.join("link"));
         std::os::unix::fs::symlink(&target, &link).expect("a link");
-        let refused = log_to(&mut Command::new("true"), &link);
+        let refused = redirect_output(&mut Command::new("true"), &link);
         let was_made = target.exists();
-        log_to(&mut Command::new("true"), &folder.join("log")).expect("a log");
+        redirect_output(&mut Command::new("true"), &folder.join("log")).expect("a log");
         std::fs::remove_dir_all(&folder).expect("it was ours");
         assert!(refused.is_err() && !was_made);
     }
 
     #[test]
     fn parent_and_state_are_parsed_after_any_process_name() {
-        assert_eq!(parent_in("12 (a) b) (c) S 7 12 12 0"), Some(7));
-        assert_eq!(parent_in("12 (sh"), None);
-        assert!(is_still("12 (a) R) T 7 12") && !is_still("12 (T) S 7 12"));
+        assert_eq!(parse_parent("12 (a) b) (c) S 7 12 12 0"), Some(7));
+        assert_eq!(parse_parent("12 (sh"), None);
+        assert!(is_stopped_or_ended("12 (a) R) T 7 12") && !is_stopped_or_ended("12 (T) S 7 12"));
     }
 
     #[test]
     fn tail_starts_at_a_line() {
         let text = "é\n".repeat(3_000);
         let end = tail(&text);
-        assert!(end.len() <= WORDS && end.starts_with('é') && end.ends_with('é'), "{end}");
+        assert!(end.len() <= LONGEST_LOG_TAIL, "{end}");
+        assert!(end.starts_with('é') && end.ends_with('é'), "{end}");
         assert_eq!(tail(" short\n"), "short");
     }
 

@@ -11,7 +11,7 @@ use crate::Problem;
 
 /// Folders in which programs are searched after `PATH`. The `PATH` of some users lacks the folders
 /// of system programs, which contain MariaDB's server and the poolers.
-const FOLDERS: [&str; 6] =
+const FALLBACK_FOLDERS: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Name of MariaDB's server program, to which `mysqld` may be a link.
@@ -47,7 +47,7 @@ impl Suite {
     /// Returns the path of the server program that the environment variable names, or else the path
     /// of the system's.
     pub(crate) fn find_server(&self) -> Result<PathBuf, Problem> {
-        match self.chosen()? {
+        match self.chosen_server()? {
             Some(path) => Ok(path),
             None => self.server.find_in(&self.folders(None)),
         }
@@ -56,18 +56,18 @@ impl Suite {
     /// Returns the path of a program of the same version as the server, or else the path of the
     /// system's.
     pub(crate) fn find(&self, program: Program) -> Result<PathBuf, Problem> {
-        program.find_in(&self.folders(self.chosen()?.as_deref()))
+        program.find_in(&self.folders(self.chosen_server()?.as_deref()))
     }
 
     /// Returns the folder that contains the folders of the programs, if the environment variable
     /// names a server.
-    pub(crate) fn base(&self) -> Result<Option<PathBuf>, Problem> {
-        let chosen = self.chosen()?;
+    pub(crate) fn base_folder(&self) -> Result<Option<PathBuf>, Problem> {
+        let chosen = self.chosen_server()?;
         Ok(chosen.and_then(|path| Some(path.parent()?.parent()?.to_owned())))
     }
 
-    fn chosen(&self) -> Result<Option<PathBuf>, Problem> {
-        chosen(self.variable, std::env::var_os(self.variable).as_deref())
+    fn chosen_server(&self) -> Result<Option<PathBuf>, Problem> {
+        server_of_variable(self.variable, std::env::var_os(self.variable).as_deref())
     }
 
     /// Returns the folders to search for programs, best first.
@@ -81,9 +81,9 @@ impl Suite {
 
 /// Returns the absolute path of the program that an environment variable names; `None` if it is
 /// empty or not set.
-fn chosen(variable: &str, value: Option<&OsStr>) -> Result<Option<PathBuf>, Problem> {
+fn server_of_variable(variable: &str, value: Option<&OsStr>) -> Result<Option<PathBuf>, Problem> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
-    let path = std::path::absolute(value).map_err(Problem::of("find the current folder"))?;
+    let path = std::path::absolute(value).map_err(Problem::system("find the current folder"))?;
     if path.is_file() {
         return Ok(Some(path));
     }
@@ -129,7 +129,7 @@ impl Program {
 
 fn system_folders() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).chain(FOLDERS.map(PathBuf::from)).collect()
+    std::env::split_paths(&path).chain(FALLBACK_FOLDERS.map(PathBuf::from)).collect()
 }
 
 /// Returns the program folders of all installed versions, newest first.
@@ -149,7 +149,7 @@ pub(crate) struct Account {
     /// Name of the account, for SQL users that are identified by it.
     pub(crate) name: String,
     /// User id and group id to switch to; `None` if this process is not root.
-    pub(crate) change: Option<(u32, u32)>,
+    pub(crate) switch_to: Option<(u32, u32)>,
 }
 
 impl Account {
@@ -157,12 +157,12 @@ impl Account {
     /// `names` that exists, because database servers refuse to run as root.
     pub(crate) fn for_server(names: &[&str]) -> Result<Account, Problem> {
         if !geteuid().is_root() {
-            return Ok(Account { name: own_name()?, change: None });
+            return Ok(Account { name: current_user_name()?, switch_to: None });
         }
         for name in names {
-            if let Some(user) = User::from_name(name).map_err(Problem::of("look users up"))? {
-                let change = Some((user.uid.as_raw(), user.gid.as_raw()));
-                return Ok(Account { name: user.name, change });
+            if let Some(user) = User::from_name(name).map_err(Problem::system("look users up"))? {
+                let switch_to = Some((user.uid.as_raw(), user.gid.as_raw()));
+                return Ok(Account { name: user.name, switch_to });
             }
         }
         Err(Problem::refused(format!(
@@ -177,8 +177,8 @@ impl Account {
     /// It inherits no environment: `PGOPTIONS` or `MYSQL_HOME` would change a server, and
     /// `ASSAY_PASSWORD` must not reach it.
     pub(crate) fn command(&self, program: &Path, signal: &str) -> Command {
-        let mut command = plain(Path::new("setpriv"));
-        if let Some((user, group)) = self.change {
+        let mut command = clean_command(Path::new("setpriv"));
+        if let Some((user, group)) = self.switch_to {
             command.arg(format!("--reuid={user}")).arg(format!("--regid={group}"));
             command.arg("--clear-groups");
         }
@@ -188,15 +188,15 @@ impl Account {
 }
 
 /// Returns the name of the user that runs this process.
-pub(crate) fn own_name() -> Result<String, Problem> {
-    let user = User::from_uid(nix::unistd::geteuid()).map_err(Problem::of("look users up"))?;
+pub(crate) fn current_user_name() -> Result<String, Problem> {
+    let user = User::from_uid(nix::unistd::geteuid()).map_err(Problem::system("look users up"))?;
     user.map(|user| user.name).ok_or_else(|| {
         Problem::refused("the current user has no name, which database servers require")
     })
 }
 
 /// Builds a command with the same environment on every machine.
-pub(crate) fn plain(program: &Path) -> Command {
+pub(crate) fn clean_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     let path = std::env::join_paths(system_folders()).unwrap_or_default();
     command.env_clear().env("PATH", path).env("LC_ALL", "C").env("TZ", "UTC");
@@ -224,16 +224,17 @@ mod tests {
         let server = root.join("usr/sbin/mysqld");
         std::fs::write(&server, "").unwrap();
         std::fs::write(root.join("usr/bin/mysql"), "").unwrap();
-        let found = chosen("ASSAY_MYSQLD", Some(server.as_os_str())).unwrap();
+        let found = server_of_variable("ASSAY_MYSQLD", Some(server.as_os_str())).unwrap();
         let client = Program { name: "mysql", source: Source::Package("mysql-client") };
         let beside = client.find_in(&folders_around(&server)).unwrap();
         let absent = root.join("none");
-        let refused = chosen("ASSAY_MYSQLD", Some(absent.as_os_str())).unwrap_err().to_string();
+        let refused = server_of_variable("ASSAY_MYSQLD", Some(absent.as_os_str()));
+        let refused = refused.unwrap_err().to_string();
         std::fs::remove_dir_all(&root).unwrap();
         assert_eq!(found, Some(server));
         assert_eq!(beside, root.join("usr/bin/mysql"));
         assert!(refused.starts_with("ASSAY_MYSQLD names /") && refused.contains("not a file"));
-        assert_eq!(chosen("ASSAY_MYSQLD", Some(OsStr::new(""))).unwrap(), None);
+        assert_eq!(server_of_variable("ASSAY_MYSQLD", Some(OsStr::new(""))).unwrap(), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::Problem;
 use crate::launch::with_a_free_port;
 
 /// Maximum number of bytes read at once.
-const READ: usize = 64 << 10;
+const READ_BUFFER_BYTES: usize = 64 << 10;
 
 /// Direction of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,16 +99,16 @@ impl Relay {
     pub fn start(server: SocketAddr) -> Result<Relay, Problem> {
         let failed = || "start a relay".to_owned();
         let listener = with_a_free_port(|port| {
-            TcpListener::bind(("127.0.0.1", port)).map_err(Problem::of(failed()))
+            TcpListener::bind(("127.0.0.1", port)).map_err(Problem::system(failed()))
         })?;
-        let address = listener.local_addr().map_err(Problem::of(failed()))?;
-        let (control, control_end) = UnixStream::pair().map_err(Problem::of(failed()))?;
+        let address = listener.local_addr().map_err(Problem::system(failed()))?;
+        let (control, control_end) = UnixStream::pair().map_err(Problem::system(failed()))?;
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("relay".to_owned())
             .spawn(move || relay(listener, server, of_thread, control_end))
-            .map_err(Problem::of(failed()))?;
+            .map_err(Problem::system(failed()))?;
         Ok(Relay { address, shared, control, thread: Some(thread) })
     }
 
@@ -118,18 +118,18 @@ impl Relay {
     }
 
     /// Returns the number of bytes that have passed.
-    pub fn passed(&self, direction: Direction) -> u64 {
+    pub fn bytes_passed(&self, direction: Direction) -> u64 {
         self.shared.counter(direction).load(Relaxed)
     }
 
     /// Delays bytes by `span`. Further bytes wait meanwhile: at most 64 KiB are in transit.
-    pub fn delay(&self, span: Nanos) {
+    pub fn set_delay(&self, span: Nanos) {
         self.shared.faults().delay = span;
     }
 
     /// Limits the traffic in each direction of each connection, in bytes per second; `None` is
     /// unlimited.
-    pub fn bandwidth(&self, bytes_per_s: Option<u64>) {
+    pub fn set_bandwidth(&self, bytes_per_s: Option<u64>) {
         self.shared.faults().bandwidth = bytes_per_s;
     }
 
@@ -154,12 +154,12 @@ impl Relay {
     }
 
     /// Refuses new connections from now on, as a machine without a listener does.
-    pub fn refuse(&self) {
+    pub fn refuse_connections(&self) {
         self.send(REFUSE);
     }
 
     /// Accepts new connections again.
-    pub fn accept(&self) {
+    pub fn accept_connections(&self) {
         self.send(ACCEPT);
     }
 
@@ -192,28 +192,28 @@ fn relay(
     run_real(&rt::Options::default(), |rt| async move {
         let control_end = ReadyFd::new(&rt, control_end)?;
         let links = Rc::new(RefCell::new(Vec::new()));
-        let road = RelayContext { rt, server, shared, links };
-        let mut listener = Some(ReadyFd::new(&road.rt, listener)?);
+        let context = RelayContext { rt, server, shared, links };
+        let mut listener = Some(ReadyFd::new(&context.rt, listener)?);
         loop {
-            match received(&road.rt, &control_end, listener.as_ref()).await? {
+            match next_event(&context.rt, &control_end, listener.as_ref()).await? {
                 RelayEvent::Client(client) => {
-                    drop(road.rt.spawn(road.clone().connect(client)));
+                    drop(context.rt.spawn(context.clone().connect(client)));
                     continue;
                 }
                 RelayEvent::End => return Ok(()),
-                RelayEvent::Word(REFUSE) => {
+                RelayEvent::Command(REFUSE) => {
                     if let Some(listener) = listener.take() {
-                        close(listener.get())?;
+                        stop_listening(listener.get())?;
                     }
                 }
-                RelayEvent::Word(ACCEPT) => {
+                RelayEvent::Command(ACCEPT) => {
                     if listener.is_none() {
-                        let again = TcpListener::bind(address)?;
-                        again.set_nonblocking(true)?;
-                        listener = Some(ReadyFd::new(&road.rt, again)?);
+                        let reopened = TcpListener::bind(address)?;
+                        reopened.set_nonblocking(true)?;
+                        listener = Some(ReadyFd::new(&context.rt, reopened)?);
                     }
                 }
-                RelayEvent::Word(_) => road.cut(),
+                RelayEvent::Command(_) => context.cut(),
             }
             poll_fn(|context| control_end.poll_write(context, &[0])).await?;
         }
@@ -222,27 +222,27 @@ fn relay(
 
 /// Ends listening at once. A program that is just being started by another thread may hold a copy
 /// of the socket, which would accept connections after this one is closed.
-fn close(listener: &TcpListener) -> io::Result<()> {
+fn stop_listening(listener: &TcpListener) -> io::Result<()> {
     Ok(rustix::net::shutdown(listener, rustix::net::Shutdown::Both)?)
 }
 
 /// An event that the relay waits for.
 enum RelayEvent {
     Client(ReadyFd<TcpStream>),
-    Word(u8),
+    Command(u8),
     End,
 }
 
-async fn received(
+async fn next_event(
     rt: &Rt,
     control_end: &ReadyFd<UnixStream>,
     listener: Option<&ReadyFd<TcpListener>>,
 ) -> io::Result<RelayEvent> {
     poll_fn(|context| {
-        let mut word = [0];
-        match control_end.poll_read(context, &mut word) {
+        let mut command = [0];
+        match control_end.poll_read(context, &mut command) {
             Poll::Ready(Ok(0)) => return Poll::Ready(Ok(RelayEvent::End)),
-            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(RelayEvent::Word(word[0]))),
+            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(RelayEvent::Command(command[0]))),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => {}
         }
@@ -279,7 +279,7 @@ impl RelayContext {
     async fn connect(self, client: ReadyFd<TcpStream>) {
         // If the server cannot be reached, the client's connection is closed.
         let Ok(server) = rt::connect(&self.rt, self.server).await else { return };
-        let (Ok(one), Ok(other)) = (again(&client), again(&server)) else { return };
+        let (Ok(one), Ok(other)) = (duplicate(&client), duplicate(&server)) else { return };
         let (client, server) = (Rc::new(client), Rc::new(server));
         let link = Rc::new(Link([one, other]));
         let mut links = self.links.borrow_mut();
@@ -288,9 +288,9 @@ impl RelayContext {
         let up = (Rc::clone(&link), Rc::clone(&client), Rc::clone(&server), Direction::ToServer);
         let down = (link, server, client, Direction::ToClient);
         for (link, from, to, direction) in [up, down] {
-            let (road, rt) = (self.clone(), self.rt.clone());
+            let (context, rt) = (self.clone(), self.rt.clone());
             drop(rt.spawn(async move {
-                let mut pass = Forwarder { road: &road, from, to, direction };
+                let mut pass = Forwarder { context: &context, from, to, direction };
                 match pass.run().await {
                     // One side has ended its stream, but may still read.
                     Ok(true) => drop(pass.to.get().shutdown(Shutdown::Write)),
@@ -311,14 +311,14 @@ impl RelayContext {
 }
 
 /// Returns a second handle to a connection.
-fn again(stream: &ReadyFd<TcpStream>) -> io::Result<TcpStream> {
+fn duplicate(stream: &ReadyFd<TcpStream>) -> io::Result<TcpStream> {
     stream.get().set_nodelay(true)?;
     stream.get().try_clone()
 }
 
 /// One direction of a connection.
 struct Forwarder<'r> {
-    road: &'r RelayContext,
+    context: &'r RelayContext,
     from: Rc<ReadyFd<TcpStream>>,
     to: Rc<ReadyFd<TcpStream>>,
     direction: Direction,
@@ -327,17 +327,17 @@ struct Forwarder<'r> {
 impl Forwarder<'_> {
     /// Passes bytes until the sender ends its stream (`true`) or the connection is cut (`false`).
     async fn run(&mut self) -> io::Result<bool> {
-        let mut bytes = vec![0; READ];
+        let mut bytes = vec![0; READ_BUFFER_BYTES];
         loop {
             let length = self.read(&mut bytes).await?;
             if length == 0 {
                 return Ok(true);
             }
-            let arrived = self.road.rt.now();
-            let (admitted, is_cut) = self.road.shared.admit(self.direction, length);
+            let arrived = self.context.rt.now();
+            let (admitted, is_cut) = self.context.shared.admit(self.direction, length);
             self.wait(arrived, admitted).await;
             self.write(&bytes[..admitted]).await?;
-            let counter = self.road.shared.counter(self.direction);
+            let counter = self.context.shared.counter(self.direction);
             counter.fetch_add(admitted as u64, Relaxed);
             if is_cut {
                 return Ok(false);
@@ -348,19 +348,19 @@ impl Forwarder<'_> {
     /// Waits until bytes that arrived at `arrived` are due at the other side: after the delay, the
     /// time that they take at the bandwidth, and stalls.
     async fn wait(&self, arrived: Stamp, bytes: usize) {
-        let Faults { delay, bandwidth, .. } = *self.road.shared.faults();
+        let Faults { delay, bandwidth, .. } = *self.context.shared.faults();
         let travel = bandwidth.map_or(0, |per_s| bytes as u64 * 1_000_000_000 / per_s.max(1));
         let due = arrived + delay + Nanos(travel);
         if due > arrived {
-            self.road.rt.sleep_until(due).await;
+            self.context.rt.sleep_until(due).await;
         }
         // A stall may begin while another one lasts.
         loop {
-            let until = self.road.shared.faults().stalled_until;
-            if until <= self.road.rt.now() {
+            let until = self.context.shared.faults().stalled_until;
+            if until <= self.context.rt.now() {
                 return;
             }
-            self.road.rt.sleep_until(until).await;
+            self.context.rt.sleep_until(until).await;
         }
     }
 
@@ -386,7 +386,7 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let copy = listener.try_clone().unwrap();
-        close(&listener).unwrap();
+        stop_listening(&listener).unwrap();
         drop(listener);
         let refused = TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);

@@ -12,7 +12,7 @@ use crate::launch::{Launch, StopSignal, with_a_free_port};
 use crate::options::Tls;
 use crate::pooler::{self, Pooler, PoolerLaunch};
 use crate::process::{Process, run};
-use crate::programs::{Account, own_name};
+use crate::programs::{Account, current_user_name};
 use crate::template::Template;
 use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, mysql_family, postgres};
 
@@ -64,7 +64,8 @@ impl Server {
                 Some(Certificates::make(&path.join("tls"), USER, &account)?)
             }
         };
-        let instance = Instance { path, port: 0, account, owner: own_name()?, certificates };
+        let owner = current_user_name()?;
+        let instance = Instance { path, port: 0, account, owner, certificates };
         let password = Secret::new(random_hex(16)?);
         let options = options.clone();
         let mut server =
@@ -74,8 +75,8 @@ impl Server {
             server.instance.port = port;
             server.launch()
         })?;
-        server.welcome()?;
-        server.front()?;
+        server.create_user()?;
+        server.start_pooler()?;
         Ok(server)
     }
 
@@ -87,7 +88,7 @@ impl Server {
     /// Returns the server's URL over TCP, with the password. If the server offers TLS, the URL has
     /// `tls=verify` and the files for that. With a pooler, the URL is the pooler's.
     pub fn url(&self) -> Target {
-        let Some(files) = &self.instance.certificates else { return self.over_tcp(Vec::new()) };
+        let Some(files) = &self.instance.certificates else { return self.url_over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
         let mut options = vec![("tls".to_owned(), TlsMode::Verify.word().to_owned())];
         options.push(option("tls-ca", &files.authority));
@@ -95,7 +96,7 @@ impl Server {
             options.push(option("tls-cert", &files.client));
             options.push(option("tls-key", &files.client_key));
         }
-        self.over_tcp(options)
+        self.url_over_tcp(options)
     }
 
     /// Returns the server's URL over the Unix domain socket, whose path is the option `socket`.
@@ -103,14 +104,14 @@ impl Server {
         // The URL needs a host, which the socket replaces.
         let nowhere = HostPort { host: "localhost".to_owned(), port: None };
         let socket = self.socket().display().to_string();
-        self.target(nowhere, vec![("socket".to_owned(), socket)])
+        self.url_at(nowhere, vec![("socket".to_owned(), socket)])
     }
 
-    fn over_tcp(&self, options: Vec<(String, String)>) -> Target {
-        self.target(HostPort { host: "127.0.0.1".to_owned(), port: Some(self.port()) }, options)
+    fn url_over_tcp(&self, options: Vec<(String, String)>) -> Target {
+        self.url_at(HostPort { host: "127.0.0.1".to_owned(), port: Some(self.port()) }, options)
     }
 
-    fn target(&self, address: HostPort, options: Vec<(String, String)>) -> Target {
+    fn url_at(&self, address: HostPort, options: Vec<(String, String)>) -> Target {
         let kind = match self.options.kind {
             Kind::Postgres => TargetKind::Postgres,
             Kind::Mariadb | Kind::Mysql => TargetKind::Mysql,
@@ -172,12 +173,12 @@ impl Server {
 
     /// Returns the server's log so far.
     pub fn log(&self) -> String {
-        read(&self.instance.path.join(LOG))
+        read_log(&self.instance.path.join(LOG))
     }
 
     /// Returns the pooler's log so far.
     pub fn pooler_log(&self) -> String {
-        read(&self.instance.path.join(pooler::LOG))
+        read_log(&self.instance.path.join(pooler::LOG))
     }
 
     /// Runs statements as the administrator, with the database's own client program. Returns the
@@ -187,10 +188,10 @@ impl Server {
     /// The client program is not installed, or a statement failed; the message then has the
     /// client's output.
     pub fn sql(&self, text: &str) -> Result<String, Problem> {
-        self.ask(DATABASE, text)
+        self.run_sql(DATABASE, text)
     }
 
-    fn ask(&self, database: &str, text: &str) -> Result<String, Problem> {
+    fn run_sql(&self, database: &str, text: &str) -> Result<String, Problem> {
         match self.options.kind {
             Kind::Postgres => run("psql", postgres::client(&self.instance, database)?, text),
             Kind::Mariadb => run("mariadb", mariadb::client(&self.instance, database)?, text),
@@ -202,7 +203,7 @@ impl Server {
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill();
-            self.folder.ended(process.pid());
+            self.folder.unregister_process(process.pid());
         }
     }
 
@@ -248,18 +249,18 @@ impl Server {
         self.restart()
     }
 
-    fn end(&mut self, ending: &StopSignal) {
+    fn end(&mut self, signal: &StopSignal) {
         if let Some(process) = self.process.take() {
-            ending.of(process, &mut self.folder);
+            signal.stop(process, &mut self.folder);
         }
     }
 
     /// Starts the pooler, if the options have one.
-    fn front(&mut self) -> Result<(), Problem> {
+    fn start_pooler(&mut self) -> Result<(), Problem> {
         let Some(via) = self.options.via else { return Ok(()) };
         let Server { options, instance, password, folder, .. } = self;
-        let front = PoolerLaunch { via, options, instance, password };
-        self.pooler = Some(front.start(folder)?);
+        let launch = PoolerLaunch { via, options, instance, password };
+        self.pooler = Some(launch.start(folder)?);
         Ok(())
     }
 
@@ -267,11 +268,11 @@ impl Server {
         let instance = &self.instance;
         match self.options.kind {
             Kind::Postgres => {
-                from_template(instance, &postgres::program()?, postgres::initialise)?;
+                make_data_folder(instance, &postgres::program()?, postgres::initialise)?;
                 postgres::configure(instance, &self.options)
             }
             Kind::Mariadb => {
-                from_template(instance, &mariadb::program()?, mariadb::initialise)?;
+                make_data_folder(instance, &mariadb::program()?, mariadb::initialise)?;
                 mariadb::configure(instance)
             }
             // Its data folder has keys and an identity of its own.
@@ -282,7 +283,7 @@ impl Server {
     /// Starts the server and waits until it is ready.
     fn launch(&mut self) -> Result<(), Problem> {
         let Server { options, instance, folder, .. } = self;
-        let (name, ending, command) = match options.kind {
+        let (name, stop_signal, command) = match options.kind {
             Kind::Postgres => ("postgres", postgres::DISCARD, postgres::server(instance, options)?),
             Kind::Mariadb => {
                 ("mariadbd", mysql_family::DISCARD, mariadb::server(instance, options)?)
@@ -293,30 +294,30 @@ impl Server {
             Some(cpus) => cpus.bind(&command),
             None => command,
         };
-        let launch = Launch { name, ending, log: instance.path.join(LOG) };
-        let process = launch.run(command, folder, |pid, said| match options.kind {
+        let launch = Launch { name, stop_signal, log: instance.path.join(LOG) };
+        let process = launch.run(command, folder, |pid, log| match options.kind {
             Kind::Postgres => postgres::is_ready(instance, pid),
-            Kind::Mariadb | Kind::Mysql => mysql_family::is_ready(said),
+            Kind::Mariadb | Kind::Mysql => mysql_family::is_ready(log),
         })?;
         self.process = Some(process);
         Ok(())
     }
 
     /// Creates the user and the database.
-    fn welcome(&self) -> Result<(), Problem> {
+    fn create_user(&self) -> Result<(), Problem> {
         let password = self.password.expose();
         match self.options.kind {
             Kind::Postgres => {
-                let text = postgres::welcome(&self.options, password);
-                self.ask(postgres::FIRST_DATABASE, &text)
+                let text = postgres::create_user_sql(&self.options, password);
+                self.run_sql(postgres::FIRST_DATABASE, &text)
             }
             Kind::Mariadb => {
-                let text = mariadb::welcome(&self.options, password);
-                self.ask(mysql_family::FIRST_DATABASE, &text)
+                let text = mariadb::create_user_sql(&self.options, password);
+                self.run_sql(mysql_family::FIRST_DATABASE, &text)
             }
             Kind::Mysql => {
-                let text = mysql::welcome(&self.options, password);
-                self.ask(mysql_family::FIRST_DATABASE, &text)
+                let text = mysql::create_user_sql(&self.options, password);
+                self.run_sql(mysql_family::FIRST_DATABASE, &text)
             }
         }
         .map(drop)
@@ -326,7 +327,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(pooler) = self.pooler.take() {
-            pooler.ending().of(pooler.process, &mut self.folder);
+            pooler.stop_signal().stop(pooler.process, &mut self.folder);
         }
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::DISCARD),
@@ -337,7 +338,7 @@ impl Drop for Server {
 
 /// Makes the data folder of an instance: a copy of the template for the server program if there is
 /// one, or an initialised folder.
-fn from_template(
+fn make_data_folder(
     instance: &Instance,
     program: &Path,
     initialise: fn(&Instance) -> Result<(), Problem>,
@@ -347,11 +348,11 @@ fn from_template(
         return Ok(());
     }
     initialise(instance)?;
-    template.keep(&instance.data())
+    template.store(&instance.data())
 }
 
 /// Returns the text of a log.
-fn read(path: &Path) -> String {
+fn read_log(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 

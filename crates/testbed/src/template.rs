@@ -11,7 +11,7 @@ use crate::Problem;
 use crate::folder::random_hex;
 use crate::instance::Instance;
 use crate::process::run;
-use crate::programs::plain;
+use crate::programs::clean_command;
 
 /// Environment variable with the folder of the templates. Without it, no templates are stored.
 const VARIABLE: &str = "ASSAY_TESTBED_TEMPLATES";
@@ -35,10 +35,10 @@ impl Template {
 
     fn within(folder: &Path, program: &Path, instance: &Instance) -> Result<Template, Problem> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(Problem::of(format!("make {}", folder.display())))?;
+        made.map_err(Problem::system(format!("make {}", folder.display())))?;
         check_owner(folder)?;
         let file = program.metadata();
-        let file = file.map_err(Problem::of(format!("read {}", program.display())))?;
+        let file = file.map_err(Problem::system(format!("read {}", program.display())))?;
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         // A different version of the program has a different size or time.
         let (size, time) = (file.size(), file.mtime());
@@ -54,16 +54,16 @@ impl Template {
         if !self.path.is_dir() {
             return Ok(false);
         }
-        copy(&self.path, data, Holes::Kept).map(|()| true)
+        copy(&self.path, data, Holes::Existing).map(|()| true)
     }
 
     /// Stores a copy of a data folder as the template, unless another process has already done so.
     /// The server does not need it: if storing fails, later servers initialise their own folders.
-    pub(crate) fn keep(&self, data: &Path) -> Result<(), Problem> {
+    pub(crate) fn store(&self, data: &Path) -> Result<(), Problem> {
         let unfinished = self.path.with_file_name(format!("unfinished-{}", random_hex(6)?));
-        let is_kept = copy(data, &unfinished, Holes::Made).is_ok()
+        let is_stored = copy(data, &unfinished, Holes::AllZeros).is_ok()
             && std::fs::rename(&unfinished, &self.path).is_ok();
-        if !is_kept {
+        if !is_stored {
             // If the copy could not begin, there is nothing to remove.
             let _ = std::fs::remove_dir_all(&unfinished);
         }
@@ -75,7 +75,7 @@ impl Template {
 /// runs.
 fn check_owner(folder: &Path) -> Result<(), Problem> {
     let data = folder.metadata();
-    let data = data.map_err(Problem::of(format!("read {}", folder.display())))?;
+    let data = data.map_err(Problem::system(format!("read {}", folder.display())))?;
     match data.uid() == geteuid().as_raw() && data.mode() & 0o022 == 0 {
         true => Ok(()),
         false => Err(Problem::refused(format!(
@@ -89,18 +89,18 @@ fn check_owner(folder: &Path) -> Result<(), Problem> {
 #[derive(Clone, Copy)]
 enum Holes {
     /// Only blocks that are holes in the original.
-    Kept,
+    Existing,
     /// All blocks of zeros.
-    Made,
+    AllZeros,
 }
 
 /// Copies a folder with its owners and permissions.
 fn copy(from: &Path, to: &Path, holes: Holes) -> Result<(), Problem> {
     let sparse = match holes {
-        Holes::Kept => "--sparse=auto",
-        Holes::Made => "--sparse=always",
+        Holes::Existing => "--sparse=auto",
+        Holes::AllZeros => "--sparse=always",
     };
-    let mut command = plain(Path::new("cp"));
+    let mut command = clean_command(Path::new("cp"));
     command.args(["--archive", "--reflink=auto", sparse]);
     command.args(["--no-target-directory", "--"]).arg(from).arg(to);
     run("cp", command, "").map(drop)

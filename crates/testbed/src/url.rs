@@ -8,10 +8,10 @@ use crate::options::{Cache, Rights, Tls};
 use crate::{Cpus, Kind, Options, Problem, Server, Via};
 
 /// Names of the options of a `testbed:` URL, apart from the two groups of settings.
-const NAMES: [&str; 5] = ["via", "cache", "ttl", "tls", "cpus"];
+const OPTION_NAMES: [&str; 5] = ["via", "cache", "ttl", "tls", "cpus"];
 
 /// Prefixes of the two groups of settings: those of the server, and those of the pooler.
-const GROUPS: [&str; 2] = ["server.", "via."];
+const SETTING_PREFIXES: [&str; 2] = ["server.", "via."];
 
 const KINDS: [Kind; 3] = [Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
@@ -29,7 +29,7 @@ pub fn start(target: &Target) -> Result<(Server, Target), Problem> {
 /// # Errors
 /// As [`start`].
 pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), Problem> {
-    let ParsedUrl { options, tls } = ParsedUrl::of(target)?;
+    let ParsedUrl { options, tls } = ParsedUrl::parse(target)?;
     let server = Server::start(&options.rights(rights))?;
     let mut reached = server.url();
     if tls == Some(TlsMode::Require) {
@@ -43,7 +43,7 @@ pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), P
 /// # Errors
 /// The mistakes.
 pub fn check(target: &Target) -> Result<Options, Problem> {
-    ParsedUrl::of(target).map(|asked| asked.options)
+    ParsedUrl::parse(target).map(|parsed| parsed.options)
 }
 
 /// A parsed URL.
@@ -54,29 +54,29 @@ struct ParsedUrl {
 }
 
 impl ParsedUrl {
-    fn of(target: &Target) -> Result<ParsedUrl, Problem> {
-        let mut reader = Reader { target, mistakes: Vec::new() };
-        let asked = reader.read();
-        if let Err(problem) = asked.options.check() {
+    fn parse(target: &Target) -> Result<ParsedUrl, Problem> {
+        let mut reader = UrlReader { target, mistakes: Vec::new() };
+        let parsed = reader.read();
+        if let Err(problem) = parsed.options.check() {
             reader.mistakes.extend(problem.to_string().lines().map(str::to_owned));
         }
-        if reader.mistakes.is_empty() { Ok(asked) } else { Err(Problem::Refused(reader.mistakes)) }
+        if reader.mistakes.is_empty() { Ok(parsed) } else { Err(Problem::Refused(reader.mistakes)) }
     }
 }
 
 /// A parser that collects all mistakes in a URL.
-struct Reader<'a> {
+struct UrlReader<'a> {
     target: &'a Target,
     mistakes: Vec<String>,
 }
 
-impl Reader<'_> {
+impl UrlReader<'_> {
     fn read(&mut self) -> ParsedUrl {
         let mut options = Options::new(self.kind()).rights(Rights::Ordinary);
         options.settings = self.settings("server.");
         options.via_settings = self.settings("via.");
-        self.unknown();
-        let tls = self.word("tls", &TlsMode::WORDS).and_then(TlsMode::from_word);
+        self.check_option_names();
+        let tls = self.keyword("tls", &TlsMode::WORDS).and_then(TlsMode::from_word);
         if matches!(tls, Some(TlsMode::Require | TlsMode::Verify)) {
             options.tls = Tls::Server;
         }
@@ -109,14 +109,14 @@ impl Reader<'_> {
         named.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
-    fn unknown(&mut self) {
+    fn check_option_names(&mut self) {
         for (name, _) in &self.target.options {
-            let is_setting = GROUPS.iter().any(|group| name.starts_with(group));
-            if is_setting || NAMES.contains(&name.as_str()) {
+            let is_setting = SETTING_PREFIXES.iter().any(|group| name.starts_with(group));
+            if is_setting || OPTION_NAMES.contains(&name.as_str()) {
                 continue;
             }
-            let list = NAMES.join(", ");
-            self.mistakes.push(match closest(name, NAMES) {
+            let list = OPTION_NAMES.join(", ");
+            self.mistakes.push(match closest(name, OPTION_NAMES) {
                 Some(near) => format!("`testbed:` has no option `{name}`; did you mean `{near}`?"),
                 None => format!(
                     "`testbed:` has no option `{name}`: there are {list}, and a setting of the \
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// Parses the value of an option as one of `words`.
-    fn word(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
+    fn keyword(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
         let value = self.target.option(name)?;
         let known = words.iter().copied().find(|word| *word == value);
         if known.is_none() {
@@ -143,8 +143,8 @@ impl Reader<'_> {
     }
 
     fn via(&mut self) -> Option<Via> {
-        let via = self.word("via", &["none", "pgbouncer", "pgpool"]);
-        let cache = self.word("cache", &["on", "off"]);
+        let via = self.keyword("via", &["none", "pgbouncer", "pgpool"]);
+        let cache = self.keyword("cache", &["on", "off"]);
         let ttl = self.target.option("ttl").map(|value| (value, parse_duration(value)));
         if cache.is_some() && via != Some("pgpool") {
             self.mistakes.push(

@@ -113,7 +113,7 @@ fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionErro
 fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
-    relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
+    relay.set_bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
     let target = through(&server, relay.address().port());
     let keys = format!("columns = v: text(800, 1000)\nwriters = {}", stage.draw(1, 1, 3));
     let workload = table("v varchar(1000)", 20_000, &keys);
@@ -123,7 +123,7 @@ fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 fn long_path(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
-    relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
+    relay.set_delay(Nanos::from_millis(stage.draw(0, 5, 20)));
     let target = through(&server, relay.address().port());
     let (writers, batch) = (stage.draw(1, 1, 4), stage.draw(2, 10, 100));
     let keys = format!("columns = v: text(10, 60)\nwriters = {writers}\nbatch = {batch}");

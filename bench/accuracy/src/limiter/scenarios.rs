@@ -326,7 +326,7 @@ fn long_path_by_kernel(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 fn long_path(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
-    relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
+    relay.set_delay(Nanos::from_millis(stage.draw(0, 5, 20)));
     let target = through(&server, relay.address().port());
     let workload = closed(stage, stage.draw(1, 4, 16), "select 1");
     stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
@@ -336,7 +336,7 @@ fn long_path(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
-    relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
+    relay.set_bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
     let target = through(&server, relay.address().port());
     let bytes = stage.draw(1, 2_000_000, 4_000_000);
     let query = format!("select repeat('x', {bytes})");

@@ -268,14 +268,14 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         all.map(|one| difference_view(ArmId::BASELINE, one)).collect()
     };
     ExperimentView {
-        ask: outline.ask.clone(),
+        question: outline.ask.clone(),
         workload: outline.workload.clone(),
         command: recorded.fact(COMMAND).unwrap_or_default().to_owned(),
         command_with_path: command_with_path(recorded),
         record: path.display().to_string(),
         label: recorded.label().map(str::to_owned),
         state: state_of(recorded.fact(STATE)),
-        may_run: recorded.fact(STATE) == Some(RUNNING),
+        may_be_running: recorded.fact(STATE) == Some(RUNNING),
         invalid_arm: recorded.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),

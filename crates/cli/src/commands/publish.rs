@@ -186,7 +186,7 @@ impl Bundle<'_> {
         let omission = match text {
             _ if !is_below => Some(InputOmission::Outside),
             None if bytes > LONGEST_KEPT_TEXT => Some(InputOmission::Large),
-            None => Some(InputOmission::Unkept),
+            None => Some(InputOmission::NotStored),
             Some(_) if !fits => Some(InputOmission::LongName),
             Some(text) => match self.write(&name, &text) {
                 Ok(()) => None,
@@ -302,7 +302,7 @@ fn content_of_experiment(copy: &Path, name: &str) -> Result<BundleContent, Compl
     let header = first.as_ref().map(Archive::header);
     let plans = [shown.plan.experiment.as_str(), recorded.fact(PLANS).unwrap_or_default()];
     let view = BundleView {
-        title: shown.ask.clone(),
+        title: shown.question.clone(),
         answer: report::experiment_markdown(&shown),
         record: name.to_owned(),
         command: shown.command.clone(),

@@ -64,7 +64,7 @@ fn repeat_experiment(args: &RepeatArgs, record: RecordFile) -> Result<Exit, Comp
     let (before, now) = (recorded.fact(PLANS).unwrap_or_default(), experiment::plans(&file));
     let repetition = match differing_work(before, &now) {
         // A different version of the program may have printed the same plan in other lines.
-        Some(lines) if !args.set.is_empty() => repetition.with_other_work(lines),
+        Some(lines) if !args.set.is_empty() => repetition.with_different_workload(lines),
         Some(_) | None => repetition,
     };
     // In real time, the machine and the server give other figures for the same seed.

@@ -62,7 +62,7 @@ impl Watcher {
         let names = state.jobs.iter().zip(series.jobs());
         LiveRunView {
             title: snapshot.title,
-            doing,
+            phase: doing,
             progress,
             notes: snapshot.busiest.into_iter().chain(snapshot.awaited).chain(earlier).collect(),
             columns: COLUMNS.to_vec(),

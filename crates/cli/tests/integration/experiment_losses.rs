@@ -107,18 +107,18 @@ impl Comparison {
     /// bytes that the far arm received in its last run.
     fn bytes_of_a_run(&self, run: &mut Running, rounds: usize) -> Option<u64> {
         loop {
-            let before = self.relay.passed(Direction::ToClient);
+            let before = self.relay.bytes_passed(Direction::ToClient);
             self.release();
             self.hold(run)?;
             if self.complete_rounds() == rounds {
-                return Some(self.relay.passed(Direction::ToClient) - before);
+                return Some(self.relay.bytes_passed(Direction::ToClient) - before);
             }
         }
     }
 
     /// Lets a run of the far arm begin, and cuts its server off after this many bytes.
     fn lose_after(&self, run: &mut Running, bytes: u64) {
-        let passed = || self.relay.passed(Direction::ToClient);
+        let passed = || self.relay.bytes_passed(Direction::ToClient);
         let until = passed() + bytes;
         self.release();
         let is_over = |run: &mut Running| self.place.at("held").exists() || !run.is_running();
@@ -128,7 +128,7 @@ impl Comparison {
 
     /// Cuts off the server of the far arm.
     fn lose(&self) {
-        self.relay.refuse();
+        self.relay.refuse_connections();
         self.relay.cut();
     }
 
@@ -201,7 +201,7 @@ fn lose_from_round_7_on() -> Option<()> {
     assert_eq!(comparison.complete_rounds(), 6);
     assert_eq!(content_of_runs(&record, last), kept);
     // The far server is reachable again, and lost again within a run of the last round.
-    comparison.relay.accept();
+    comparison.relay.accept_connections();
     let mut run = comparison.start(RESUME);
     comparison.hold_after(&mut run, 6)?;
     let of_a_run = comparison.bytes_of_a_run(&mut run, 7)?;
@@ -215,7 +215,7 @@ fn lose_from_round_7_on() -> Option<()> {
     let cut = "select count(*) from run where arm = 'far' and round = 7 and state = 'abandoned'";
     assert_eq!(number(&record, cut), 1);
     // The far server stays reachable from now on.
-    comparison.relay.accept();
+    comparison.relay.accept_connections();
     let run = comparison.start(RESUME);
     let ran = comparison.wait_for_end(run);
     let document = assert_ended(&comparison.place, &ran, ROUNDS);

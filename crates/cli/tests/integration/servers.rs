@@ -424,7 +424,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
         let trusted = with(&files.authority);
         assert!([0, 3].contains(&trusted.code), "{kind:?}: {}", trusted.stderr);
         assert!(trusted.stdout.contains("tls verify"), "{kind:?}: {}", trusted.stdout);
-        let refused = with(&files.stranger).expect(4);
+        let refused = with(&files.unrelated_authority).expect(4);
         for words in ["127.0.0.1", "is not trusted", "tls-ca=FILE"] {
             assert!(refused.stderr.contains(words), "{kind:?}: {}", refused.stderr);
         }

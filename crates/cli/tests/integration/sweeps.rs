@@ -328,13 +328,13 @@ impl SecondHost {
     /// Cuts the host off for a while in the next run on two hosts.
     fn is_lost_in_a_run(&self, run: &mut Running) {
         run.wait_for_line(", nodes = 2");
-        let before = self.relay.passed(Direction::ToServer);
+        let before = self.relay.bytes_passed(Direction::ToServer);
         // The connections to the host are open, and requests pass.
-        wait_until("requests", || self.relay.passed(Direction::ToServer) > before + 4_000);
-        self.relay.refuse();
+        wait_until("requests", || self.relay.bytes_passed(Direction::ToServer) > before + 4_000);
+        self.relay.refuse_connections();
         self.relay.cut();
         run.read_stderr_for(Nanos::from_millis(200));
-        self.relay.accept();
+        self.relay.accept_connections();
     }
 }
 

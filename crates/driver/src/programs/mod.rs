@@ -156,7 +156,7 @@ impl Programs {
             move || {
                 let _guard = guard;
                 // The program inherits the processors.
-                processors.adopt();
+                processors.bind_this_thread();
                 let programs = worker::Surroundings { folder, environment, watch };
                 worker::live(&programs, &line, &mailbox);
             }

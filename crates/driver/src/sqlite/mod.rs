@@ -203,7 +203,7 @@ impl Sqlite {
             let counted = ConnectionCounts::new(&self.shared.counters);
             let processors = self.shared.processors.without(Processors::of_this_thread());
             move || {
-                processors.adopt();
+                processors.bind_this_thread();
                 thread::live(&path, &options, &mailbox, counted)
             }
         };

@@ -106,8 +106,8 @@ fn the_settings_say_how_traffic_is_encrypted() {
 fn certificate_of_an_untrusted_authority_is_refused() {
     for kind in KINDS {
         let server = shared_with_tls(kind);
-        let stranger = &server.certificates().expect("certificates").stranger;
-        let error = refusal(&with(&server.url(), &[("tls-ca", stranger)]));
+        let unrelated = &server.certificates().expect("certificates").unrelated_authority;
+        let error = refusal(&with(&server.url(), &[("tls-ca", unrelated)]));
         let address = format!("127.0.0.1:{}", server.port());
         let words = [&address, "is not trusted", "UnknownIssuer", "`tls-ca=FILE`", "`tls=require`"];
         check(&error, Class::Statement, "tls", &words);

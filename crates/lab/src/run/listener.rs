@@ -89,7 +89,7 @@ impl RecordingListener {
             return;
         }
         let begin = || {
-            self.aside.adopt();
+            self.aside.bind_this_thread();
             let mut watched = self.watched.lock().expect("nothing panics here");
             watched.machines =
                 Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));

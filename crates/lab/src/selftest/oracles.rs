@@ -8,7 +8,7 @@
 //! changes.
 
 use engine::Rules;
-use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};
+use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss_probability};
 use workload::Plan;
 
 use super::depth::Depth;
@@ -168,7 +168,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
         server: "sim:mm1?service=1ms&capacity=10",
         // Every request is a sample for a fraction; for a rare quantile, only one in a thousand is.
         span: Span { warmup_s: 2.0, window_s: 60.0 },
-        exact: || vec![(Quantity::Loss, loss(10, 0.9))],
+        exact: || vec![(Quantity::Loss, loss_probability(10, 0.9))],
         ..ONE_SERVER
     },
     Oracle {
@@ -176,7 +176,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
         workload: "[read]\nquery = select 1\nrate = 1200\n",
         server: "sim:mm1?service=1ms&capacity=50",
         span: Span { warmup_s: 2.0, window_s: 60.0 },
-        exact: || vec![(Quantity::Loss, loss(50, 1.2))],
+        exact: || vec![(Quantity::Loss, loss_probability(50, 1.2))],
         ..ONE_SERVER
     },
     TIMEOUTS,

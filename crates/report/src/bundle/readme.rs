@@ -50,7 +50,7 @@ pub enum InputOmission {
     /// The file is larger than the limit for files stored in a record.
     Large,
     /// The file contains a password, or is not UTF-8 text.
-    Unkept,
+    NotStored,
     /// The file lies outside of the folder of the workload, or its name is not valid on every
     /// system.
     Outside,
@@ -65,7 +65,7 @@ impl InputOmission {
     pub(super) fn reason(self) -> &'static str {
         match self {
             InputOmission::Large => "it is larger than 1 MB",
-            InputOmission::Unkept => "it contains a password, or is not UTF-8 text",
+            InputOmission::NotStored => "it contains a password, or is not UTF-8 text",
             InputOmission::Outside => "it lies outside of the folder of the workload file",
             InputOmission::LongName => "its name is too long for an archive",
             InputOmission::TakenName => "another file has its name, or that of its folder",
@@ -82,10 +82,10 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
         None => view.version.clone(),
     });
     let (title, record) = (escaped(title), cell(record));
-    let report = block(&format!("assay report {}", shell_word(&view.record)));
-    let repeat = repeat(view);
+    let report = code_block(&format!("assay report {}", shell_word(&view.record)));
+    let repeat = repetition_paragraph(view);
     let command = printable(command);
-    let (inputs, versions) = (inputs(view), versions_table(runs));
+    let (inputs, versions) = (input_rows(view), versions_table(runs));
     format!(
         "# {title}\n\n{answer}\n## Files\n\n| file | content |\n| --- | --- |\n\
          | `page.html` | the answer with figures, complete in itself |\n\
@@ -107,12 +107,12 @@ pub fn bundle_readme(view: &BundleView, runs: &[BundledRun]) -> String {
 }
 
 /// Returns the paragraph on how to repeat the record. It follows the command line of the record.
-fn repeat(view: &BundleView) -> String {
+fn repetition_paragraph(view: &BundleView) -> String {
     if let Some(command) = &view.repeat {
         return format!(
-            "This repeats it from the files that the record keeps, and compares both \
+            "This command repeats it from the files stored in the record, and compares both \
              answers:\n\n{}",
-            block(command)
+            code_block(command)
         );
     }
     let has_files = view.inputs.iter().any(|input| input.omission.is_none());
@@ -141,12 +141,12 @@ pub(super) fn cell(text: &str) -> String {
 }
 
 /// Returns a command as a block of code.
-fn block(command: &str) -> String {
+fn code_block(command: &str) -> String {
     format!("    {}\n", printable(command))
 }
 
 /// Returns the rows of the files that were read.
-fn inputs(view: &BundleView) -> String {
+fn input_rows(view: &BundleView) -> String {
     let row = |input: &BundledInput| match input.omission {
         None => {
             let path = cell(&format!("files/{}", input.path));
@@ -185,12 +185,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn texts_of_a_record_are_not_markup_of_the_first_file() {
+    fn texts_of_a_record_are_escaped_in_the_readme() {
         let mut view = view();
         view.inputs.push(BundledInput {
             path: "b|`c`.csv".to_owned(),
             sha256: "ab".to_owned(),
-            omission: Some(InputOmission::Unkept),
+            omission: Some(InputOmission::NotStored),
         });
         let facts = vec![("server".to_owned(), "<b>|x".to_owned())];
         let run = BundledRun { run: None, arm: String::new(), facts };
@@ -206,13 +206,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn record_that_cannot_be_repeated_is_run_again_where_its_files_are() {
+    fn unrepeatable_record_names_its_command_and_the_folder_of_its_files() {
         let mut view = BundleView { repeat: None, ..view() };
         let text = bundle_readme(&view, &[]);
         assert!(!text.contains("\n    assay repeat"), "{text}");
         let words = "<script>\n\nRun that command again, in the folder `files`. `assay repeat` ";
         assert!(text.contains(words), "{text}");
-        view.inputs[0].omission = Some(InputOmission::Unkept);
+        view.inputs[0].omission = Some(InputOmission::NotStored);
         let text = bundle_readme(&view, &[]);
         assert!(text.contains("\n\nRun that command again. `assay repeat` takes"), "{text}");
     }

@@ -10,7 +10,7 @@ use super::settings::BundledRun;
 use crate::markdown::escaped;
 
 /// Facts that no record contains, and therefore no bundle.
-const NEVER: &str = "\
+const NEVER_RECORDED: &str = "\
 * The passwords of targets and the secret parameters. They are also removed from texts of servers \
 and programs. A password in a row of a table is data, and is not removed.
 * The location of a server within its machine: its ports, sockets, folders and files, other than \
@@ -35,7 +35,7 @@ pub fn bundle_undisclosed(view: &BundleView, runs: &[BundledRun]) -> String {
             format!("| left out | reason |\n| --- | --- |\n{rows}")
         }
     };
-    format!("# Not disclosed\n\n## In this bundle\n\n{list}\n## In any record\n\n{NEVER}")
+    format!("# Not disclosed\n\n## In this bundle\n\n{list}\n## In any record\n\n{NEVER_RECORDED}")
 }
 
 /// Returns the facts that are left out, and the reasons, both as Markdown.

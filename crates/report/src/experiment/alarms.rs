@@ -9,7 +9,7 @@ use crate::number::{count, percent};
 #[derive(Clone, Debug, PartialEq)]
 pub enum FalseAlarms {
     /// False alarms of this experiment, which compares an arm with itself.
-    Own {
+    OfExperiment {
         /// The metric.
         metric: String,
         /// Numbers of comparisons between blocks of rounds, and of false alarms.
@@ -34,7 +34,8 @@ impl FalseAlarms {
     /// Returns the numbers of comparisons and false alarms.
     pub fn counted(&self) -> FalsePositives {
         match self {
-            FalseAlarms::Own { counted, .. } | FalseAlarms::OfMachine { counted, .. } => *counted,
+            FalseAlarms::OfExperiment { counted, .. }
+            | FalseAlarms::OfMachine { counted, .. } => *counted,
         }
     }
 
@@ -49,7 +50,7 @@ impl FalseAlarms {
             false => "",
         };
         match self {
-            FalseAlarms::Own { metric, spread, .. } => {
+            FalseAlarms::OfExperiment { metric, spread, .. } => {
                 let spread = percent(*spread);
                 format!(
                     "{found} of {metric} between equal arms found a difference; pairs scatter by \

@@ -8,13 +8,13 @@ use crate::page::Table;
 use crate::text::{Grid, Style, wrap};
 
 /// Width of a label and the gap after it.
-const LABEL: usize = 11;
+const LABEL_WIDTH: usize = 11;
 
 /// Blanks before a table.
 const TABLE_INDENT: usize = 2;
 
 /// Minimum width of the last column of a table, whose texts are wrapped.
-const LEAST_ROOM: usize = 8;
+const LEAST_COLUMN_WIDTH: usize = 8;
 
 /// A writer of the text of an answer. It wraps sentences at the width of the page. Text to be
 /// copied is written through [`fmt::Write`], which does not wrap.
@@ -35,20 +35,20 @@ impl AnswerText {
 
     /// Writes a sentence after `indent` blanks; its continuation lines are indented by two more.
     pub(super) fn sentence(&mut self, indent: usize, sentence: &str) {
-        self.broken(&" ".repeat(indent), indent + 2, sentence);
+        self.write_wrapped(&" ".repeat(indent), indent + 2, sentence);
     }
 
     /// Writes a text with a label, which may be empty.
     pub(super) fn entry(&mut self, label: &str, text: &str) {
-        self.broken(&format!("{label:<9}  "), LABEL, text);
+        self.write_wrapped(&format!("{label:<9}  "), LABEL_WIDTH, text);
     }
 
     /// Writes a row of a table: `cells`, which are already aligned, and the text of the last
     /// column, which is wrapped.
     pub(super) fn row(&mut self, cells: &str, last: &str) {
         let hanging = cells.chars().count();
-        let room = self.width.saturating_sub(hanging).max(LEAST_ROOM);
-        self.hang(cells, hanging, &wrap(&printable(last), room, room));
+        let room = self.width.saturating_sub(hanging).max(LEAST_COLUMN_WIDTH);
+        self.write_hanging(cells, hanging, &wrap(&printable(last), room, room));
     }
 
     /// Writes an indented table in the form that fits the width, and returns that form.
@@ -71,14 +71,14 @@ impl AnswerText {
         }
     }
 
-    fn broken(&mut self, first: &str, hanging: usize, text: &str) {
+    fn write_wrapped(&mut self, first: &str, hanging: usize, text: &str) {
         let room = |used: usize| self.width.saturating_sub(used);
         let lines = wrap(&printable(text), room(first.chars().count()), room(hanging));
-        self.hang(first, hanging, &lines);
+        self.write_hanging(first, hanging, &lines);
     }
 
     /// Writes lines, the first one after the text `first`, the others indented by `hanging` blanks.
-    fn hang(&mut self, first: &str, hanging: usize, lines: &[String]) {
+    fn write_hanging(&mut self, first: &str, hanging: usize, lines: &[String]) {
         for (number, line) in lines.iter().enumerate() {
             match number {
                 0 => self.text.push_str(first),

@@ -7,7 +7,7 @@ use analyze::{CheckKind, Status};
 use super::arm_facts::ArmFacts;
 use super::view::{ExperimentView, RunView};
 use crate::number::{NONE, count};
-use crate::page::{FactGroup, grouped, is_default};
+use crate::page::{FactGroup, group_facts, is_default};
 
 /// Maximum number of values of a fact that are named.
 const MOST_VALUES: usize = 3;
@@ -41,18 +41,18 @@ impl Appendix {
     }
 }
 
-fn counted(view: &ExperimentView) -> impl Iterator<Item = &RunView> {
+fn counting_runs(view: &ExperimentView) -> impl Iterator<Item = &RunView> {
     view.runs.iter().filter(|run| run.state == "counts")
 }
 
 fn checks(view: &ExperimentView) -> Vec<Vec<String>> {
     let row = |kind: CheckKind| {
         let objects = |run: &RunView| run.objections.iter().any(|(known, _)| *known == kind);
-        if !counted(view).any(objects) {
+        if !counting_runs(view).any(objects) {
             return None;
         }
         let of_arm = |arm: ArmId| {
-            let runs: Vec<&RunView> = counted(view).filter(|run| run.arm == arm).collect();
+            let runs: Vec<&RunView> = counting_runs(view).filter(|run| run.arm == arm).collect();
             let with = |status: Status| {
                 runs.iter().filter(|run| run.objections.contains(&(kind, status))).count()
             };
@@ -74,7 +74,7 @@ fn checks(view: &ExperimentView) -> Vec<Vec<String>> {
 }
 
 fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
-    let runs = counted(view).count() as u64;
+    let runs = counting_runs(view).count() as u64;
     match (runs, objecting.len()) {
         (0, _) => "No run counts yet.".to_owned(),
         (_, 0) => format!("No check objected in {}.", count(runs, "run")),
@@ -86,7 +86,7 @@ fn other_checks(view: &ExperimentView, objecting: &[Vec<String>]) -> String {
 fn facts(facts: &ArmFacts) -> (Vec<FactTables>, Vec<FactTables>) {
     let (mut environment, mut servers) = (Vec::new(), Vec::new());
     let values = facts.values().into_iter().filter(|(name, _)| !is_default(name));
-    for FactGroup { heading, is_server, facts } in grouped(values.collect()) {
+    for FactGroup { heading, is_server, facts } in group_facts(values.collect()) {
         let mut tables = FactTables { heading, differing: Vec::new(), same: Vec::new() };
         for (name, arms) in facts {
             let cells = arms.iter().map(|values| in_words(values));

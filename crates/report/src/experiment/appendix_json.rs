@@ -35,7 +35,7 @@ pub(super) fn limiter(limiter: &ArmLimiter) -> Value {
         "component": limiter.component.name(),
         "because": limiter.because,
         "runs": limiter.runs,
-        "of": limiter.of,
+        "of": limiter.counted_runs,
     })
 }
 
@@ -63,7 +63,7 @@ mod tests {
         };
         let because = "they used 99 % of the processors".to_owned();
         let component = Component::DatabaseCpu;
-        view.arms[1].limiter = Some(ArmLimiter { component, because, runs: 5, of: 6 });
+        view.arms[1].limiter = Some(ArmLimiter { component, because, runs: 5, counted_runs: 6 });
         let document = experiment_json(&view);
         let [first, second] = [0, 1].map(|arm| view.arms[arm].name.as_str());
         let facts = json!([{"name": "fsync", "arms": [

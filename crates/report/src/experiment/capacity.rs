@@ -52,7 +52,7 @@ impl CapacityView {
     /// irregular.
     pub(super) fn verdict(&self) -> Status {
         let Some(found) = &self.found else { return Status::Invalid };
-        if found.sustained.is_none() && !self.misses() {
+        if found.sustained.is_none() && !self.misses_conditions() {
             return Status::Invalid;
         }
         // An overload that the conditions allow is not a reason to doubt.
@@ -69,7 +69,7 @@ impl CapacityView {
 
     /// Returns true if no value meets the conditions, or the confirmed value did not hold in the
     /// final trial.
-    pub(super) fn misses(&self) -> bool {
+    pub(super) fn misses_conditions(&self) -> bool {
         let is_missed = |why: &Irregular| {
             matches!(
                 why,
@@ -98,18 +98,18 @@ impl CapacityView {
     /// Returns the numbers of the valid runs at the smallest value above the sustained one that
     /// fails.
     pub(super) fn failing_runs(&self) -> Vec<u32> {
-        let counts = |it: &&TrialView| self.is_at_failing(it) && it.trial.invalid.is_empty();
+        let counts = |it: &&TrialView| self.is_at_failing_value(it) && it.trial.invalid.is_empty();
         self.trials.iter().filter(counts).map(|it| it.run).collect()
     }
 
     /// Returns true for a trial at the smallest failing value above the sustained one.
-    fn is_at_failing(&self, it: &TrialView) -> bool {
+    fn is_at_failing_value(&self, it: &TrialView) -> bool {
         self.found.as_ref().is_some_and(|found| found.fails == Some(it.trial.value))
     }
 
     /// Returns the highest value that passes although a lower one fails. If there is one, no
     /// interval describes the boundary.
-    pub(super) fn passes_beyond(&self) -> Option<f64> {
+    pub(super) fn highest_passing_beyond(&self) -> Option<f64> {
         self.found.as_ref()?.irregular.iter().find_map(Irregular::passes_beyond)
     }
 
@@ -144,7 +144,7 @@ impl CapacityView {
             let holds = condition.slo.is_met_by(value);
             let measure = Measure::Value { value, standard_error: None };
             let outcome = if holds { "pass" } else { "not met" };
-            Some(format!("{}: {outcome}", met(condition, measure)))
+            Some(format!("{}: {outcome}", measure_in_words(condition, measure)))
         };
         let conditions = self.order.conditions.iter().enumerate();
         let all: Vec<String> =
@@ -158,17 +158,18 @@ impl CapacityView {
     /// the failed one next to the answer, then one of each value, then more of the same values. If
     /// there is neither a confirmed value nor an estimate, the value that fails counts as the
     /// answer. If no value fails either, the last trials are returned.
-    pub(super) fn nearest(&self, most: usize) -> Vec<&TrialView> {
+    pub(super) fn nearest_trials(&self, most: usize) -> Vec<&TrialView> {
         let found = self.found.as_ref();
         let answer = found.and_then(|it| it.sustained.or(it.estimate).or(it.fails));
         let Some(answer) = answer else {
             return self.trials[self.trials.len().saturating_sub(most)..].iter().collect();
         };
-        let fails_alone =
-            |it: &TrialView| self.is_at_failing(it) && matches!(it.outcome, TrialOutcome::Fail(_));
+        let fails_alone = |it: &TrialView| {
+            self.is_at_failing_value(it) && matches!(it.outcome, TrialOutcome::Fail(_))
+        };
         let neighbour = self.trials.iter().position(fails_alone);
         let neighbour =
-            neighbour.or_else(|| self.trials.iter().position(|it| self.is_at_failing(it)));
+            neighbour.or_else(|| self.trials.iter().position(|it| self.is_at_failing_value(it)));
         let rank = |place: usize| {
             let value = self.trials[place].trial.value;
             let earlier = self.trials[..place].iter().filter(|it| it.trial.value == value);
@@ -222,7 +223,7 @@ impl CapacityView {
     }
 
     /// Returns the length of the final trial; empty if none was asked for.
-    pub(super) fn hold(&self) -> String {
+    pub(super) fn hold_length(&self) -> String {
         self.order.hold.map_or_else(String::new, |hold| hold.to_string())
     }
 
@@ -234,12 +235,12 @@ impl CapacityView {
     }
 
     /// Returns the failure of the final trial in words, with its reason and the run to look at.
-    fn hold_failed(&self, value: f64, record: &str) -> String {
+    fn failed_hold_text(&self, value: f64, record: &str) -> String {
         let reason = self.final_trial().map_or_else(String::new, |it| {
             let report = report_of_run(record, it.run);
             format!(": {}. Look at that run with {report}", it.measured(&self.order))
         });
-        format!("Irregular: {} did not hold for {}{reason}", self.value(value), self.hold())
+        format!("Irregular: {} did not hold for {}{reason}", self.value(value), self.hold_length())
     }
 
     /// Returns true if a final trial was asked for and made, and the generator did not fail in it.
@@ -249,7 +250,7 @@ impl CapacityView {
     }
 
     /// Returns in words that every final trial was invalid, with the run to look at.
-    fn not_held(&self, value: f64, record: &str) -> String {
+    fn invalid_hold_text(&self, value: f64, record: &str) -> String {
         let last = self.invalid_holds().last();
         let look = last.map_or_else(String::new, |it| {
             let report = report_of_run(record, it.run);
@@ -259,13 +260,13 @@ impl CapacityView {
             "Irregular: {} was confirmed by shorter trials, but not held for {}: {} by checks of \
              the load generator{look}",
             self.value(value),
-            self.hold(),
-            self.failed_holds()
+            self.hold_length(),
+            self.invalid_holds_in_words()
         )
     }
 
     /// Returns the number of the invalid final trials and their checks in words.
-    fn failed_holds(&self) -> String {
+    fn invalid_holds_in_words(&self) -> String {
         let of_trial = |it: &TrialView| it.trial.invalid.clone();
         let checks: BTreeSet<String> = self.invalid_holds().flat_map(of_trial).collect();
         let checks = Vec::from_iter(checks).join(", ");
@@ -296,7 +297,7 @@ impl CapacityView {
     }
 
     /// Returns an irregularity in words, with the next thing to do.
-    pub(super) fn irregular(&self, why: &Irregular, record: &str) -> String {
+    pub(super) fn irregularity_text(&self, why: &Irregular, record: &str) -> String {
         let value = |it: &f64| self.value(*it);
         match why {
             Irregular::GeneratorLimited { value: at } => format!(
@@ -304,7 +305,7 @@ impl CapacityView {
                  more --threads or a faster machine, and look at `assay doctor`",
                 value(at)
             ),
-            Irregular::NeverFails { highest } => self.never_fails(*highest),
+            Irregular::NeverFails { highest } => self.never_fails_text(*highest),
             Irregular::AlwaysFails { lowest } => format!(
                 "Irregular: every value down to {} fails. {}",
                 value(lowest),
@@ -331,32 +332,32 @@ impl CapacityView {
             Irregular::BudgetSpent { phase } => format!(
                 "Irregular: the budget ended {}{}",
                 during(phase),
-                self.unless_explained("Write a larger `budget`")
+                self.remedy_unless_explained("Write a larger `budget`")
             ),
             Irregular::LimitedBy(limit) => limited_by(*limit),
             Irregular::FitsDisagree { regression, isotonic } => format!(
                 "Irregular: two fits disagree, {} and {}{}",
                 value(regression),
                 value(isotonic),
-                self.unless_explained("Use a longer `trial` or a larger `budget`")
+                self.remedy_unless_explained("Use a longer `trial` or a larger `budget`")
             ),
             Irregular::Drifts { change } => drift(*change),
             Irregular::NotConfirmed { lowest } => format!(
                 "Irregular: no value down to {} was confirmed with fresh seeds{}",
                 value(lowest),
-                self.unless_explained(&self.remedy_of_confirmation())
+                self.remedy_unless_explained(&self.remedy_of_confirmation())
             ),
-            Irregular::HoldFailed { value } => self.hold_failed(*value, record),
-            Irregular::NotHeld { value } => self.not_held(*value, record),
+            Irregular::HoldFailed { value } => self.failed_hold_text(*value, record),
+            Irregular::NotHeld { value } => self.invalid_hold_text(*value, record),
             Irregular::Unmet { condition } => {
                 format!("Irregular: {} does not hold at the result", self.condition(*condition))
             }
             Irregular::Curved => format!(
                 "Irregular: no line and no curve describes the trials{}",
-                self.unless_explained("Look at them, and use a longer `trial`")
+                self.remedy_unless_explained("Look at them, and use a longer `trial`")
             ),
             Irregular::Independent { condition, value, share } => {
-                self.independent((*condition, *value, *share), record)
+                self.load_independent_text((*condition, *value, *share), record)
             }
         }
     }
@@ -371,7 +372,7 @@ impl CapacityView {
 
     /// Returns in words that every value passes, with the next thing to do. A larger load does not
     /// help if requests of this load already wait for connections.
-    fn never_fails(&self, highest: f64) -> String {
+    fn never_fails_text(&self, highest: f64) -> String {
         let rest = match (self.limiter() == Some(Component::Connections), self.is_rate()) {
             (true, _) => {
                 ", but a part of this load waits for connections. Raise the limit of connections \
@@ -386,7 +387,7 @@ impl CapacityView {
     /// Returns the next thing to do if every value fails. Allowing failed requests does not help if
     /// some trials fail by a condition.
     fn remedy_of_always_failing(&self, record: &str) -> String {
-        let of_failures = || remedy_of_failures(&self.failed_at_last());
+        let of_failures = || remedy_of_failures(&self.jobs_failing_at_boundary());
         let remedy = self.always_has_errors().then(of_failures).flatten();
         remedy.unwrap_or_else(|| self.remedy_of_low_load(record))
     }
@@ -440,7 +441,7 @@ impl CapacityView {
 
     /// Returns the names of the jobs whose failed requests made the smallest value above the
     /// sustained one fail.
-    fn failed_at_last(&self) -> BTreeSet<&str> {
+    fn jobs_failing_at_boundary(&self) -> BTreeSet<&str> {
         let fails = self.found.as_ref().and_then(|found| found.fails);
         self.failed_jobs(|trial| Some(trial.value) == fails)
     }
@@ -450,7 +451,7 @@ impl CapacityView {
     fn lacks_connections(&self) -> bool {
         self.trials.iter().any(|it| {
             let lacks = matches!(it.outcome, TrialOutcome::Fail(FailReason::Connections { .. }));
-            lacks && self.is_at_failing(it)
+            lacks && self.is_at_failing_value(it)
         })
     }
 
@@ -460,14 +461,14 @@ impl CapacityView {
             true => format!("between {} and {}", self.value(low), self.value(high)),
             false => format!("below {}", self.value(high)),
         };
-        let remedy = self.unless_explained("Write a larger `budget`, or a longer `trial`");
+        let remedy = self.remedy_unless_explained("Write a larger `budget`, or a longer `trial`");
         format!("Irregular: the boundary is not located: it lies {range}{remedy}")
     }
 
     /// Returns `remedy` as a further sentence. Returns an empty text if the load is not the reason
     /// for slow requests, or if an overload sustains itself: more or longer trials do not help
     /// then, and another sentence names the remedy.
-    fn unless_explained(&self, remedy: &str) -> String {
+    fn remedy_unless_explained(&self, remedy: &str) -> String {
         let is_explanation = |why: &Irregular| {
             matches!(why, Irregular::Independent { .. } | Irregular::Metastable(_))
         };
@@ -480,7 +481,11 @@ impl CapacityView {
 
     /// Returns in words that even at low loads, up to `value`, a fraction `share` of the requests
     /// exceeds the bound of the condition at `position`, with the run to look at.
-    fn independent(&self, (position, value, share): (usize, f64, f64), record: &str) -> String {
+    fn load_independent_text(
+        &self,
+        (position, value, share): (usize, f64, f64),
+        record: &str,
+    ) -> String {
         let condition = self.order.conditions.get(position);
         let are = condition.map_or_else(String::new, counted_requests);
         let allowed = condition.and_then(Condition::allowed_share).unwrap_or(0.0);
@@ -506,7 +511,7 @@ impl CapacityView {
     }
 
     /// Returns the line that describes the search.
-    pub(super) fn asked(&self) -> String {
+    pub(super) fn goal(&self) -> String {
         let slos: Vec<String> = self.order.conditions.iter().map(ToString::to_string).collect();
         let CapacityOrder { vary, trial, budget, .. } = &self.order;
         let hold = self.order.hold.map(|hold| format!(", hold {hold}")).unwrap_or_default();
@@ -521,7 +526,9 @@ impl CapacityView {
         let value = |it: Option<f64>| it.map_or_else(none, |it| self.value(it));
         let binding = match found.binding {
             Some(binding) => self.condition(binding),
-            None if !self.failed_at_last().is_empty() => "none: requests failed".to_owned(),
+            None if !self.jobs_failing_at_boundary().is_empty() => {
+                "none: requests failed".to_owned()
+            }
             None if self.lacks_connections() => "none: clients had no connection".to_owned(),
             None if found.fails.is_some() => "none: the load itself was not carried".to_owned(),
             None => none(),
@@ -533,7 +540,7 @@ impl CapacityView {
             ("sustained", if is_limited { format!("at least {sustained}") } else { sustained }),
             ("confirmed", self.confirmation().unwrap_or_else(none)),
         ];
-        if let Some(held) = self.held(found) {
+        if let Some(held) = self.hold_result(found) {
             numbers.push(("held", held));
         }
         numbers.extend([
@@ -547,12 +554,12 @@ impl CapacityView {
     }
 
     /// Returns the result of the final trial of a confirmed value in words; `None` without one.
-    fn held(&self, found: &Capacity) -> Option<String> {
+    fn hold_result(&self, found: &Capacity) -> Option<String> {
         found.sustained?;
         let hold = self.order.hold?;
         match self.final_trial() {
             Some(held) => Some(format!("for {hold}: {}", held.measures_text(&self.order))),
-            None => Some(format!("not for {hold}: {}", self.failed_holds())),
+            None => Some(format!("not for {hold}: {}", self.invalid_holds_in_words())),
         }
     }
 
@@ -570,14 +577,14 @@ impl CapacityView {
 
     /// Returns the interval of the estimate, if it describes the boundary.
     pub(super) fn interval(&self) -> Option<Interval> {
-        self.found.as_ref()?.interval.filter(|_| self.passes_beyond().is_none())
+        self.found.as_ref()?.interval.filter(|_| self.highest_passing_beyond().is_none())
     }
 
     /// Returns the estimate with its interval.
     pub(super) fn estimate(&self) -> String {
         let found = self.found.as_ref();
         if let (Some(passes), Some(estimate)) =
-            (self.passes_beyond(), found.and_then(|it| it.estimate))
+            (self.highest_passing_beyond(), found.and_then(|it| it.estimate))
         {
             return format!(
                 "about {}, without an interval: irregular up to {}",
@@ -635,8 +642,8 @@ impl TrialView {
     /// Returns the measures of all conditions.
     fn measures_text(&self, order: &CapacityOrder) -> String {
         let all = order.conditions.iter().zip(&self.trial.measures);
-        let texts: Vec<String> = all.map(|(one, measure)| met(one, *measure)).collect();
-        texts.join("; ")
+        let texts = all.map(|(one, measure)| measure_in_words(one, *measure));
+        texts.collect::<Vec<String>>().join("; ")
     }
 
     /// Returns the reason without the words that repeat the outcome.
@@ -652,7 +659,8 @@ impl TrialView {
     fn measure_text(&self, order: &CapacityOrder, position: usize) -> String {
         let condition = order.conditions.get(position);
         let measure = self.trial.measures.get(position);
-        condition.zip(measure).map_or_else(String::new, |(one, measure)| met(one, *measure))
+        let in_words = |(one, measure): (_, &Measure)| measure_in_words(one, *measure);
+        condition.zip(measure).map_or_else(String::new, in_words)
     }
 }
 
@@ -692,7 +700,7 @@ fn bound_text(condition: &Condition) -> &str {
 }
 
 /// Returns the measure of a condition: `0.42 % at or beyond 30ms (1 % allowed)`.
-fn met(condition: &Condition, measure: Measure) -> String {
+fn measure_in_words(condition: &Condition, measure: Measure) -> String {
     match (measure, condition.allowed_share()) {
         (Measure::Count(counted), Some(allowed)) => {
             let share = number::percent(counted.share());
@@ -891,7 +899,7 @@ pub(super) mod tests {
         let view = CapacityView { trials: Vec::new(), found: None, ..search() };
         let mut seen: Vec<String> = Vec::new();
         for why in all() {
-            let words = view.irregular(&why, RECORD);
+            let words = view.irregularity_text(&why, RECORD);
             assert!(words.starts_with("Irregular: "), "{words}");
             assert!(!words.contains(NONE), "{words}");
             assert!(guide.contains(&format!("\n| {}", why.name())), "{}", why.name());
@@ -920,7 +928,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn condition_that_the_result_misses_is_not_said_to_hold() {
+    fn missed_condition_is_left_out_of_the_answer() {
         let mut view = search();
         let (metric, side) = (Metric::Throughput, Side::Above);
         let slo = Slo { text: "throughput(read) > 900".to_owned(), metric, side, bound: 900.0 };
@@ -939,17 +947,17 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn value_that_failed_requests_keep_from_confirmation_has_a_remedy() {
+    fn value_unconfirmed_because_of_failed_requests_has_a_remedy() {
         let mut view = search();
         let why = Irregular::NotConfirmed { lowest: 740.0 };
-        let text = view.irregular(&why, RECORD);
+        let text = view.irregularity_text(&why, RECORD);
         assert!(text.contains("larger `budget`"), "{text}");
         let mut failed = trial(740.0, Phase::Confirm(1), 0);
         failed.outcome = TrialOutcome::Fail(FailReason::Errors { errors: 2 });
         let mut add = |jobs: &[&str]| {
             failed.trial.failed_jobs = jobs.iter().map(|job| (*job).to_owned()).collect();
             view.trials.push(failed.clone());
-            view.irregular(&why, RECORD)
+            view.irregularity_text(&why, RECORD)
         };
         // The varied job is [read].
         let words = "Requests failed: if that may be, write `slo = failed(batch) < 0.1%";
@@ -960,7 +968,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn stalls_at_every_load_do_not_ask_for_a_larger_budget() {
+    fn stalls_at_every_load_suggest_no_larger_budget() {
         let mut view = search();
         view.trials[0] = TrialView { run: 7, ..trial(100.0, Phase::Bracket, 90) };
         let found = view.found.as_mut().unwrap();
@@ -981,15 +989,15 @@ pub(super) mod tests {
 
     /// An example is a pool that shares four sessions among 1,000 clients.
     #[test]
-    fn load_that_waits_for_connections_does_not_ask_for_more() {
+    fn search_limited_by_connections_suggests_no_larger_load() {
         let mut view = search();
         let why = Irregular::NeverFails { highest: 740.0 };
-        let text = view.irregular(&why, RECORD);
+        let text = view.irregularity_text(&why, RECORD);
         assert!(text.ends_with("larger `highest`"), "{text}");
         view.trials.iter_mut().for_each(|it| it.limiter = Component::Connections);
         let words = "Irregular: every value up to 740/s passes, but a part of this load waits for \
                      connections. Raise the limit of connections of the server or the pool";
-        assert_eq!(view.irregular(&why, RECORD), words);
+        assert_eq!(view.irregularity_text(&why, RECORD), words);
     }
 
     /// Returns a search whose only trial, at 3/s, fails because of two failed requests of [batch].
@@ -1024,7 +1032,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn search_that_also_fails_by_its_condition_does_not_say_that_requests_always_fail() {
+    fn search_with_another_failure_does_not_blame_failed_requests() {
         let mut view = always_failing();
         let slow = trial(6.0, Phase::Bracket, 900);
         assert!(matches!(slow.outcome, TrialOutcome::Fail(FailReason::Condition { .. })));
@@ -1077,7 +1085,7 @@ pub(super) mod tests {
         let undecided = trial(820.0, Phase::Round(1), 120);
         assert_eq!(undecided.outcome.name(), "undecided");
         view.trials.extend([undecided.clone(), undecided]);
-        let values: Vec<f64> = view.nearest(8).iter().map(|it| it.trial.value).collect();
+        let values: Vec<f64> = view.nearest_trials(8).iter().map(|it| it.trial.value).collect();
         assert!(values.len() == 8 && values.contains(&820.0), "{values:?}");
     }
 
@@ -1089,7 +1097,7 @@ pub(super) mod tests {
         let found = view.found.as_mut().unwrap();
         (found.sustained, found.estimate, found.interval) = (None, None, None);
         found.irregular = vec![Irregular::NotLocated { low: 0.0, high: 820.0 }];
-        let values: Vec<f64> = view.nearest(8).iter().map(|it| it.trial.value).collect();
+        let values: Vec<f64> = view.nearest_trials(8).iter().map(|it| it.trial.value).collect();
         assert!(values.len() == 8 && values.contains(&820.0), "{values:?}");
         let words = "Irregular: the boundary is not located: it lies below 820/s. Write a larger \
                      `budget`, or a longer `trial`";
@@ -1109,7 +1117,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn value_whose_holds_were_invalid_stays_confirmed_and_says_why_it_was_not_held() {
+    fn value_with_invalid_holds_stays_confirmed_with_the_reason() {
         let mut view = search();
         view.order.hold = Some(Nanos::from_secs(3_600));
         for (run, check) in [(6, "send-lag"), (7, "stall"), (8, "send-lag")] {
@@ -1126,14 +1134,14 @@ pub(super) mod tests {
              with `assay report 'my search.assay' --run 8`, and ask again on a quiet machine",
         ];
         assert_eq!(view.answers(RECORD), answers);
-        assert!(!view.misses() && view.verdict() == Status::Suspect);
+        assert!(!view.misses_conditions() && view.verdict() == Status::Suspect);
         let text = text_of(&with_search(view)).replace("\n           ", " ");
         let held = "\nheld       not for 1h: 3 final trials were INVALID (send-lag, stall)\n";
         assert!(text.contains(held), "{text}");
     }
 
     #[test]
-    fn failures_that_a_condition_limits_are_no_objection() {
+    fn failures_allowed_by_a_condition_raise_no_objection() {
         let mut view = search();
         let errors = [(CheckKind::Errors, Status::Suspect), (CheckKind::SendLag, Status::Suspect)];
         view.trials.last_mut().unwrap().verdict = RunVerdict::new(errors);
@@ -1160,7 +1168,7 @@ pub(super) mod tests {
              that run with `assay report 'my search.assay' --run 6`",
         ];
         assert_eq!(view.answers(RECORD), answers);
-        assert!(view.misses() && view.verdict() == Status::Suspect);
+        assert!(view.misses_conditions() && view.verdict() == Status::Suspect);
         let mut view = with_search(view);
         view.record = "/home/ann/r.assay".to_owned();
         let text = text_of(&view).replace("\n  ", " ");

@@ -10,31 +10,31 @@ impl CapacityView {
     pub(super) fn answers(&self, record: &str) -> Vec<String> {
         let Some(found) = &self.found else { return Vec::new() };
         let mut sentences = vec![self.sentence(found)];
-        sentences.extend(self.stored_method.map(stored));
-        sentences.extend(found.irregular.iter().map(|why| self.irregular(why, record)));
+        sentences.extend(self.stored_method.map(stored_answer_note));
+        sentences.extend(found.irregular.iter().map(|why| self.irregularity_text(why, record)));
         sentences
     }
 
     fn sentence(&self, found: &Capacity) -> String {
-        let Some(sustained) = found.sustained else { return self.without_value(found) };
+        let Some(sustained) = found.sustained else { return self.answer_without_value(found) };
         let times = number::count(found.confirmations.into(), "time");
         let held = match (self.order.hold, self.was_held(found)) {
             (Some(hold), true) => format!(", held for {hold}"),
             (Some(hold), false) => format!(", not held for {hold}"),
             (None, _) => String::new(),
         };
-        let kept = self.kept(found);
-        let with = if kept.is_empty() { "" } else { " with " };
+        let conditions = self.met_conditions(found);
+        let with = if conditions.is_empty() { "" } else { " with " };
         let load = match self.is_rate() {
             true => format!("{} requests per second", number::significant(sustained)),
             false => number::count(sustained as u64, "client"),
         };
-        let fails = match (self.passes_beyond(), found.fails) {
+        let fails = match (self.highest_passing_beyond(), found.fails) {
             (Some(passes), _) => format!("the boundary is irregular up to {}", self.value(passes)),
             (None, Some(fails)) => format!("it fails at {}", self.value(fails)),
             (None, None) => "no larger value that was tried fails".to_owned(),
         };
-        let result = format!("{load}{with}{kept} (confirmed {times}{held}); {fails}");
+        let result = format!("{load}{with}{conditions} (confirmed {times}{held}); {fails}");
         match self.limit_of_connections() {
             Some(connections) => format!(
                 "The search found the limit of {}, not the capacity of the server, which sustains \
@@ -46,18 +46,18 @@ impl CapacityView {
     }
 
     /// Returns the conditions that hold at the result.
-    fn kept(&self, found: &Capacity) -> String {
+    fn met_conditions(&self, found: &Capacity) -> String {
         let is_unmet = |position: usize| {
             let is_one = |why: &Irregular| *why == Irregular::Unmet { condition: position };
             found.irregular.iter().any(is_one)
         };
         let conditions = self.order.conditions.iter().enumerate();
-        let kept = conditions.filter(|(position, _)| !is_unmet(*position));
-        kept.map(|(_, condition)| condition.to_string()).collect::<Vec<String>>().join(", ")
+        let met = conditions.filter(|(position, _)| !is_unmet(*position));
+        met.map(|(_, condition)| condition.to_string()).collect::<Vec<String>>().join(", ")
     }
 
     /// Returns the answer of a search that confirmed no value, or whose value did not hold.
-    fn without_value(&self, found: &Capacity) -> String {
+    fn answer_without_value(&self, found: &Capacity) -> String {
         let slo = &found.slo;
         let load = if self.is_rate() { "rate" } else { "number of clients" };
         let failed = found.irregular.iter().find_map(|why| match why {
@@ -68,12 +68,14 @@ impl CapacityView {
             (Some(value), _) => format!(
                 "{} did not keep {slo} for {}, although shorter trials confirmed it",
                 self.value(value),
-                self.hold()
+                self.hold_length()
             ),
-            (None, _) if self.misses() && self.always_has_errors() => {
+            (None, _) if self.misses_conditions() && self.always_has_errors() => {
                 format!("Requests failed at every {load} that was tried")
             }
-            (None, _) if self.misses() => format!("No {load} that was tried keeps {slo}"),
+            (None, _) if self.misses_conditions() => {
+                format!("No {load} that was tried keeps {slo}")
+            }
             (None, Some(estimate)) => format!(
                 "No {load} was confirmed to keep {slo}; the estimate is {}",
                 self.value(estimate)
@@ -84,7 +86,7 @@ impl CapacityView {
 }
 
 /// Returns the origin of an answer that was read from the record, and not computed from its trials.
-fn stored(method: u32) -> String {
+fn stored_answer_note(method: u32) -> String {
     format!(
         "Answer of search method {method}, stored in the record: this version of Assay uses method \
          {}",
@@ -102,7 +104,7 @@ mod tests {
     const RECORD: &str = "r.assay";
 
     #[test]
-    fn limit_of_the_connections_is_not_announced_as_a_capacity() {
+    fn connection_limit_is_not_reported_as_capacity() {
         for limit in [LoadLimit::OwnConnections(16), LoadLimit::AcceptedConnections(16)] {
             let mut view = search();
             view.found.as_mut().unwrap().irregular = vec![Irregular::LimitedBy(limit)];

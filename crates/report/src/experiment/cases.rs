@@ -15,31 +15,33 @@ use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 impl TestSuite {
     /// Returns the test cases of an experiment: its validity, and its comparisons, bets and SLOs.
     pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
-        let mut cases = vec![answered(view)];
-        cases.extend(view.saturation.iter().map(saturated));
+        let mut cases = vec![case_of_answer(view)];
+        cases.extend(view.saturation.iter().map(case_of_saturation));
         match (&view.capacity, &view.sweep) {
-            (Some(search), _) => cases.push(trials(search, is_strict)),
-            (None, Some(sweep)) => cases.extend(points(view, sweep, is_strict)),
-            (None, None) => cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict))),
+            (Some(search), _) => cases.push(case_of_trials(search, is_strict)),
+            (None, Some(sweep)) => cases.extend(cases_of_points(view, sweep, is_strict)),
+            (None, None) => {
+                cases.extend(view.arms.iter().map(|arm| case_of_validity(arm, is_strict)));
+            }
         }
         let differences = [&view.undeclared, &view.differences].map(Vec::as_slice);
         let several = view.has_several_differences;
-        cases.push(undeclared(&view.arms, differences, several, is_strict));
-        cases.push(machine(view.machine_status(), &lines::machine(view), is_strict));
-        cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
+        cases.push(case_of_undeclared(&view.arms, differences, several, is_strict));
+        cases.push(case_of_machine(view.machine_status(), &lines::machine(view), is_strict));
+        cases.extend(view.declared().map(|(arm, change)| case_of_change(view, arm, change)));
         if view.state == ExperimentState::Complete {
             cases.extend(bets::judged(view).map(|bet| case_of_bet(&bet)));
         }
         match &view.capacity {
-            Some(search) => cases.push(capacity(view, search)),
-            None => cases.extend(view.arms.iter().flat_map(slos)),
+            Some(search) => cases.push(case_of_capacity(view, search)),
+            None => cases.extend(view.arms.iter().flat_map(cases_of_slos)),
         }
-        cases.extend(view.repetition.iter().flat_map(repetition));
-        TestSuite { name: view.ask.clone(), cases }
+        cases.extend(view.repetition.iter().flat_map(cases_of_repetition));
+        TestSuite { name: view.question.clone(), cases }
     }
 }
 
-fn answered(view: &ExperimentView) -> TestCase {
+fn case_of_answer(view: &ExperimentView) -> TestCase {
     let (result, text) = match view.state {
         ExperimentState::Complete => (TestResult::Passed, String::new()),
         ExperimentState::Interrupted
@@ -54,18 +56,18 @@ fn answered(view: &ExperimentView) -> TestCase {
 }
 
 /// Returns the test case of a search for saturation: it passes if the search found a load.
-fn saturated(search: &SaturationView) -> TestCase {
+fn case_of_saturation(search: &SaturationView) -> TestCase {
     let sentence = search.sentence();
     TestCase {
         group: TestGroup::Validity,
-        name: format!("load of the arms: {}", search.asked()),
+        name: format!("load of the arms: {}", search.goal()),
         result: if sentence.is_some() { TestResult::Passed } else { TestResult::Error },
         text: sentence.or(search.failure()).or(search.progress()).unwrap_or_default(),
     }
 }
 
 /// Returns the test cases about the validity of the points of each arm.
-fn points<'v>(
+fn cases_of_points<'v>(
     view: &'v ExperimentView,
     sweep: &'v SweepView,
     is_strict: bool,
@@ -79,7 +81,7 @@ fn points<'v>(
 }
 
 /// Returns the test case about the validity of an arm's runs.
-pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
+pub(super) fn case_of_validity(arm: &ArmView, is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
         name: format!("runs of {}", arm.name),
@@ -90,7 +92,7 @@ pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
 
 /// Returns the test case that the arms differ only in what was declared. Its text also lists the
 /// differences that may follow from a declared one.
-pub(super) fn undeclared(
+pub(super) fn case_of_undeclared(
     arms: &[ArmView],
     [undeclared, others]: [&[DifferenceView]; 2],
     has_several: bool,
@@ -109,7 +111,7 @@ pub(super) fn undeclared(
 }
 
 /// Returns the test case that the machine did not change between the arms.
-pub(super) fn machine(status: Status, sentences: &[String], is_strict: bool) -> TestCase {
+pub(super) fn case_of_machine(status: Status, sentences: &[String], is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
         name: "the machine was the same for all arms".to_owned(),
@@ -118,15 +120,15 @@ pub(super) fn machine(status: Status, sentences: &[String], is_strict: bool) -> 
     }
 }
 
-fn comparison(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
+fn case_of_change(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
     let name = format!("{}: {}", view.arms[arm.arm.index()].name, change.metric);
-    let (result, text) = (compared(change), view.sentence(arm, change));
+    let (result, text) = (compared_result(change), view.sentence(arm, change));
     TestCase { group: TestGroup::Comparison, name, result, text }
 }
 
 /// Returns the result of a declared metric: an error if it was not compared, or if a single run
 /// allows no conclusion.
-pub(super) fn compared(change: &MetricChange) -> TestResult {
+pub(super) fn compared_result(change: &MetricChange) -> TestResult {
     match change.compared.as_ref().map(|compared| compared.conclusion) {
         Ok(
             Conclusion::Better
@@ -153,17 +155,17 @@ fn case_of_bet(one: &JudgedBet<'_>) -> TestCase {
 }
 
 /// Returns the test cases of a repetition: for its metrics, best points and search.
-pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
+pub(super) fn cases_of_repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
     let of_metrics = view.metrics.iter().map(|metric| TestCase {
         group: TestGroup::Repetition,
         name: format!("{}: {}", metric.arm, metric.metric),
-        result: repeated(metric.outcome(), metric.is_missing()),
+        result: repeated_result(metric.outcome(), metric.is_missing()),
         text: metric.line(view.alpha),
     });
     let of_search = view.capacity.iter().map(|it| TestCase {
         group: TestGroup::Repetition,
         name: "capacity".to_owned(),
-        result: repeated(it.outcome, false),
+        result: repeated_result(it.outcome, false),
         text: it.line(),
     });
     let of_best = view.best.iter().map(|it| TestCase {
@@ -172,13 +174,13 @@ pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase
             true => "best point".to_owned(),
             false => format!("{}: best point", it.arm),
         },
-        result: repeated(it.outcome, false),
+        result: repeated_result(it.outcome, false),
         text: it.line(),
     });
     of_metrics.chain(of_best).chain(of_search)
 }
 
-fn repeated(outcome: RepetitionOutcome, is_missing: bool) -> TestResult {
+fn repeated_result(outcome: RepetitionOutcome, is_missing: bool) -> TestResult {
     match outcome {
         RepetitionOutcome::Holds => TestResult::Passed,
         RepetitionOutcome::Contradicts => TestResult::Failure,
@@ -188,7 +190,7 @@ fn repeated(outcome: RepetitionOutcome, is_missing: bool) -> TestResult {
 }
 
 /// Returns the test case about the validity of a search.
-fn trials(search: &CapacityView, is_strict: bool) -> TestCase {
+fn case_of_trials(search: &CapacityView, is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
         name: "trials of the search".to_owned(),
@@ -198,13 +200,13 @@ fn trials(search: &CapacityView, is_strict: bool) -> TestCase {
 }
 
 /// Returns the test case that the conditions of a search can be met.
-fn capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
+fn case_of_capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
     let is_sustained = search.found.as_ref().is_some_and(|found| found.sustained.is_some());
     TestCase {
         group: TestGroup::Slo,
-        name: search.asked(),
+        name: search.goal(),
         result: match is_sustained {
-            _ if search.misses() => TestResult::Failure,
+            _ if search.misses_conditions() => TestResult::Failure,
             true => TestResult::Passed,
             false => TestResult::Error,
         },
@@ -212,7 +214,7 @@ fn capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
     }
 }
 
-fn slos(arm: &ArmView) -> impl Iterator<Item = TestCase> + '_ {
+fn cases_of_slos(arm: &ArmView) -> impl Iterator<Item = TestCase> + '_ {
     arm.slos.iter().map(|slo| TestCase {
         group: TestGroup::Slo,
         name: format!("{}: {} {}", arm.name, slo.job, slo.text),
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn experiment_without_a_load_yet_says_how_many_steps_were_made() {
+    fn unfinished_load_search_counts_its_steps() {
         check(&interrupted(0), "the load is not found yet: 0 steps were made", false);
         check(&interrupted(1), "the load is not found yet: 1 step was made", true);
         check(&interrupted(2), "the load is not found yet: 2 steps were made", true);

@@ -15,22 +15,23 @@ impl TestSuite {
     pub fn of_comparison(view: &ComparisonView, is_strict: bool) -> TestSuite {
         let groups = view.groups.iter();
         let mut cases: Vec<TestCase> =
-            groups.map(|group| cases::validity(group, is_strict)).collect();
+            groups.map(|group| cases::case_of_validity(group, is_strict)).collect();
         if view.has_arms() {
             let differences = [&view.undeclared, &view.differences].map(Vec::as_slice);
             let several = view.has_several_differences;
-            cases.push(cases::undeclared(&view.groups, differences, several, is_strict));
-            cases.push(cases::machine(view.machine_status(), &view.machine_lines(), is_strict));
+            cases.push(cases::case_of_undeclared(&view.groups, differences, several, is_strict));
+            let machine_lines = view.machine_lines();
+            cases.push(cases::case_of_machine(view.machine_status(), &machine_lines, is_strict));
         }
-        cases.extend(view.objections.iter().map(|one| objected(view, one, is_strict)));
-        cases.extend(view.declared().map(|(arm, change)| changed(view, arm, change)));
-        cases.extend(view.repetitions.iter().flat_map(repeated));
-        cases.extend(view.limits.iter().map(|one| regression(view, one)));
+        cases.extend(view.objections.iter().map(|one| case_of_objection(view, one, is_strict)));
+        cases.extend(view.declared().map(|(arm, change)| case_of_change(view, arm, change)));
+        cases.extend(view.repetitions.iter().flat_map(repetition_cases_of_record));
+        cases.extend(view.limits.iter().map(|one| case_of_limit(view, one)));
         TestSuite { name: "comparison".to_owned(), cases }
     }
 }
 
-fn objected(view: &ComparisonView, one: &ObjectionView, is_strict: bool) -> TestCase {
+fn case_of_objection(view: &ComparisonView, one: &ObjectionView, is_strict: bool) -> TestCase {
     let group = &view.groups[one.objection.group].name;
     let status = if one.is_accepted { Status::Suspect } else { Status::Invalid };
     TestCase {
@@ -41,23 +42,25 @@ fn objected(view: &ComparisonView, one: &ObjectionView, is_strict: bool) -> Test
     }
 }
 
-fn changed(view: &ComparisonView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
+fn case_of_change(view: &ComparisonView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
     let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of.index()].name);
     TestCase {
         group: TestGroup::Comparison,
         name: format!("{name}: {}", change.metric),
-        result: cases::compared(change),
+        result: cases::compared_result(change),
         text: sentence::answer(name, baseline, change),
     }
 }
 
 /// Returns the cases of a repetition, which begin with the name of its record.
-fn repeated((record, view): &(String, RepetitionView)) -> impl Iterator<Item = TestCase> + '_ {
-    let cases = cases::repetition(view);
+fn repetition_cases_of_record(
+    (record, view): &(String, RepetitionView),
+) -> impl Iterator<Item = TestCase> + '_ {
+    let cases = cases::cases_of_repetition(view);
     cases.map(move |case| TestCase { name: format!("{record}: {}", case.name), ..case })
 }
 
-fn regression(view: &ComparisonView, one: &JudgedLimit) -> TestCase {
+fn case_of_limit(view: &ComparisonView, one: &JudgedLimit) -> TestCase {
     let name = &view.groups[one.arm.index()].name;
     TestCase {
         group: TestGroup::Regression,

@@ -4,7 +4,7 @@ use analyze::Status;
 use analyze::compare::ArmId;
 
 use super::comparison::{ComparisonView, ObjectionView};
-use super::comparison_text::{DRIFT, answer, limit};
+use super::comparison_text::{NOT_INTERLEAVED, answer, limit};
 use super::figures::comparison_figures;
 use super::{bets, html, lines, objection};
 use crate::html::{Badge, Document, Section, links};
@@ -25,7 +25,7 @@ const ONE_RUN_EACH: &str = "One run against one run is no verdict: the figures s
 
 /// The place where a page is read, which decides its links and remedies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PagePlace {
+enum PageMedium {
     /// A file written by a command.
     File,
     /// The address `overlay` of a server, next to its list of records.
@@ -34,16 +34,16 @@ enum PagePlace {
 
 /// Formats a comparison as one file of HTML.
 pub fn comparison_html(view: &ComparisonView) -> String {
-    page(view, PagePlace::File)
+    page(view, PageMedium::File)
 }
 
 /// Formats a comparison as a page of a server, next to its list of records. The page has a link to
 /// the list, and its remedies do not assume that the reader ran a command.
 pub fn served_comparison_html(view: &ComparisonView) -> String {
-    page(view, PagePlace::Server)
+    page(view, PageMedium::Server)
 }
 
-fn page(view: &ComparisonView, place: PagePlace) -> String {
+fn page(view: &ComparisonView, place: PageMedium) -> String {
     let names: Vec<&str> = view.groups.iter().map(|group| group.name.as_str()).collect();
     let has_metrics = view.comparison.is_some();
     let sections = SECTIONS.into_iter().filter(|section| has_metrics || *section != METRICS);
@@ -51,7 +51,7 @@ fn page(view: &ComparisonView, place: PagePlace) -> String {
     let mut out = Document::new(&format!("Comparison of {}", names.join(", ")), &sections);
     out.section("answer", |out| {
         sentences(out, view, place);
-        if place == PagePlace::Server {
+        if place == PageMedium::Server {
             out.markup(&links("./", None));
         }
         let figures = comparison_figures(view);
@@ -69,19 +69,19 @@ fn page(view: &ComparisonView, place: PagePlace) -> String {
     out.into_text("Made by assay from the records of the groups.")
 }
 
-fn sentences(out: &mut Document, view: &ComparisonView, place: PagePlace) {
+fn sentences(out: &mut Document, view: &ComparisonView, place: PageMedium) {
     answer(view).iter().for_each(|sentence| out.answer("", sentence));
     if !view.overlay.is_empty() {
         out.paragraph(ONE_RUN_EACH);
     }
     if view.is_unpaired() {
-        out.paragraph(DRIFT);
+        out.paragraph(NOT_INTERLEAVED);
     }
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
     }
     let (words, verdict) = (view.verdict_in_words(), view.verdict());
-    out.badge(Badge { words: &words, tone: tone(verdict) }, &judged(view));
+    out.badge(Badge { words: &words, tone: tone(verdict) }, &judged_runs(view));
     let mut rows: Vec<Line> = Vec::new();
     rows.extend(view.groups.iter().map(|it| Line::new(it.name.as_str(), lines::counts(it))));
     rows.extend(objections(view, place));
@@ -97,7 +97,7 @@ fn sentences(out: &mut Document, view: &ComparisonView, place: PagePlace) {
 }
 
 /// Returns the number of runs that a verdict is about, and the meaning of VALID.
-fn judged(view: &ComparisonView) -> String {
+fn judged_runs(view: &ComparisonView) -> String {
     let runs = view.number_of_runs();
     match view.verdict() {
         Status::Pass => format!("{runs}, no check objects"),
@@ -109,7 +109,7 @@ fn judged(view: &ComparisonView) -> String {
 
 /// Returns one line for each different objection: an accepted one with its reason, any other with
 /// its remedy, because the answer states its reason.
-fn objections(view: &ComparisonView, place: PagePlace) -> Vec<Line> {
+fn objections(view: &ComparisonView, place: PageMedium) -> Vec<Line> {
     let line = |one: &ObjectionView| {
         let kind = one.objection.kind().name();
         if one.is_accepted {
@@ -118,8 +118,8 @@ fn objections(view: &ComparisonView, place: PagePlace) -> Vec<Line> {
             return Line::new(kind, format!("accepted: {reason}")).in_tone(Tone::Doubtful);
         }
         let remedy = match place {
-            PagePlace::File => objection::remedy_or_consent(&one.objection),
-            PagePlace::Server => objection::remedy_in_browser(&one.objection),
+            PageMedium::File => objection::remedy_or_consent(&one.objection),
+            PageMedium::Server => objection::remedy_in_browser(&one.objection),
         };
         Line::new(kind, format!("What to do: {remedy}")).in_tone(Tone::Bad)
     };

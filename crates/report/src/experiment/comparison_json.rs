@@ -18,7 +18,7 @@ pub fn comparison_json(view: &ComparisonView) -> Value {
         "interleaved": !view.is_unpaired(),
         "several_differences": view.has_several_differences,
         "groups": view.groups.iter().map(json::arm).collect::<Vec<Value>>(),
-        "objections": view.objections.iter().map(|one| objected(view, one)).collect::<Vec<_>>(),
+        "objections": view.objections.iter().map(|one| objection(view, one)).collect::<Vec<_>>(),
         "undeclared_differences": differences(view, &view.undeclared),
         "differences": differences(view, &view.differences),
         "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
@@ -31,7 +31,7 @@ pub fn comparison_json(view: &ComparisonView) -> Value {
     })
 }
 
-fn objected(view: &ComparisonView, one: &ObjectionView) -> Value {
+fn objection(view: &ComparisonView, one: &ObjectionView) -> Value {
     let group = &view.groups[one.objection.group].name;
     let kind = one.objection.kind();
     json!({

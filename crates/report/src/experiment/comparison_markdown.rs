@@ -3,7 +3,7 @@
 use analyze::compare::{JudgedLimit, RegressionOutcome};
 
 use super::comparison::ComparisonView;
-use super::comparison_text::{DRIFT, answer, limit};
+use super::comparison_text::{NOT_INTERLEAVED, answer, limit};
 use super::markdown::{all_escaped, table, title};
 use super::view::ArmView;
 use super::{lines, objection};
@@ -19,7 +19,7 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
     }
     out.gap();
     if view.is_unpaired() {
-        out.line(escaped(DRIFT));
+        out.line(escaped(NOT_INTERLEAVED));
         out.gap();
     }
     if view.has_several_differences {

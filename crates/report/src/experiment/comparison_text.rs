@@ -17,7 +17,7 @@ pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
         out.sentence(0, &sentence);
     }
     if view.is_unpaired() {
-        out.sentence(0, DRIFT);
+        out.sentence(0, NOT_INTERLEAVED);
     }
     if view.has_several_differences {
         out.sentence(0, lines::SEVERAL_DIFFERENCES);
@@ -36,8 +36,9 @@ pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
 }
 
 /// Remark on runs that were not interleaved.
-pub(super) const DRIFT: &str = "Not interleaved: the changes contain the drift of the machine \
-                                between the groups; an experiment with both as arms excludes it";
+pub(super) const NOT_INTERLEAVED: &str =
+    "Not interleaved: the changes contain the drift of the machine between the groups; an \
+     experiment with both as arms excludes it";
 
 /// Returns the sentences of the answer.
 pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
@@ -61,19 +62,20 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
             sentence::answer(name, baseline, change)
         })
     });
-    let single = view.is_without_conclusion().then(|| SINGLE.to_owned());
+    let single = view.is_without_conclusion().then(|| REPEAT_RUNS.to_owned());
     let are_single = view.groups.iter().all(|group| group.validity.runs == 1);
-    let unquoted = (are_single && view.groups.len() > 2).then(|| UNQUOTED.to_owned());
+    let unquoted = (are_single && view.groups.len() > 2).then(|| QUOTE_PATTERNS.to_owned());
     let longest = longest_times::sentences(view.declared());
     repetitions.chain(changes).chain(longest).chain(single).chain(unquoted).collect()
 }
 
 /// Remedy for many groups of one run each.
-const UNQUOTED: &str = "Each record is a group of its own: to compare groups of runs, quote their \
-                        patterns, as in `assay compare 'main-*.assay' 'pr-*.assay'`";
+const QUOTE_PATTERNS: &str = "Each record is a group of its own: to compare groups of runs, quote \
+                              their patterns, as in `assay compare 'main-*.assay' 'pr-*.assay'`";
 
 /// Remedy for a group of one run.
-const SINGLE: &str = "Repeat the runs, at least 6 of each, or run an experiment with both as arms";
+const REPEAT_RUNS: &str =
+    "Repeat the runs, at least 6 of each, or run an experiment with both as arms";
 
 fn groups(out: &mut AnswerText, view: &ComparisonView) {
     let _ = writeln!(out);

@@ -158,8 +158,8 @@ impl ExperimentView {
         let complete = rounds.values().filter(|runs| **runs >= whole).count() as u64;
         let needed = self.rounds.iter().find(|look| u64::from(**look) > complete);
         match needed.or(self.rounds.last()) {
-            Some(needed) => format!("{complete} of {} complete", rounds_are(*needed)),
-            None => format!("{} complete", rounds_are(complete as u32)),
+            Some(needed) => format!("{complete} of {} complete", rounds_in_words(*needed)),
+            None => format!("{} complete", rounds_in_words(complete as u32)),
         }
     }
 
@@ -249,7 +249,7 @@ pub(super) fn verdict_of_runs(verdict: Status, runs: usize, all: &str) -> String
     }
 }
 
-fn rounds_are(number: u32) -> String {
+fn rounds_in_words(number: u32) -> String {
     let verb = if number == 1 { "is" } else { "are" };
     format!("{} {verb}", count(number.into(), "round"))
 }
@@ -270,7 +270,7 @@ fn finding(run: u32, worst: &Check, runs: &[&RunView]) -> String {
     let objecting = runs.iter().filter(objects).count();
     let sentence = words::sentence_of(worst);
     let of = count(runs.len() as u64, "run");
-    format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted(worst))
+    format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted_limit(worst))
 }
 
 /// Returns the distance of a check's value from its limit.
@@ -281,7 +281,7 @@ fn excess(check: &Check) -> f64 {
 
 /// Returns the limit of a check that was exceeded: `; accepted up to 5 %`. Empty for a limit of
 /// zero, which needs no mention.
-fn accepted(check: &Check) -> String {
+fn accepted_limit(check: &Check) -> String {
     match check.value.zip(check.limit) {
         Some((value, limit)) if value > limit && limit > 0.0 => {
             let number = significant(limit);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn remedy_where_the_highest_rate_is_searched_for_is_no_lower_rate() {
+    fn remedy_in_a_search_for_the_highest_rate_is_not_a_lower_rate() {
         for kind in [CheckKind::SendLag, CheckKind::GeneratorCpu, CheckKind::Ceiling] {
             let mut capacity = search();
             let confirming = capacity.trials.last_mut().unwrap();

@@ -55,14 +55,14 @@ pub(super) fn experiment() -> ExperimentView {
         limiter: None,
     };
     ExperimentView {
-        ask: "?".to_owned(),
+        question: "?".to_owned(),
         workload: Some("read.ini".to_owned()),
         command: "assay run e.ini".to_owned(),
         command_with_path: "assay run e.ini".to_owned(),
         record: "r.assay".to_owned(),
         label: None,
         state: ExperimentState::Complete,
-        may_run: false,
+        may_be_running: false,
         invalid_arm: None,
         has_several_differences: false,
         bets: Vec::new(),

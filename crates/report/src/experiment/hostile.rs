@@ -8,7 +8,7 @@ use record::Note;
 use workload::question::Bet;
 
 use super::fixtures::{comparison, experiment, run_of};
-use super::remarks::RemarkOf;
+use super::remarks::JobRemark;
 use super::view::{DifferenceView, DifferingRuns, ExperimentState, ExperimentView};
 use super::{
     StoredMetric, StoredRun, StoredRunsView, experiment_full_text, experiment_html,
@@ -46,13 +46,13 @@ fn hostile(state: ExperimentState) -> ExperimentView {
         arm.differences = vec![(words(), words()), ("before".to_owned(), words())];
     }
     let job = || WORDS.to_owned();
-    view.remarks.warnings = vec![RemarkOf {
+    view.remarks.warnings = vec![JobRemark {
         arm: ArmId(1),
         job: job(),
         runs: 2,
         fact: EmptySuccess::NoRows { answers: 5 },
     }];
-    view.remarks.errors = vec![RemarkOf {
+    view.remarks.errors = vec![JobRemark {
         arm: ArmId(1),
         job: job(),
         runs: 2,
@@ -75,7 +75,7 @@ fn hostile(state: ExperimentState) -> ExperimentView {
     let note = |author| Note { at: WallTime(1), author, text: words() };
     view.notes = vec![note(None), note(Some(words()))];
     ExperimentView {
-        ask: words(),
+        question: words(),
         workload: Some(words()),
         command: words(),
         command_with_path: words(),
@@ -157,7 +157,7 @@ fn hostile_texts_in_an_experiment_cannot_act_on_a_terminal_or_forge_lines() {
 }
 
 #[test]
-fn hostile_texts_in_an_experiment_are_no_markup() {
+fn hostile_texts_in_an_experiment_are_escaped_in_markup() {
     for state in STATES {
         let view = hostile(state);
         let markdown = experiment_markdown(&view);

@@ -24,7 +24,7 @@ use crate::page::{Align, ExcerptSection, Line, Table, first_of, measured_on, ton
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
     let excerpts = view.excerpt_section();
-    let mut out = Document::new(&view.ask, &sections(view, &excerpts));
+    let mut out = Document::new(&view.question, &sections(view, &excerpts));
     let figures = experiment_figures(view);
     out.section("answer", |out| {
         answer(out, view);
@@ -127,7 +127,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     }
     let mut doubts = doubts(view).into_iter();
     let first = doubts.next();
-    let errors: Vec<Line> = labelled("errors", view.errors()).collect();
+    let errors: Vec<Line> = labelled_lines("errors", view.errors()).collect();
     // The most frequent error is shown as the first reason to doubt if there is no other reason.
     let (shown, hidden) = errors.split_at(errors.len().min(usize::from(first.is_none())));
     rows.first.extend(first);
@@ -139,17 +139,17 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     rows.add(label, short::counts(view));
     rows.add("SLO", lines::slos(view));
     rows.add("A/A", view.false_alarms.iter().map(FalseAlarms::line));
-    let (earlier, latest) = note::divided(&view.notes, MOST_OF_KIND);
-    rows.first.extend(labelled("note", latest.iter().map(note::sentence)));
-    rows.folded.extend(labelled("earlier notes", earlier.iter().map(note::sentence)));
+    let (earlier, latest) = note::split_latest(&view.notes, MOST_OF_KIND);
+    rows.first.extend(labelled_lines("note", latest.iter().map(note::sentence)));
+    rows.folded.extend(labelled_lines("earlier notes", earlier.iter().map(note::sentence)));
     let (durability, others): (Vec<&DifferenceView>, Vec<&DifferenceView>) =
         view.differences.iter().partition(|one| one.kind == "durability");
     let differs = |one: &DifferenceView| lines::difference(&view.arms, one);
     rows.add("differs", durability.into_iter().map(differs));
-    rows.folded.extend(labelled("differs", others.into_iter().map(differs)));
+    rows.folded.extend(labelled_lines("differs", others.into_iter().map(differs)));
     out.lines(&rows.first);
     out.quotations(shown);
-    folded(out, &rows.folded, hidden);
+    write_folded(out, &rows.folded, hidden);
 }
 
 /// Maximum number of lines of a kind on the first screen.
@@ -168,8 +168,8 @@ impl AnswerLines {
     /// Adds lines of a kind; the lines beyond [`MOST_OF_KIND`] are folded.
     fn add(&mut self, label: &str, texts: impl IntoIterator<Item = String>) {
         let mut texts = texts.into_iter();
-        self.first.extend(labelled(label, texts.by_ref().take(MOST_OF_KIND)));
-        self.folded.extend(labelled(label, texts));
+        self.first.extend(labelled_lines(label, texts.by_ref().take(MOST_OF_KIND)));
+        self.folded.extend(labelled_lines(label, texts));
     }
 }
 
@@ -192,7 +192,7 @@ fn doubts(view: &ExperimentView) -> Vec<Line> {
 }
 
 /// Writes the lines that are folded; a single line is shown. `errors` are quotations.
-fn folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
+fn write_folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
     let write = |out: &mut Document| {
         out.lines(lines);
         out.quotations(errors);
@@ -213,7 +213,7 @@ fn folded(out: &mut Document, lines: &[Line], errors: &[Line]) {
 }
 
 /// Returns lines; the first one has the label.
-fn labelled<'l>(
+fn labelled_lines<'l>(
     label: &'l str,
     texts: impl IntoIterator<Item = String> + 'l,
 ) -> impl Iterator<Item = Line> + 'l {
@@ -223,12 +223,12 @@ fn labelled<'l>(
 
 fn question(out: &mut Document, view: &ExperimentView) {
     let mut entries = vec![
-        Line::new("question", view.ask.as_str()),
+        Line::new("question", view.question.as_str()),
         Line::new("workload", lines::workload(view)),
     ];
     entries.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
     if let Some(search) = &view.capacity {
-        entries.push(Line::new("search", search.asked()));
+        entries.push(Line::new("search", search.goal()));
         entries.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));
         return out.lines(&entries);
     }
@@ -241,7 +241,7 @@ fn question(out: &mut Document, view: &ExperimentView) {
         let differences = lines::differences(arm);
         entries.push(Line::new(role, format!("{}: {differences}", arm.name)));
     }
-    entries.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
+    entries.extend(view.saturation.iter().map(|search| Line::new("saturate", search.goal())));
     out.lines(&entries);
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
@@ -315,7 +315,7 @@ mod tests {
     use record::Note;
 
     use super::super::fixtures::{experiment, run_of, with_limiters};
-    use super::super::remarks::RemarkOf;
+    use super::super::remarks::JobRemark;
     use super::super::view::ArmLimiter;
     use super::*;
 
@@ -339,7 +339,7 @@ mod tests {
             arm.validity.runs = 6;
             let because = "its processes used 2 of 2 processors".to_owned();
             let (component, runs) = (Component::DatabaseCpu, 6);
-            arm.limiter = Some(ArmLimiter { component, because, runs, of: runs });
+            arm.limiter = Some(ArmLimiter { component, because, runs, counted_runs: runs });
         }
         let page = experiment_html(&view);
         let (answer, rest) = page.split_once("<section id=\"question\"").expect("two sections");
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn errors_are_on_the_first_screen_if_nothing_else_is_doubtful() {
         let mut view = experiment();
-        let error = |code| RemarkOf {
+        let error = |code| JobRemark {
             arm: ArmId::BASELINE,
             job: "read".to_owned(),
             runs: 1,
@@ -424,11 +424,12 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_files_are_not_markup_of_the_page_of_an_experiment() {
+    fn texts_of_files_are_escaped_on_the_page_of_an_experiment() {
         let mut view = with_limiters([Component::DatabaseCpu; 2]);
         let odd = "<script>\"'&\u{202e}\u{7}";
         let long = format!("{odd}{}", "x".repeat(300));
-        (view.ask, view.workload, view.label) = (long.clone(), Some(odd.into()), Some(odd.into()));
+        view.question.clone_from(&long);
+        (view.workload, view.label) = (Some(odd.into()), Some(odd.into()));
         (view.command, view.record) = (long.clone(), format!("{odd}.assay"));
         for arm in &mut view.arms {
             arm.name = long.clone();

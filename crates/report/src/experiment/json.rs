@@ -11,7 +11,7 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::appendix_json;
 use super::capacity_json;
-use super::remarks::RemarkOf;
+use super::remarks::JobRemark;
 use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::saturation_json;
 use super::sentence;
@@ -42,7 +42,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
     compared.extend(at_points(view));
     let mut document = json!({
         "schema": "assay.experiment/1",
-        "question": view.ask,
+        "question": view.question,
         "workload": view.workload,
         "command": view.command,
         "record": view.record,
@@ -101,7 +101,7 @@ fn remedy((check, remedy): (CheckKind, &str)) -> Value {
     json!({ "check": check.name(), "text": remedy })
 }
 
-fn warning(arms: &[ArmView], one: &RemarkOf<EmptySuccess>) -> Value {
+fn warning(arms: &[ArmView], one: &JobRemark<EmptySuccess>) -> Value {
     json!({
         "arm": arms[one.arm.index()].name,
         "job": one.job,
@@ -112,7 +112,7 @@ fn warning(arms: &[ArmView], one: &RemarkOf<EmptySuccess>) -> Value {
     })
 }
 
-fn errors(arms: &[ArmView], one: &RemarkOf<ErrorSummary>) -> Value {
+fn errors(arms: &[ArmView], one: &JobRemark<ErrorSummary>) -> Value {
     let ErrorSummary { class, code, count, text } = &one.fact;
     json!({
         "arm": arms[one.arm.index()].name,
@@ -214,7 +214,7 @@ fn compared(change: &MetricChange) -> Value {
         "change_percent": known.map(|compared| compared.change * 100.0),
         "interval_percent": known.and_then(|compared| compared.interval).map(ends),
         "hodges_lehmann_percent": known.map(|compared| compared.hodges_lehmann * 100.0),
-        "order_effect_percent": known.and_then(|compared| compared.order_effect).map(hundred),
+        "order_effect_percent": known.and_then(|compared| compared.order_effect).map(in_percent),
         "means": known.map(|compared| compared.means),
         "values": known.and_then(|compared| pairs(&compared.values)),
         "run_values": known.and_then(|compared| groups(&compared.values)),
@@ -248,7 +248,7 @@ pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
     };
     json!({
         "arm": arm,
-        "change_percent": hundred(percent),
+        "change_percent": in_percent(percent),
         "interval_percent": interval,
         "decisive": is_decisive,
     })
@@ -257,7 +257,7 @@ pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
 fn false_alarms(alarms: &FalseAlarms) -> Value {
     let counted = alarms.counted();
     let (experiments, latest, target, spread) = match alarms {
-        FalseAlarms::Own { spread, .. } => (None, None, None, Some(spread * 100.0)),
+        FalseAlarms::OfExperiment { spread, .. } => (None, None, None, Some(spread * 100.0)),
         FalseAlarms::OfMachine { experiments, latest, target, .. } => {
             (Some(experiments), Some(latest), Some(target), None)
         }
@@ -332,7 +332,7 @@ pub(crate) fn ends(interval: ChangeInterval) -> [f64; 2] {
     [interval.low * 100.0, interval.high * 100.0]
 }
 
-fn hundred(fraction: f64) -> f64 {
+fn in_percent(fraction: f64) -> f64 {
     fraction * 100.0
 }
 

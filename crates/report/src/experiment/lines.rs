@@ -28,7 +28,7 @@ pub fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
         ExperimentState::Interrupted => {
             let progress = view.saturation.as_ref().and_then(SaturationView::progress);
             let progress = progress.map_or_else(String::new, |progress| format!("; {progress}"));
-            Some(match view.may_run {
+            Some(match view.may_be_running {
                 true => format!(
                     "the experiment was killed, or is still running{progress}. Once it has ended, \
                      --resume continues it"
@@ -296,7 +296,7 @@ const MOST_NOTES: usize = 8;
 
 /// Returns the latest notes with their times.
 pub(super) fn notes(view: &ExperimentView) -> Vec<String> {
-    note::latest(&view.notes, MOST_NOTES)
+    note::latest_notes(&view.notes, MOST_NOTES)
 }
 
 /// Returns the SLOs of all arms with their outcomes.
@@ -561,9 +561,9 @@ mod tests {
 
     #[test]
     fn record_without_an_end_may_belong_to_a_running_experiment() {
-        let unfinished = |may_run| {
+        let unfinished = |may_be_running| {
             let state = ExperimentState::Interrupted;
-            answers(&ExperimentView { state, may_run, ..experiment() }, "r.assay")
+            answers(&ExperimentView { state, may_be_running, ..experiment() }, "r.assay")
         };
         let words = "No answer: the experiment was killed, or is still running. Once it has ended, \
                      --resume continues it";

@@ -47,7 +47,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     conditions(&mut out, view);
     sweep_markdown::models(&mut out, view);
     out.gap();
-    out.line(format!("Question: {}", escaped(&view.ask)));
+    out.line(format!("Question: {}", escaped(&view.question)));
     out.line(origin(&view.command, view.file(), view.label.as_deref()));
     let comparison = view.comparison.as_ref();
     match (&view.capacity, &view.sweep) {
@@ -77,7 +77,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
         (Rank::from(arm.validity.status()), escaped(&text))
     };
     match &view.capacity {
-        Some(search) => out.list(&all_escaped(&[search.asked(), search.counts()]), 3),
+        Some(search) => out.list(&all_escaped(&[search.goal(), search.counts()]), 3),
         None => out.ranked_list(&view.arms.iter().map(arm).collect::<Vec<(Rank, String)>>(), 3),
     }
     let remedies = view.remedies().into_iter();
@@ -88,7 +88,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     let errors = view.errors().into_iter().map(|it| format!("errors: {it}"));
     out.list(&all_escaped(&errors.collect::<Vec<String>>()), 2);
     let asked = |search: &SaturationView| {
-        let asked = format!("saturate: {}", search.asked());
+        let asked = format!("saturate: {}", search.goal());
         [asked].into_iter().chain(search.steps_in_a_line())
     };
     let asked: Vec<String> = view.saturation.iter().flat_map(asked).collect();
@@ -121,7 +121,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(differ.as_slice()), 1);
     let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
-    let notes = note::latest(&view.notes, 2).into_iter().map(|note| format!("note: {note}"));
+    let notes = note::latest_notes(&view.notes, 2).into_iter().map(|note| format!("note: {note}"));
     out.list(&all_escaped(&notes.collect::<Vec<String>>()), 3);
 }
 

@@ -4,11 +4,11 @@ use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem, Unfini
 use record::EndKind;
 
 use super::sentence;
-use crate::difference::differing;
+use crate::difference::shorten_pair;
 use crate::number::count;
 
 /// Maximum number of differences of a kind that are named.
-const MOST: usize = 3;
+const MOST_DIFFERENCES: usize = 3;
 
 /// Returns the reason of an objection: the difference, and the group in which it was found.
 pub(super) fn reason(objection: &Objection, group: &str) -> String {
@@ -18,7 +18,7 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
             format!("the run {run} was killed, or still runs")
         }
         Problem::RunEnded { run, ended: Some(ended) } => {
-            format!("the run {run} ended early: {}", end(*ended))
+            format!("the run {run} ended early: {}", end_in_words(*ended))
         }
         Problem::ExperimentEnded(Unfinished::Interrupted) => {
             format!("the experiment of {group} is not complete")
@@ -33,8 +33,9 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
             format!("{runs} of {group} INVALID ({})", checks.join(", "))
         }
         Problem::Differs { kind, run, reference, differences } => {
-            let named: Vec<String> = differences.iter().take(MOST).map(difference).collect();
-            let more = differences.len().saturating_sub(MOST);
+            let named = differences.iter().take(MOST_DIFFERENCES).map(difference);
+            let named: Vec<String> = named.collect();
+            let more = differences.len().saturating_sub(MOST_DIFFERENCES);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             format!(
                 "{} of {run} differs from that of {reference}: {}{more}",
@@ -47,7 +48,7 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
 
 fn difference(one: &FactDifference) -> String {
     let [value, reference] =
-        differing([&one.value, &one.reference].map(Option::as_deref)).map(|value| match value {
+        shorten_pair([&one.value, &one.reference].map(Option::as_deref)).map(|value| match value {
             Some(value) => format!("`{value}`"),
             None => "missing".to_owned(),
         });
@@ -65,7 +66,7 @@ fn subject(kind: ObjectionKind) -> &'static str {
     }
 }
 
-fn end(ended: EndKind) -> &'static str {
+fn end_in_words(ended: EndKind) -> &'static str {
     match ended {
         EndKind::Completed => "it was completed",
         EndKind::Interrupted => "it was interrupted",

@@ -17,14 +17,14 @@ const MOST_ERRORS: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRemarks {
     /// Meaningless successes.
-    pub(super) warnings: Vec<RemarkOf<EmptySuccess>>,
+    pub(super) warnings: Vec<JobRemark<EmptySuccess>>,
     /// Errors by class and code, the most frequent first.
-    pub(super) errors: Vec<RemarkOf<ErrorSummary>>,
+    pub(super) errors: Vec<JobRemark<ErrorSummary>>,
 }
 
 /// A remark on a job of an arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RemarkOf<T> {
+pub(super) struct JobRemark<T> {
     /// The arm.
     pub(super) arm: ArmId,
     /// Name of the job, or of the part of a job.
@@ -56,7 +56,7 @@ impl JobRemarks {
 
     /// Returns the warnings with their remedies; `arms` are the names of the arms.
     pub(super) fn warnings(&self, arms: &[&str]) -> Vec<String> {
-        let line = |one: &RemarkOf<EmptySuccess>| {
+        let line = |one: &JobRemark<EmptySuccess>| {
             let (text, remedy) = (words::warning(one.fact), words::remedy_of_warning(one.fact));
             let owner = one.owner(arms, sentence::named);
             format!("{owner} {text} ({}): {remedy}", count(one.runs, "run"))
@@ -66,7 +66,7 @@ impl JobRemarks {
 
     /// Returns the most frequent errors with the first text of each.
     pub(super) fn errors(&self, arms: &[&str]) -> Vec<String> {
-        let line = |one: &RemarkOf<ErrorSummary>| {
+        let line = |one: &JobRemark<ErrorSummary>| {
             let ErrorSummary { class, code, count: errors, text } = &one.fact;
             let (class, code) = (class.name(), code.to_string());
             let kind = if class == code { code } else { format!("{class} {code}") };
@@ -83,7 +83,7 @@ impl JobRemarks {
     }
 }
 
-impl<T> RemarkOf<T> {
+impl<T> JobRemark<T> {
     /// Names the job, and its arm if there are several: `tls [read]`.
     fn owner(&self, arms: &[&str], named: fn(&str) -> String) -> String {
         match arms {
@@ -95,7 +95,7 @@ impl<T> RemarkOf<T> {
 
 /// Adds a fact about a job of an arm to the remark on the same fact, or as a new remark.
 fn add<T: Clone>(
-    all: &mut Vec<RemarkOf<T>>,
+    all: &mut Vec<JobRemark<T>>,
     (arm, job, fact): (ArmId, &String, &T),
     is_same: impl Fn(&T) -> bool,
     add: impl Fn(&mut T, &T),
@@ -106,7 +106,7 @@ fn add<T: Clone>(
             known.runs = known.runs.saturating_add(1);
             add(&mut known.fact, fact);
         }
-        None => all.push(RemarkOf { arm, job: job.clone(), runs: 1, fact: fact.clone() }),
+        None => all.push(JobRemark { arm, job: job.clone(), runs: 1, fact: fact.clone() }),
     }
 }
 

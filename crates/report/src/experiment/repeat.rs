@@ -30,7 +30,7 @@ impl RepetitionView {
         let searches = first.saturation.as_ref().zip(second.saturation.as_ref());
         let loads = searches.and_then(|(first, second)| first.repeated(second));
         let limited = |found: Repetition| match &loads {
-            Some(loads) => Repetition { outcome: loads.limited(found.outcome), ..found },
+            Some(loads) => Repetition { outcome: loads.limit_outcome(found.outcome), ..found },
             None => found,
         };
         let metric = |&(arm, change): &(&str, &MetricChange)| {
@@ -173,16 +173,16 @@ mod tests {
         let line = |time: &str| Some(format!("think of [read] = {time}"));
         let lines = [line("1ms"), line("5ms")];
         assert_eq!(view(0.1).outcome(), RepetitionOutcome::Contradicts);
-        let other = view(0.1).with_other_work(lines.clone());
+        let other = view(0.1).with_different_workload(lines.clone());
         assert_eq!(other.outcome(), RepetitionOutcome::Undecided);
         let words = "workload: first `think of [read] = 1ms`, now `think of [read] = 5ms`: changes \
                      of another workload";
         assert_eq!(other.lines()[0], words);
-        let added = view(0.1).with_other_work([None, line("5ms")]);
+        let added = view(0.1).with_different_workload([None, line("5ms")]);
         let words =
             "workload: first none, now `think of [read] = 5ms`: changes of another workload";
         assert_eq!(added.lines()[0], words);
-        assert_eq!(view(-0.1).with_other_work(lines).outcome(), RepetitionOutcome::Holds);
+        assert_eq!(view(-0.1).with_different_workload(lines).outcome(), RepetitionOutcome::Holds);
     }
 
     #[test]

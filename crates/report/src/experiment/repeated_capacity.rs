@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn search_of_another_workload_keeps_its_ranges_and_does_not_contradict() {
-        let repetition = contradicted().repetition.unwrap().with_other_work([None, None]);
+        let repetition = contradicted().repetition.unwrap().with_different_workload([None, None]);
         let line = repetition.lines().pop().unwrap();
         let words = "capacity: first 44,972–52,908/s, now 56,623–66,615/s: undecided; ";
         assert!(line.starts_with(words), "{line}");

@@ -5,7 +5,7 @@ use workload::question::{RunMetric, Scale};
 
 use super::repeated_capacity::RepeatedCapacity;
 use super::sentence;
-use crate::difference::differing;
+use crate::difference::shorten_pair;
 
 /// The line about a repetition whose runs are identical to those of the first experiment.
 const SAME_RUNS: &str = "runs: the same again, which confirms nothing: in virtual time one seed \
@@ -96,7 +96,7 @@ impl RepetitionView {
     /// Turns the repetition into that of an experiment with a different workload: contradictions
     /// become undecided. `lines` are a line in which the two workloads differ.
     #[must_use]
-    pub fn with_other_work(mut self, lines: [Option<String>; 2]) -> RepetitionView {
+    pub fn with_different_workload(mut self, lines: [Option<String>; 2]) -> RepetitionView {
         let limited = |outcome: RepetitionOutcome| outcome.min(RepetitionOutcome::Undecided);
         self.outcomes().for_each(|outcome| *outcome = limited(*outcome));
         self.work = Some(lines);
@@ -126,7 +126,7 @@ impl RepetitionView {
         let of_best = self.best.iter().map(RepeatedBest::line);
         let of_loads = self.loads.iter().map(RepeatedLoads::line);
         let of_work = self.work.iter().map(|lines| {
-            let lines = differing(lines.each_ref().map(Option::as_deref));
+            let lines = shorten_pair(lines.each_ref().map(Option::as_deref));
             let [first, second] = lines.map(|line| match line {
                 Some(line) => format!("`{line}`"),
                 None => "none".to_owned(),
@@ -161,7 +161,7 @@ impl RepetitionView {
 impl RepeatedLoads {
     /// Returns the outcome of a metric whose changes were measured under these loads. Under
     /// different loads, a contradiction is undecided.
-    pub(super) fn limited(&self, outcome: RepetitionOutcome) -> RepetitionOutcome {
+    pub(super) fn limit_outcome(&self, outcome: RepetitionOutcome) -> RepetitionOutcome {
         match self.difference {
             Some(LoadDifference::Value | LoadDifference::Saturation) => {
                 outcome.min(RepetitionOutcome::Undecided)

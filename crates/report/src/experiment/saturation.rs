@@ -88,7 +88,7 @@ impl SaturationView {
     }
 
     /// Returns the line that describes the search.
-    pub(super) fn asked(&self) -> String {
+    pub(super) fn goal(&self) -> String {
         let SaturateQuestion { vary, values, until } = &self.question;
         let values: Vec<String> = values.iter().map(|value| self.value(*value)).collect();
         format!("{vary}: {} until {until}", values.join(", "))

@@ -57,7 +57,7 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             let more = match size {
                 SampleSize::Pairs(_) => {
                     let delta = crate::number::percent(change.delta);
-                    more(more_pairs, &format!("show whether it changes by {delta} or more"))
+                    more_pairs(more_pairs, &format!("show whether it changes by {delta} or more"))
                 }
                 SampleSize::Groups(_) => "more runs may decide".to_owned(),
             };
@@ -95,7 +95,7 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
         (Some(BetOutcome::Undecided { .. }), None) => format!("undecided: {NO_SCATTER}"),
         (Some(BetOutcome::Undecided { more_pairs }), Some(compared)) => {
             let end = nearest_end(bet, compared.change);
-            let more = more(more_pairs, "show on which side the change lies");
+            let more = more_pairs(more_pairs, "show on which side the change lies");
             format!("undecided: the interval contains {end}; {more}")
         }
         (Some(outcome), _) => outcome.name().to_owned(),
@@ -133,7 +133,7 @@ pub(super) fn declared_size(size: f64, scale: Scale) -> String {
 
 /// Returns the number of pairs that would be enough for an aim: `about 9 more pairs would decide
 /// the bet`.
-fn more(pairs: Option<u32>, aim: &str) -> String {
+fn more_pairs(pairs: Option<u32>, aim: &str) -> String {
     match pairs {
         Some(pairs) => format!("about {} would {aim}", count(pairs.into(), "more pair")),
         None => format!("no realistic number of pairs would {aim}"),
@@ -186,14 +186,14 @@ pub(crate) fn range(interval: ChangeInterval, scale: Scale) -> String {
 }
 
 /// Smallest change, as a fraction, from which an interval has a shorter form: a factor of ten.
-const WIDE: f64 = 9.0;
+const WIDE_CHANGE: f64 = 9.0;
 
 /// Returns a shorter form of an interval, if it has one: large ratios as factors (`×123 … ×126` for
 /// `+12,204 … +12,543 %`), and differences without their unit, which is already next to the change.
 pub(super) fn short_range(interval: ChangeInterval, scale: Scale) -> Option<String> {
     let factor = |change: f64| format!("×{}", significant(1.0 + change));
     match scale {
-        Scale::Ratio if interval.high < WIDE => None,
+        Scale::Ratio if interval.high < WIDE_CHANGE => None,
         Scale::Ratio => Some(format!("{} … {}", factor(interval.low), factor(interval.high))),
         Scale::Difference => Some(range(interval, scale).trim_end_matches(unit(scale)).to_owned()),
     }
@@ -248,12 +248,12 @@ pub(super) fn values(
 /// geometric means, whose ratio is the reported change.
 pub(super) fn means(compared: &Compared, metric: &RunMetric) -> [f64; 2] {
     match metric.quantity.scale() {
-        Scale::Ratio => compared.values.sides().map(|values| geometric(values.into_iter())),
+        Scale::Ratio => compared.values.sides().map(|values| geometric_mean(values.into_iter())),
         Scale::Difference => compared.means,
     }
 }
 
-fn geometric(values: impl Iterator<Item = f64>) -> f64 {
+fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
     let (n, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value.ln()));
     (sum / n).exp()
 }
@@ -421,8 +421,8 @@ mod tests {
     #[test]
     fn large_changes_are_grouped_and_sizes_have_their_unit() {
         assert_eq!(signed(20.67, Scale::Ratio), "+2,067 %");
-        assert_eq!(more(Some(1_750), "decide"), "about 1,750 more pairs would decide");
-        assert_eq!(more(Some(1), "decide"), "about 1 more pair would decide");
+        assert_eq!(more_pairs(Some(1_750), "decide"), "about 1,750 more pairs would decide");
+        assert_eq!(more_pairs(Some(1), "decide"), "about 1 more pair would decide");
         assert_eq!(runs(SampleSize::Groups([1_200, 8])), "1,200 and 8 runs, not interleaved");
         assert_eq!(runs(SampleSize::Pairs(1)), "1 interleaved pair");
         assert_eq!(value(175_046_656.0, "bytes"), "175 MB");

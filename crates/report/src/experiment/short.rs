@@ -64,20 +64,20 @@ impl ShortExperiment {
             results: results(view, lines, most.of_each > 0),
             tables: tables(view, most),
             verdict: Remark::sentence(tone(status), view.verdict_in_words(), reason),
-            counts: unlabelled(limited(counts(view), lines)),
+            counts: unlabelled_lines(limit_lines(counts(view), lines)),
             objections: objections(view),
-            doubts: unlabelled(limited(doubts(view), lines)),
+            doubts: unlabelled_lines(limit_lines(doubts(view), lines)),
             limiters: limiters(view, lines),
-            answers: limited(answers, lines).iter().map(strong).collect(),
+            answers: limit_lines(answers, lines).iter().map(strong_remark).collect(),
             remarks: remarks(view, lines),
-            reviews: labelled("note", note::latest(&view.notes, MOST_NOTES)),
-            next: next(view),
+            reviews: labelled_lines("note", note::latest_notes(&view.notes, MOST_NOTES)),
+            next: next_commands(view),
         }
     }
 }
 
 /// Returns at most `most` texts; if there are more, the last one states the number left out.
-fn limited(mut texts: Vec<String>, most: usize) -> Vec<String> {
+fn limit_lines(mut texts: Vec<String>, most: usize) -> Vec<String> {
     if texts.len() > most {
         let more = texts.len() - (most - 1);
         texts.truncate(most - 1);
@@ -86,35 +86,35 @@ fn limited(mut texts: Vec<String>, most: usize) -> Vec<String> {
     texts
 }
 
-fn labelled(label: &str, texts: Vec<String>) -> Vec<Line> {
+fn labelled_lines(label: &str, texts: Vec<String>) -> Vec<Line> {
     texts.into_iter().map(|text| Line::new(label, text)).collect()
 }
 
 /// Returns lines with empty labels, which are indented alike.
-fn unlabelled(texts: Vec<String>) -> Vec<Line> {
-    labelled("", texts)
+fn unlabelled_lines(texts: Vec<String>) -> Vec<Line> {
+    labelled_lines("", texts)
 }
 
-fn strong(text: impl AsRef<str>) -> Remark {
+fn strong_remark(text: impl AsRef<str>) -> Remark {
     Remark::sentence(Tone::Strong, text.as_ref(), "")
 }
 
 fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
     let mut subject = vec![
-        Line::new("question", view.ask.as_str()),
+        Line::new("question", view.question.as_str()),
         Line::new("workload", lines::workload(view)),
     ];
-    subject.extend(view.capacity.iter().map(|search| Line::new("search", search.asked())));
+    subject.extend(view.capacity.iter().map(|search| Line::new("search", search.goal())));
     subject
         .extend(view.sweep.iter().map(|varied| Line::new("sweep", sweep::varied_in_short(varied))));
     if view.capacity.is_none() && (view.sweep.is_none() || view.arms.len() > 1) {
         let arms = view.arms.iter();
         let arms = arms.map(|arm| format!("{}: {}", arm.name, lines::differences(arm))).collect();
-        let arms = limited(arms, most).into_iter().enumerate();
+        let arms = limit_lines(arms, most).into_iter().enumerate();
         let role = |place: usize| if place == 0 { "baseline" } else { "arm" };
         subject.extend(arms.map(|(place, text)| Line::new(role(place), text)));
     }
-    subject.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
+    subject.extend(view.saturation.iter().map(|search| Line::new("saturate", search.goal())));
     subject.extend(view.label.iter().map(|label| Line::new("label", label.as_str())));
     subject
 }
@@ -124,11 +124,11 @@ fn results(view: &ExperimentView, most: usize, with_models: bool) -> Vec<Line> {
     // The limiter follows below the verdict with its evidence.
     let numbers = numbers.filter(|(name, _)| *name != "limiter");
     let mut results: Vec<Line> = numbers.map(|(name, value)| Line::new(name, value)).collect();
-    results.extend(labelled("bet", limited(bets::sentences(view), most)));
+    results.extend(labelled_lines("bet", limit_lines(bets::sentences(view), most)));
     for (label, texts) in models(view).into_iter().filter(|_| with_models) {
-        results.extend(labelled(label, limited(texts, most)));
+        results.extend(labelled_lines(label, limit_lines(texts, most)));
     }
-    results.extend(labelled("errors", limited(view.errors(), most)));
+    results.extend(labelled_lines("errors", limit_lines(view.errors(), most)));
     results
 }
 
@@ -160,12 +160,12 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
         return vec![search.outcomes()];
     }
     if let [ArmView { validity, .. }] = view.arms.as_slice() {
-        let is_told = match view.verdict() {
+        let is_in_verdict = match view.verdict() {
             Status::Pass => true,
             Status::Suspect => validity.suspect.len() == validity.runs as usize,
             Status::Invalid | Status::NotPossible => false,
         };
-        if is_told && validity.repeated == 0 {
+        if is_in_verdict && validity.repeated == 0 {
             return Vec::new();
         }
     }
@@ -181,16 +181,16 @@ pub(super) fn counts(view: &ExperimentView) -> Vec<String> {
     let line = |(names, text): (Vec<&str>, String)| match names.as_slice() {
         [only] => format!("{only}: {text}"),
         [first, second, third, _, rest @ ..] if !rest.is_empty() => {
-            format!("{first}, {second}, {third} and {} more: {}", rest.len() + 1, each(&text))
+            format!("{first}, {second}, {third} and {} more: {}", rest.len() + 1, with_each(&text))
         }
-        all => format!("{}: {}", all.join(", "), each(&text)),
+        all => format!("{}: {}", all.join(", "), with_each(&text)),
     };
     shared.into_iter().map(line).collect()
 }
 
 /// Adds `each` to a number of runs that applies to each of several arms: `6 runs each; 6 SUSPECT
 /// (drift)`.
-fn each(counts: &str) -> String {
+fn with_each(counts: &str) -> String {
     match counts.split_once("; ") {
         Some((runs, rest)) => format!("{runs} each; {rest}"),
         None => format!("{counts} each"),
@@ -222,7 +222,7 @@ fn doubts(view: &ExperimentView) -> Vec<String> {
 }
 
 fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {
-    let sentences = limited(lines::limiters_once(view), most).into_iter();
+    let sentences = limit_lines(lines::limiters_once(view), most).into_iter();
     let mut remarks: Vec<Remark> =
         sentences.map(|text| Remark::sentence(Tone::Plain, text, "")).collect();
     if lines::has_different_limiters(view) {
@@ -234,8 +234,8 @@ fn limiters(view: &ExperimentView, most: usize) -> Vec<Remark> {
 fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Some(repetition) = &view.repetition {
-        remarks.push(strong(repetition.sentence()));
-        remarks.extend(limited(repetition.lines(), most).into_iter().map(Remark::note));
+        remarks.push(strong_remark(repetition.sentence()));
+        remarks.extend(limit_lines(repetition.lines(), most).into_iter().map(Remark::note));
     }
     if view.has_several_differences {
         remarks.push(Remark::sentence(Tone::Doubtful, lines::SEVERAL_DIFFERENCES, ""));
@@ -243,7 +243,7 @@ fn remarks(view: &ExperimentView, most: usize) -> Vec<Remark> {
     remarks.extend(slos(view, most));
     let alarms = view.false_alarms.iter().map(FalseAlarms::line);
     remarks.extend(alarms.map(|line| Remark::sentence(Tone::Plain, "A/A", format!(": {line}"))));
-    let warnings = limited(view.warnings(), most).into_iter();
+    let warnings = limit_lines(view.warnings(), most).into_iter();
     let warning = |text: String| Remark::sentence(Tone::Doubtful, "Warning", format!(": {text}"));
     remarks.extend(warnings.map(warning));
     remarks
@@ -263,11 +263,11 @@ fn slos(view: &ExperimentView, most: usize) -> Vec<Remark> {
         let met = Remark::sentence(Tone::Good, "Every SLO is met in every run", rest);
         return if view.verdict() == Status::Invalid { Vec::new() } else { vec![met] };
     }
-    let missed = limited(missed, most).into_iter();
+    let missed = limit_lines(missed, most).into_iter();
     missed.map(|text| Remark::sentence(Tone::Bad, "SLO", format!(" of {text}"))).collect()
 }
 
-fn next(view: &ExperimentView) -> Vec<Line> {
+fn next_commands(view: &ExperimentView) -> Vec<Line> {
     let file = view.file();
     let page = format!("{}.html", file.strip_suffix(".assay").unwrap_or(file));
     let report = format!("assay report {}", shell_word(&view.record));

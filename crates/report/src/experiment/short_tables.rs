@@ -60,7 +60,7 @@ pub(super) fn tables(view: &ExperimentView, rows: MostRows) -> Vec<ShortTable> {
 
 /// Returns the numbers of shown rows and of all rows, as the end of a heading; empty if all rows
 /// are shown.
-fn part(shown: usize, all: usize) -> String {
+fn shown_of_all(shown: usize, all: usize) -> String {
     if shown < all {
         format!(", {} of {}", grouped(shown as u64), grouped(all as u64))
     } else {
@@ -90,7 +90,7 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let exploratory = is_exploratory.then(|| format!("* {}", lines::EXPLORATORY));
     let mut notes = reasons(shown.iter().map(|(arm, change)| (arm_name(arm), *change)));
     notes.extend(exploratory);
-    notes.extend(left_out(others.len(), declared.saturating_sub(shown.len())));
+    notes.extend(left_out_note(others.len(), declared.saturating_sub(shown.len())));
     let levels = lines::levels(shown.iter().map(|(_, change)| *change));
     ShortTable { heading: String::new(), table, levels, notes }
 }
@@ -108,7 +108,7 @@ fn table_of_metrics(view: &ExperimentView, arms: &[ArmComparison]) -> Table {
 
 /// Returns the note on rows that are left out, which also states how many of them are of declared
 /// metrics.
-fn left_out(rows: usize, declared: usize) -> Option<String> {
+fn left_out_note(rows: usize, declared: usize) -> Option<String> {
     let declared = match declared {
         0 => String::new(),
         declared => format!(" ({declared} declared)"),
@@ -129,7 +129,7 @@ fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTa
     let rows = search.rows();
     let shown = &rows[rows.len().saturating_sub(most)..];
     shown.iter().for_each(|row| table.row(row.clone()));
-    let part = part(shown.len(), rows.len());
+    let part = shown_of_all(shown.len(), rows.len());
     let heading = format!("Steps of [saturate] on {}{part}", sentence::named(baseline));
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
@@ -139,7 +139,7 @@ pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
     let [run, value, phase, _, outcome, reason] = search.columns();
     let columns = [run, value, phase, outcome, reason];
     let mut table = Table::new(columns).with_optional_columns(["phase"]);
-    let shown = search.nearest(most.min(MOST_TRIALS));
+    let shown = search.nearest_trials(most.min(MOST_TRIALS));
     for trial in &shown {
         let [run, value, phase, _, outcome, _] = trial.row(search);
         table.row([run, value, phase, outcome, Cell::from(trial.measured(&search.order))]);
@@ -182,7 +182,7 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
     }
     let job = sweep.job_name().unwrap_or_default();
     let all = sweep.curves.iter().map(|curve| curve.points.len()).sum();
-    let part = part(table.rows.len(), all);
+    let part = shown_of_all(table.rows.len(), all);
     let heading = format!("{job} by {} (± half of the 95 % interval){part}", sweep.vary);
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
@@ -198,7 +198,7 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     let near = all.into_iter().filter(|(value, _)| is_near(value)).take(most);
     let table = comparison_table(["", ""], near);
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
-    let part = part(table.rows.len(), number);
+    let part = shown_of_all(table.rows.len(), number);
     let heading = format!("Arms against {} at each point{part}", sentence::named(baseline));
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn confidence_of_intervals_is_named_only_next_to_them() {
+    fn confidence_is_named_only_next_to_intervals() {
         let view = with_metrics(2);
         for (width, has_intervals) in [(80, true), (45, false)] {
             let text = text(&view, width);

@@ -8,7 +8,7 @@ use super::short::ShortExperiment;
 use super::short_tables::{MOST_METRICS, MostRows, ShortTable};
 use super::view::ExperimentView;
 use crate::page::{Remark, Tone, tone};
-use crate::text::{Canvas, Style, fitting, write_commands};
+use crate::text::{Canvas, Style, first_that_fits, write_commands};
 
 /// Maximum numbers of rows of a table, in the order in which they are tried until the answer fits a
 /// screen.
@@ -22,7 +22,7 @@ const DECLARED: [usize; 3] = [5, 3, 1];
 pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
     let rows = ROWS.map(|of_each| MostRows { of_each, declared: MOST_METRICS });
     let fewer = DECLARED.map(|declared| MostRows { of_each: 0, declared });
-    fitting(rows.into_iter().chain(fewer).map(|most| {
+    first_that_fits(rows.into_iter().chain(fewer).map(|most| {
         let mut canvas = Canvas::new(*style);
         write(&mut canvas, &ShortExperiment::of(view, most));
         canvas.into_text()
@@ -31,7 +31,7 @@ pub fn experiment_text(view: &ExperimentView, style: &Style) -> String {
 
 fn write(canvas: &mut Canvas, short: &ShortExperiment) {
     if short.status == Status::Invalid {
-        canvas.alone(tone(short.status), short.status.verdict());
+        canvas.line_in_tone(tone(short.status), short.status.verdict());
         canvas.gap();
     }
     canvas.lines(0, &short.subject);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn experiment_without_an_answer_is_repeated_and_continued_by_the_path_of_its_file() {
+    fn unanswered_experiment_is_repeated_and_continued_by_its_file() {
         let command_with_path = "assay run in/e.ini".to_owned();
         let shown = |state| {
             let command_with_path = command_with_path.clone();
@@ -211,7 +211,7 @@ mod tests {
         }];
         let counted = analyze::compare::FalsePositives { comparisons: 20, rejections: 1 };
         let metric = "throughput(read)".to_owned();
-        view.false_alarms = Some(FalseAlarms::Own { metric, counted, spread: 0.01 });
+        view.false_alarms = Some(FalseAlarms::OfExperiment { metric, counted, spread: 0.01 });
         view.notes = vec![Note {
             at: base::WallTime(0),
             author: Some("ann".to_owned()),

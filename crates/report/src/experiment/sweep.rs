@@ -33,7 +33,7 @@ pub struct SweepView {
 /// The change from another point to the best point.
 pub(super) struct Gain {
     /// Index of the other point.
-    pub(super) against: usize,
+    pub(super) other_point: usize,
     /// The change, as a fraction of the other point.
     pub(super) change: f64,
     /// Interval of the change, simultaneous over all other points.
@@ -45,7 +45,7 @@ pub(super) const ONE_SERVER: &str =
     "It assumes one server with exponential times and random arrivals";
 
 /// The reason why some points have no deviation from the model.
-const TAKEN: &str = "Points that these numbers were taken from have no deviation";
+const DETERMINING_POINTS: &str = "Points that these numbers were taken from have no deviation";
 
 impl SweepView {
     /// Returns the results, at a point, of the job that the sweep is about: the job whose key
@@ -81,7 +81,7 @@ impl SweepView {
         };
         let (low, high) = (inverse(interval.high), inverse(interval.low));
         let interval = ChangeInterval { low, high };
-        Some(Gain { against: next.point, change: inverse(change), interval })
+        Some(Gain { other_point: next.point, change: inverse(change), interval })
     }
 
     /// Returns the values of the points that [`BestPoint::not_worse`] returns.
@@ -179,7 +179,7 @@ fn gain(sweep: &SweepView, found: &BestPoint, quantity: Quantity) -> Option<Stri
         (_, true) => ", the next best",
         (_, false) => ", the best of the significantly worse points",
     };
-    let (vary, value) = (&sweep.vary, &sweep.values[gain.against]);
+    let (vary, value) = (&sweep.vary, &sweep.values[gain.other_point]);
     Some(format!("{size} {side} {vary} = {value}{rank} ({level} CI {ends})"))
 }
 
@@ -266,7 +266,7 @@ fn ends(interval: Interval, value: impl Fn(f64) -> String) -> String {
 pub(super) fn usl(fit: &Result<Usl, NoUsl>) -> Vec<String> {
     match fit {
         Ok(usl) => {
-            let [lambda, sigma, kappa] = [usl.lambda, usl.sigma, usl.kappa].map(fitted);
+            let [lambda, sigma, kappa] = [usl.lambda, usl.sigma, usl.kappa].map(fitted_in_words);
             vec![
                 format!("one client λ {lambda} requests/s"),
                 format!("contention σ {sigma}"),
@@ -278,7 +278,7 @@ pub(super) fn usl(fit: &Result<Usl, NoUsl>) -> Vec<String> {
     }
 }
 
-fn fitted(fitted: Fitted) -> String {
+fn fitted_in_words(fitted: Fitted) -> String {
     let number = |number: f64| match number.abs() {
         0.0 => "0".to_owned(),
         small if small < 1e-4 => scientific(number),
@@ -292,11 +292,11 @@ fn fitted(fitted: Fitted) -> String {
 
 /// Formats a small number as a multiple of a power of ten: `1.20 × 10⁻⁵`.
 fn scientific(number: f64) -> String {
-    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let text = format!("{number:.2e}");
     let Some((digits, power)) = text.split_once('e') else { return text };
     let raised = power.chars().map(|digit| match digit.to_digit(10) {
-        Some(digit) => RAISED[digit as usize],
+        Some(digit) => SUPERSCRIPTS[digit as usize],
         None => '⁻',
     });
     format!("{} × 10{}", digits.replace('-', "−"), raised.collect::<String>())
@@ -311,8 +311,8 @@ fn peak(usl: &Usl) -> String {
             };
             format!(
                 "peak {} requests/s at {} clients{beyond}",
-                fitted(*throughput),
-                fitted(*clients)
+                fitted_in_words(*throughput),
+                fitted_in_words(*clients)
             )
         }
         Peak::None { above: Some(above) } if *above <= 1.0 => {
@@ -365,7 +365,7 @@ pub(super) fn model(model: &Result<ResponseModel, NoResponseModel>) -> Vec<Strin
                 "one request {one_request} ms, {highest} {rate} requests/s: server {server} ms, \
                  delay {delay} ms{beyond}"
             );
-            vec![parameters, ONE_SERVER.to_owned(), TAKEN.to_owned()]
+            vec![parameters, ONE_SERVER.to_owned(), DETERMINING_POINTS.to_owned()]
         }
         Err(reason) => vec![format!("none: {}", no_model(*reason))],
     }
@@ -637,14 +637,14 @@ mod tests {
         let rest = "500 requests/s: server 2.00 ms, delay 1.00 ms";
         let shown = model(&Ok(of(PointRole::Plateau)));
         assert_eq!(shown[0], format!("{one} plateau {rest}"));
-        assert_eq!(shown[2], TAKEN);
+        assert_eq!(shown[2], DETERMINING_POINTS);
         let shown = model(&Ok(of(PointRole::BeyondPeak)));
         assert_eq!(shown[0], format!("{one} peak {rest}; nothing is predicted beyond the peak"));
     }
 
     /// A peak below one client would be no number of clients.
     #[test]
-    fn law_without_a_peak_does_not_exclude_one_if_its_runs_scatter() {
+    fn scattered_law_without_a_peak_may_have_one() {
         let shown = |above| {
             let fitted = |estimate| Fitted { estimate, interval: None };
             peak(&Usl {
@@ -676,8 +676,8 @@ mod tests {
         let shown = super::usl(&Ok(usl(88.0)));
         assert_eq!(shown[..2], ["one client λ 500 requests/s", "contention σ 0.0200"]);
         assert_eq!(shown[2], "coherency κ 0.000120");
-        assert_eq!(super::fitted(fitted(0.000_012)), "1.20 × 10⁻⁵");
-        assert_eq!(super::fitted(fitted(-3.456e-12)), "−3.46 × 10⁻¹²");
+        assert_eq!(super::fitted_in_words(fitted(0.000_012)), "1.20 × 10⁻⁵");
+        assert_eq!(super::fitted_in_words(fitted(-3.456e-12)), "−3.46 × 10⁻¹²");
         assert!(shown[3].ends_with("an extrapolation"), "{shown:?}");
         assert_eq!(peak(&usl(50.0)), "peak 1,850 requests/s at 50.0 clients");
     }

@@ -124,7 +124,7 @@ fn gain(sweep: &SweepView, gain: &Gain) -> Value {
     let ChangeInterval { low, high } = gain.interval;
     let interval = [low, high].map(|end| end * 100.0);
     json!({
-        "against": sweep.values[gain.against],
+        "against": sweep.values[gain.other_point],
         "change_percent": gain.change * 100.0,
         "interval_percent": interval,
     })

@@ -25,13 +25,13 @@ use crate::text::bar;
 const QUANTILES: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
 /// Width of the page, in columns.
-const WIDTH: usize = 80;
+const PAGE_WIDTH: usize = 80;
 
 /// Maximum width of a bar of a chart, in columns.
-const WIDEST: usize = 40;
+const WIDEST_BAR: usize = 40;
 
 /// Maximum width of the label of a point, in columns.
-const LABEL: usize = 20;
+const LABEL_WIDTH: usize = 20;
 
 /// Writes the results of a sweep.
 pub(super) fn results(out: &mut AnswerText, view: &ExperimentView) {
@@ -100,14 +100,14 @@ fn components(out: &mut AnswerText, curve: &ArmCurve) {
 
 /// Draws the metric that decides the best point, or the throughput, as a bar for each point.
 fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
-    let (title, values) = charted(sweep, curve);
+    let (title, values) = chart_values(sweep, curve);
     let highest = values.iter().flatten().copied().fold(0.0, f64::max);
     if highest <= 0.0 {
         return;
     }
     let labels: Vec<String> = curve.points.iter().map(|point| label(&point.value)).collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default();
-    let room = WIDEST.min(WIDTH.saturating_sub(widest + 30));
+    let room = WIDEST_BAR.min(PAGE_WIDTH.saturating_sub(widest + 30));
     let _ = writeln!(out, "\n{}", printable(&title));
     for (place, (label, value)) in labels.iter().zip(&values).enumerate() {
         let pad = " ".repeat(widest - width(label));
@@ -127,7 +127,7 @@ fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
 }
 
 /// Returns the values of a chart with its title.
-fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
+fn chart_values(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
     if let Some(rule) = &sweep.best {
         let values = curve.judged.iter().map(|mean| mean.as_ref().ok().map(|mean| mean.mean));
         let unit = rule.metric.quantity.unit();
@@ -170,8 +170,8 @@ fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
 /// Returns a value that is short enough for a column.
 fn label(value: &str) -> String {
     let value = printable(value);
-    match value.chars().count() > LABEL {
-        true => value.chars().take(LABEL - 1).chain(['…']).collect(),
+    match value.chars().count() > LABEL_WIDTH {
+        true => value.chars().take(LABEL_WIDTH - 1).chain(['…']).collect(),
         false => value.into_owned(),
     }
 }

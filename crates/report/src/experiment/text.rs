@@ -26,9 +26,9 @@ pub(super) fn answer_text(view: &ExperimentView, style: &Style) -> String {
     let mut out = AnswerText::new(style);
     answer(&mut out, view);
     repetition(&mut out, view);
-    out.labelled("question", [view.ask.clone()]);
+    out.labelled("question", [view.question.clone()]);
     match &view.capacity {
-        Some(search) => asked(&mut out, view, search),
+        Some(search) => write_goal(&mut out, view, search),
         None => arms(&mut out, view),
     }
     out.labelled("bet", bets::sentences(view));
@@ -84,9 +84,9 @@ fn repetition(out: &mut AnswerText, view: &ExperimentView) {
 }
 
 /// Writes the goal of a search, and the numbers of its result.
-fn asked(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
+fn write_goal(out: &mut AnswerText, view: &ExperimentView, search: &CapacityView) {
     out.entry("workload", lines::workload(view));
-    out.entry("search", &search.asked());
+    out.entry("search", &search.goal());
     for (number, (name, value)) in search.numbers().into_iter().enumerate() {
         if number == 0 {
             let _ = writeln!(out);
@@ -127,7 +127,7 @@ fn arms(out: &mut AnswerText, view: &ExperimentView) {
         out.entry(role, &format!("{}: {}", arm.name, lines::differences(arm)));
     }
     if let Some(search) = &view.saturation {
-        out.entry("saturate", &search.asked());
+        out.entry("saturate", &search.goal());
     }
     if view.has_several_differences {
         out.entry("", lines::SEVERAL_DIFFERENCES);
@@ -281,7 +281,8 @@ mod tests {
     fn limiter_of_an_arm_has_its_evidence() {
         let mut view = with_limiters([Component::NotSaturated; 2]);
         let because = "every request was answered".to_owned();
-        let limiter = ArmLimiter { component: Component::NotSaturated, because, runs: 5, of: 6 };
+        let component = Component::NotSaturated;
+        let limiter = ArmLimiter { component, because, runs: 5, counted_runs: 6 };
         view.arms[1].limiter = Some(limiter.clone());
         let sentence = "tls: Throughput not limited: every request was answered (in 5 of 6 runs)";
         assert_eq!(lines::limiter_evidence(&view), [sentence]);

@@ -27,7 +27,7 @@ use crate::words;
 #[derive(Clone, Debug)]
 pub struct ExperimentView {
     /// The question.
-    pub ask: String,
+    pub question: String,
     /// The name of the workload file; `None` if the experiment file contains the workload itself.
     pub workload: Option<String>,
     /// The command that ran the experiment, without the folder of its file.
@@ -42,7 +42,7 @@ pub struct ExperimentView {
     /// The state of the experiment.
     pub state: ExperimentState,
     /// True if the record has no end: the process was killed, or is still running.
-    pub may_run: bool,
+    pub may_be_running: bool,
     /// The arm whose difference is not in effect, with the reason, if the experiment ended because
     /// of it.
     pub invalid_arm: Option<String>,
@@ -131,7 +131,7 @@ pub struct ArmLimiter {
     /// Number of runs with this limiter.
     pub runs: u64,
     /// Number of runs with the state `counts`.
-    pub of: u64,
+    pub counted_runs: u64,
 }
 
 impl ArmLimiter {
@@ -156,16 +156,16 @@ impl ArmLimiter {
             component,
             because: words::because(finding),
             runs: count(component) as u64,
-            of: runs.len() as u64,
+            counted_runs: runs.len() as u64,
         })
     }
 
     /// Returns the sentence that names the limiter with its evidence.
     pub(super) fn sentence(&self) -> String {
         let lead = words::lead(self.component);
-        let share = match self.runs == self.of {
+        let share = match self.runs == self.counted_runs {
             true => String::new(),
-            false => format!(" (in {} of {})", self.runs, count(self.of, "run")),
+            false => format!(" (in {} of {})", self.runs, count(self.counted_runs, "run")),
         };
         format!("{lead}: {}{share}", self.because)
     }
@@ -397,7 +397,7 @@ impl ExperimentView {
     /// its conditions.
     pub fn misses_slo(&self) -> bool {
         if let Some(search) = &self.capacity {
-            return search.misses();
+            return search.misses_conditions();
         }
         self.arms.iter().flat_map(|arm| &arm.slos).any(|slo| slo.missed > 0)
     }

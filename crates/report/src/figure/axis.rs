@@ -51,22 +51,22 @@ const MOST_DECADES: f64 = 12.0;
 
 /// Ratio of the largest to the smallest value from which an axis with ticks at given values is
 /// logarithmic.
-const WIDE: f64 = 4.0;
+const WIDE_RATIO: f64 = 4.0;
 
 /// Fraction of an axis: if half of its values lie below it, the values are crowded.
-const CROWDED: f64 = 0.4;
+const CROWDED_FRACTION: f64 = 0.4;
 
 /// Room next to the outer values of an axis, as a fraction of their distance.
-const ROOM: f64 = 0.06;
+const ROOM_FRACTION: f64 = 0.06;
 
 impl Scale {
     /// Returns the scale of an axis of changes up to this one.
-    pub(crate) fn of_changes(highest: f64) -> Scale {
+    pub(crate) fn for_changes(highest: f64) -> Scale {
         if highest > LARGEST_LINEAR { Scale::Ratio } else { Scale::Linear }
     }
 
     /// Returns the coordinate of a value in which this scale is linear; NaN if the value has none.
-    pub(crate) fn straight(self, value: f64) -> f64 {
+    pub(crate) fn coordinate(self, value: f64) -> f64 {
         match self {
             Scale::Linear | Scale::Time | Scale::Category => value,
             Scale::Logarithmic if value <= 0.0 => f64::NAN,
@@ -78,8 +78,8 @@ impl Scale {
         }
     }
 
-    /// Returns the value at a coordinate: the inverse of [`Scale::straight`].
-    pub(crate) fn unstraight(self, place: f64) -> f64 {
+    /// Returns the value at a coordinate: the inverse of [`Scale::coordinate`].
+    pub(crate) fn value_at_coordinate(self, place: f64) -> f64 {
         match self {
             Scale::Linear | Scale::Time | Scale::Category => place,
             Scale::Logarithmic => place.exp(),
@@ -104,7 +104,7 @@ impl Axis {
         let to = (high / step - 1e-9).ceil() * step;
         let number = ((to - from) / step).round() as usize;
         let values: Vec<f64> = (0..=number).map(|n| from + n as f64 * step).collect();
-        let ticks = ticks::labelled(unit, &values, step);
+        let ticks = ticks::label_ticks(unit, &values, step);
         Axis { title: title.to_owned(), scale: Scale::Linear, unit, from, to, ticks, values: None }
     }
 
@@ -186,14 +186,18 @@ impl Axis {
         let low = all.clone().fold(f64::INFINITY, f64::min);
         let high = all.fold(f64::NEG_INFINITY, f64::max);
         let middle = values.get(values.len() / 2).map_or(high, |(at, _)| *at);
-        let is_crowded = low > 0.0 && high >= WIDE * low && middle < low + CROWDED * (high - low);
+        let is_wide = low > 0.0 && high >= WIDE_RATIO * low;
+        let is_crowded = is_wide && middle < low + CROWDED_FRACTION * (high - low);
         let (scale, from, to) = match is_crowded {
             true => {
-                let room = (high / low).powf(ROOM);
+                let room = (high / low).powf(ROOM_FRACTION);
                 (Scale::Logarithmic, low / room, high * room)
             }
             false => {
-                let room = if high > low { ROOM * (high - low) } else { low.abs().max(1.0) };
+                let room = match high > low {
+                    true => ROOM_FRACTION * (high - low),
+                    false => low.abs().max(1.0),
+                };
                 (Scale::Linear, low - room, high + room)
             }
         };
@@ -220,9 +224,9 @@ impl Axis {
 
     /// Returns the value that lies at a distance from another value. The distance is a fraction of
     /// the length of the axis.
-    pub(crate) fn beside(&self, value: f64, distance: f64) -> f64 {
-        let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.straight(it));
-        self.scale.unstraight(value + distance * (to - from))
+    pub(crate) fn value_at_distance(&self, value: f64, distance: f64) -> f64 {
+        let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.coordinate(it));
+        self.scale.value_at_coordinate(value + distance * (to - from))
     }
 
     /// Returns true if a value lies within the axis.
@@ -253,9 +257,9 @@ impl Axis {
         match (self.ticks.iter().find(at_it), self.scale) {
             (_, Scale::Time) => seconds(value),
             (Some(tick), _) => tick.label.clone(),
-            (None, Scale::Tail) => ticks::of_tail(value),
+            (None, Scale::Tail) => ticks::tail_text(value),
             (None, Scale::Linear | Scale::Logarithmic | Scale::Ratio | Scale::Category) => {
-                ticks::short(self.unit, value)
+                ticks::tick_text(self.unit, value)
             }
         }
     }
@@ -263,7 +267,7 @@ impl Axis {
     /// Returns the position of a value between the ends of the axis, 0 to 1. `None` if it is NaN,
     /// or has no position on a logarithmic axis.
     pub fn place(&self, value: f64) -> Option<f64> {
-        let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.straight(it));
+        let [from, to, value] = [self.from, self.to, value].map(|it| self.scale.coordinate(it));
         let place = (value - from) / (to - from);
         (!place.is_nan()).then(|| place.clamp(0.0, 1.0))
     }
@@ -314,7 +318,7 @@ mod tests {
         let axis = Axis::at_values("", &[(1.0, "1"), (2.0, "2"), (8.0, "8")], Some(10.0));
         assert_eq!(axis.scale, Scale::Logarithmic);
         assert!(axis.from < 1.0 && axis.to > 10.0 && axis.has(10.0) && !axis.has(20.0), "{axis:?}");
-        let middle = axis.beside(1.0, 0.5);
+        let middle = axis.value_at_distance(1.0, 0.5);
         let distance = axis.place(middle).unwrap() - axis.place(1.0).unwrap();
         assert!((distance - 0.5).abs() < 1e-9, "{axis:?}");
         let single = Axis::at_values("", &[(0.0, "off")], None);
@@ -358,7 +362,7 @@ mod tests {
     #[test]
     fn large_changes_have_an_axis_of_ratios_with_labels_in_percent() {
         let ratios = |title, range| Axis::changes(title, Scale::Ratio, range);
-        assert_eq!([3.0, 3.1].map(Scale::of_changes), [Scale::Linear, Scale::Ratio]);
+        assert_eq!([3.0, 3.1].map(Scale::for_changes), [Scale::Linear, Scale::Ratio]);
         assert_eq!(Axis::changes("", Scale::Linear, [0.0, 3.0]).range_text(), "0 % to +300 %");
         let axis = ratios("change", [-0.05, 13.49]);
         let labels = ["−50 %", "0 %", "+100 %", "+400 %", "+900 %", "+1,900 %"];
@@ -386,7 +390,7 @@ mod tests {
             assert_eq!(axis.place(lost), Some(0.0));
             assert!(!axis.has(lost), "an arrow leads there");
         }
-        let beside = axis.beside(0.0, 0.25);
+        let beside = axis.value_at_distance(0.0, 0.25);
         assert!((axis.place(beside).unwrap() - place(0.0) - 0.25).abs() < 1e-9, "{beside}");
     }
 

@@ -13,8 +13,8 @@ mod unit;
 
 pub use axis::{Axis, Scale};
 pub use mark::{Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol};
-pub(crate) use thin::thinned_to;
-pub use thin::{MOST_POINTS, MOST_SERIES, Thinned, thinned};
+pub(crate) use thin::thin_series_to;
+pub use thin::{MOST_POINTS, MOST_SERIES, ThinnedSeries, thin_series};
 pub use ticks::Tick;
 pub use unit::Unit;
 

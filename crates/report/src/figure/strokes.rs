@@ -16,7 +16,7 @@ impl Figure {
     /// no two lines have both the stroke and the colour in common.
     pub(crate) fn with_distinct_strokes(mut self) -> Figure {
         let wanted: Vec<Line> = self.legend.iter().filter_map(line_of_entry).collect();
-        let strokes = distinct(&wanted);
+        let strokes = distinct_strokes(&wanted);
         let given = |line: Line| {
             let place = wanted.iter().position(|other| *other == line);
             place.map_or(line.stroke, |place| strokes[place])
@@ -50,21 +50,21 @@ fn line_of_entry(entry: &super::LegendEntry) -> Option<Line> {
 }
 
 /// Returns the stroke of each line.
-fn distinct(wanted: &[Line]) -> Vec<Stroke> {
+fn distinct_strokes(wanted: &[Line]) -> Vec<Stroke> {
     let is_first =
         |place: usize| !wanted[..place].iter().any(|it| it.stroke == wanted[place].stroke);
     let kept = |place: usize| is_first(place).then_some(wanted[place].stroke);
     let mut given: Vec<Option<Stroke>> = (0..wanted.len()).map(kept).collect();
     for place in 0..wanted.len() {
         if given[place].is_none() {
-            given[place] = Some(rarest(wanted[place].ink, wanted, &given));
+            given[place] = Some(rarest_stroke(wanted[place].ink, wanted, &given));
         }
     }
     given.into_iter().flatten().collect()
 }
 
 /// Returns the stroke that the fewest lines have; if possible, one that no line of this colour has.
-fn rarest(ink: Ink, wanted: &[Line], given: &[Option<Stroke>]) -> Stroke {
+fn rarest_stroke(ink: Ink, wanted: &[Line], given: &[Option<Stroke>]) -> Stroke {
     let uses = |stroke: Stroke| {
         let lines = wanted.iter().zip(given).filter(|(_, it)| **it == Some(stroke));
         let of_color = lines.clone().filter(|(line, _)| line.ink.hue() == ink.hue()).count();
@@ -85,11 +85,11 @@ mod tests {
     fn first_line_keeps_its_stroke_and_others_get_free_ones() {
         use Stroke::{DashDotted, Dashed, Dotted, LongDashed, Solid};
         let jobs = [line(0, Solid), line(0, Dotted), line(1, Solid), line(1, Dotted)];
-        assert_eq!(distinct(&jobs), [Solid, Dotted, Dashed, DashDotted]);
+        assert_eq!(distinct_strokes(&jobs), [Solid, Dotted, Dashed, DashDotted]);
         let usual = [line(0, Solid), line(1, Dashed), line(2, DashDotted), line(3, Dotted)];
-        assert_eq!(distinct(&usual), usual.map(|it| it.stroke));
+        assert_eq!(distinct_strokes(&usual), usual.map(|it| it.stroke));
         let all_wanted = [line(0, Solid), line(1, Solid), line(2, Dashed), line(3, Solid)];
-        assert_eq!(distinct(&all_wanted), [Solid, DashDotted, Dashed, LongDashed]);
+        assert_eq!(distinct_strokes(&all_wanted), [Solid, DashDotted, Dashed, LongDashed]);
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
             .flat_map(|number| [line(number, Stroke::Solid), line(number, Stroke::Dotted)])
             .collect();
         for wanted in [solid, pairs] {
-            let given = distinct(&wanted);
+            let given = distinct_strokes(&wanted);
             let looks: Vec<(Ink, Stroke)> =
                 wanted.iter().zip(&given).map(|(line, stroke)| (line.ink.hue(), *stroke)).collect();
             for (place, look) in looks.iter().enumerate() {

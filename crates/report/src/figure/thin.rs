@@ -11,7 +11,7 @@ pub const MOST_SERIES: usize = 40;
 
 /// A series with at most [`MOST_POINTS`] points.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thinned {
+pub struct ThinnedSeries {
     /// Means of the parts, or the points themselves if there are few.
     pub means: Vec<Point>,
     /// Least and greatest value of each part; empty if every point is shown.
@@ -19,17 +19,17 @@ pub struct Thinned {
 }
 
 /// Reduces a series to [`MOST_POINTS`].
-pub fn thinned(points: &[Point]) -> Thinned {
-    thinned_to(points, &[], MOST_POINTS)
+pub fn thin_series(points: &[Point]) -> ThinnedSeries {
+    thin_series_to(points, &[], MOST_POINTS)
 }
 
 /// Reduces a series to `most` points. Parts have equal lengths on the axis, and missing values are
 /// ignored. `extents` are the extents of the points, if each point represents several values.
-pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> Thinned {
+pub(crate) fn thin_series_to(points: &[Point], extents: &[Extent], most: usize) -> ThinnedSeries {
     if points.len() <= most {
         let has_spread = extents.iter().any(|extent| extent.low < extent.high);
         let spread = if has_spread { extents.to_vec() } else { Vec::new() };
-        return Thinned { means: points.to_vec(), spread };
+        return ThinnedSeries { means: points.to_vec(), spread };
     }
     let part = part_of(points, most);
     let weights = weights(points);
@@ -40,7 +40,7 @@ pub(crate) fn thinned_to(points: &[Point], extents: &[Extent], most: usize) -> T
         mean_and_extent(of_part, &weights[places.clone()], extents.get(places).unwrap_or_default())
     });
     let (means, spread) = parts.unzip();
-    Thinned { means, spread }
+    ThinnedSeries { means, spread }
 }
 
 /// Returns a function that returns the number of the part to which a point belongs. All parts have
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn short_series_is_shown_whole() {
         let points = series([1.0, 2.0]);
-        assert_eq!(thinned(&points), Thinned { means: points, spread: Vec::new() });
+        assert_eq!(thin_series(&points), ThinnedSeries { means: points, spread: Vec::new() });
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         points[3_001].y = 900.0;
         points[3_002].y = 0.5;
         points[40].y = f64::NAN;
-        let Thinned { means, spread } = thinned(&points);
+        let ThinnedSeries { means, spread } = thin_series(&points);
         assert_eq!((means.len(), spread.len()), (720, 720));
         let highest = spread.iter().map(|it| it.high).fold(0.0, f64::max);
         let lowest = spread.iter().map(|it| it.low).fold(f64::INFINITY, f64::min);
@@ -126,7 +126,7 @@ mod tests {
         let value = |n: u32| if n < 7_200 { 1.0 } else { 2.0 };
         let points: Vec<Point> =
             (0..7_200 + 1_320).map(|n| Point { x: at(n), y: value(n) }).collect();
-        let Thinned { means, .. } = thinned_to(&points, &[], 120);
+        let ThinnedSeries { means, .. } = thin_series_to(&points, &[], 120);
         let early = means.iter().filter(|mean| mean.y < 1.5).count();
         assert!(means.len() <= 120 && (9..=11).contains(&early), "{early} of {}", means.len());
         // The mean of the part that has both kinds of points is weighted by time.
@@ -139,10 +139,10 @@ mod tests {
         let points = series((0..300).map(|_| 5.0));
         let extent = |point: &Point| Extent { at: point.x, low: 5.0, high: 5.0 };
         let mut extents: Vec<Extent> = points.iter().map(extent).collect();
-        assert_eq!(thinned_to(&points, &extents, 300).spread, []);
+        assert_eq!(thin_series_to(&points, &extents, 300).spread, []);
         extents[77].high = 9.0;
-        assert_eq!(thinned_to(&points, &extents, 300).spread, extents);
-        let Thinned { means, spread } = thinned_to(&points, &extents, 30);
+        assert_eq!(thin_series_to(&points, &extents, 300).spread, extents);
+        let ThinnedSeries { means, spread } = thin_series_to(&points, &extents, 30);
         assert_eq!((means.len(), spread[7].high, spread[8].high), (30, 9.0, 5.0));
         assert!(means.iter().all(|mean| mean.y == 5.0));
     }
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn part_without_values_is_a_gap() {
         let points = series((0..1_440).map(|n| if n < 2 { f64::NAN } else { 1.0 }));
-        let Thinned { means, spread } = thinned(&points);
+        let ThinnedSeries { means, spread } = thin_series(&points);
         assert!(means[0].y.is_nan() && spread[0].low.is_nan(), "{:?}", spread[0]);
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn step(length: f64, parts: u32) -> f64 {
 }
 
 /// Labels values with one unit and one number of decimals.
-pub(super) fn labelled(unit: Unit, values: &[f64], step: f64) -> Vec<Tick> {
+pub(super) fn label_ticks(unit: Unit, values: &[f64], step: f64) -> Vec<Tick> {
     let highest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     let (size, suffix) = size(unit, highest);
     // The tolerance covers rounding errors of quotients such as 0.1 / 0.001.
@@ -95,13 +95,13 @@ const WIDTH_OF_CHANGES: f64 = 1.5;
 /// Returns the ends of a logarithmic axis and its ticks. The ends are 1, 2 or 5 times a power of
 /// ten.
 pub(super) fn logarithmic(unit: Unit, range: [f64; 2]) -> (f64, f64, Vec<Tick>) {
-    by_powers(range, 1.0, |at| short(unit, at))
+    by_powers(range, 1.0, |at| tick_text(unit, at))
 }
 
 /// Returns the ends of an axis of changes that encloses a range of ratios, and its ticks. The
 /// ratios at the ends are 1, 2 or 5 times a power of ten.
 pub(super) fn ratios(range: [f64; 2]) -> (f64, f64, Vec<Tick>) {
-    let label = |ratio: f64| short(Unit::Change, ratio - 1.0);
+    let label = |ratio: f64| tick_text(Unit::Change, ratio - 1.0);
     let (from, to, ticks) = by_powers(range, WIDTH_OF_CHANGES, label);
     let ticks = ticks.into_iter().map(|tick| Tick { at: tick.at - 1.0, ..tick });
     (from - 1.0, to - 1.0, ticks.collect())
@@ -152,7 +152,7 @@ fn factors(decades: f64, stride: i32) -> &'static [(f64, bool)] {
 }
 
 /// Formats the value of one tick on its own, without regard to the other ticks.
-pub(super) fn short(unit: Unit, value: f64) -> String {
+pub(super) fn tick_text(unit: Unit, value: f64) -> String {
     match (unit, value < 0.0) {
         (Unit::Number, _) => plain(value),
         (Unit::Time, _) => span(Nanos(value.round() as u64)),
@@ -164,7 +164,7 @@ pub(super) fn short(unit: Unit, value: f64) -> String {
 }
 
 /// Formats a fraction of requests with the digits that distinguish it from 100 %.
-pub(super) fn of_tail(fraction: f64) -> String {
+pub(super) fn tail_text(fraction: f64) -> String {
     let decimals = (-(1.0 - fraction).log10()).ceil().clamp(1.0, 12.0) as usize - 1;
     format!("{} %", trimmed(&format!("{:.decimals$}", fraction * 100.0)))
 }

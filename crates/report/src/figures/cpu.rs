@@ -8,7 +8,7 @@ use record::{ComponentKind, MeasuredSide, ObservedComponent};
 use workload::question::CpuOwner;
 
 use super::readings::{Rates, Series, caption_of_readings, draw, rates, rates_of};
-use super::subject::{Run, Words};
+use super::subject::{FigureTexts, Run};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, Stroke, Unit};
 use crate::number::{significant, trimmed};
@@ -31,8 +31,8 @@ struct Usage {
 
 /// Returns the processors that each component used.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
-    let series = all(run);
-    let words = Words {
+    let series = all_usages(run);
+    let words = FigureTexts {
         name: "cpu".to_owned(),
         title: "Processors in use".to_owned(),
         caption: caption(&series),
@@ -56,7 +56,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     words.with([time, y], marks, legend)
 }
 
-fn all(run: &Run<'_>) -> Vec<Usage> {
+fn all_usages(run: &Run<'_>) -> Vec<Usage> {
     let evidence = &run.view.evidence;
     let generator = match run.view.has_database_inside() {
         true => "load generator and database, one process",
@@ -66,11 +66,11 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
     let generator = Usage {
         name: generator.to_owned(),
         stroke: Stroke::Solid,
-        rates: used(evidence, &ObservedComponent::here(here), &PROCESSES)
-            .unwrap_or_else(|| client(evidence)),
+        rates: processors_used(evidence, &ObservedComponent::here(here), &PROCESSES)
+            .unwrap_or_else(|| processors_of_generator(evidence)),
     };
     let host = ObservedComponent::here(ComponentKind::Host);
-    let machine = used(evidence, &host, &[host::BUSY]).map(|rates| Usage {
+    let machine = processors_used(evidence, &host, &[host::BUSY]).map(|rates| Usage {
         name: "whole machine".to_owned(),
         stroke: Stroke::Dotted,
         rates,
@@ -78,20 +78,21 @@ fn all(run: &Run<'_>) -> Vec<Usage> {
     // A single database in the generator's process has no processes of its own.
     let has_server =
         !run.view.has_database_inside() || evidence.plan.named_targets().next().is_some();
-    let servers = if has_server { servers(evidence) } else { Vec::new() };
-    let all = [generator].into_iter().chain(servers).chain(programs(evidence)).chain(machine);
+    let servers = if has_server { usages_of_servers(evidence) } else { Vec::new() };
+    let programs = usages_of_programs(evidence);
+    let all = [generator].into_iter().chain(servers).chain(programs).chain(machine);
     all.filter(|series| !series.rates.points.is_empty()).collect()
 }
 
 /// Returns the processors used by the database, and those used by the proxy in front of it.
-fn servers(evidence: &Evidence) -> Vec<Usage> {
+fn usages_of_servers(evidence: &Evidence) -> Vec<Usage> {
     let Some(server) = ObservedServer::of(evidence) else { return Vec::new() };
     let of = |component: &ObservedComponent, name: &str| {
         let name = match &component.place {
             Some(host) => format!("{name}, on {host}"),
             None => name.to_owned(),
         };
-        let rates = used(evidence, component, &PROCESSES)?;
+        let rates = processors_used(evidence, component, &PROCESSES)?;
         Some(Usage { name, stroke: Stroke::Solid, rates })
     };
     let upstream = server.upstream().and_then(|upstream| of(&upstream, "database"));
@@ -105,7 +106,7 @@ fn servers(evidence: &Evidence) -> Vec<Usage> {
 
 /// Returns the programs, other than the load generator and the database, that used the most
 /// processor time.
-fn programs(evidence: &Evidence) -> Vec<Usage> {
+fn usages_of_programs(evidence: &Evidence) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for observed in evidence.observed.iter().filter(|it| it.has_metric(program::USED)) {
         let component = ObservedComponent::parse(&observed.component);
@@ -123,7 +124,7 @@ fn programs(evidence: &Evidence) -> Vec<Usage> {
 }
 
 /// Returns the growth per second of the sum of counters; `None` if one was not recorded.
-fn used(
+fn processors_used(
     evidence: &Evidence,
     component: &ObservedComponent,
     metrics: &[ObservedMetric],
@@ -133,7 +134,7 @@ fn used(
     let rates = match counters.as_slice() {
         [] => return None,
         // The extremes of a sum are not known from the extremes of its parts.
-        [first, others @ ..] if !others.is_empty() => rates(&sums(first, others)),
+        [first, others @ ..] if !others.is_empty() => rates(&sums_of_counters(first, others)),
         [only, ..] => rates_of(only),
     };
     Some(rates).filter(|rates| !rates.points.is_empty())
@@ -141,7 +142,7 @@ fn used(
 
 /// Returns the sums of counters at the times at which the first was read; NaN at times at which
 /// another was not read.
-fn sums(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
+fn sums_of_counters(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
     let at_time = |observed: &&Observed, at: &Nanos| {
         let place = observed.points.binary_search_by_key(at, |(at, _)| *at);
         place.map_or(f64::NAN, |place| observed.points[place].1)
@@ -153,7 +154,7 @@ fn sums(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)> {
 }
 
 /// Returns the processors that the generator used by its own measurement, which older records have.
-fn client(evidence: &Evidence) -> Rates {
+fn processors_of_generator(evidence: &Evidence) -> Rates {
     let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());
     rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use record::Kind;
 
-use super::subject::{Job, Run, Words};
+use super::subject::{FigureTexts, Job, Run};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 use crate::number::time;
 
@@ -13,7 +13,7 @@ const POINTS_PER_NINE: f64 = 20.0;
 
 /// Largest fraction of the requests that may be too fast for the axis. A few short times would
 /// otherwise take up most of the axis.
-const LOWEST: f64 = 0.05;
+const MOST_HIDDEN: f64 = 0.05;
 
 /// The curves.
 const KINDS: [(Kind, &str, Stroke); 2] =
@@ -21,7 +21,7 @@ const KINDS: [(Kind, &str, Stroke); 2] =
 
 /// Returns the percentile curve of a job.
 pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
-    let words = Words {
+    let words = FigureTexts {
         name: job.figure_name("percentiles"),
         title: format!("Percentiles: {}", job.summary.name),
         caption: caption(job),
@@ -51,7 +51,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
 pub(super) fn ends_of_times<'p>(points: impl IntoIterator<Item = &'p Point>) -> [f64; 2] {
     let points: Vec<&Point> = points.into_iter().filter(|point| point.y > 0.0).collect();
     // The curve of a single request is its lowest point.
-    let lowest = points.iter().map(|point| point.x).fold(0.0, f64::max).min(LOWEST);
+    let lowest = points.iter().map(|point| point.x).fold(0.0, f64::max).min(MOST_HIDDEN);
     let times = points.iter().filter(|point| point.x >= lowest).map(|point| point.y);
     times.fold([f64::INFINITY, 0.0], |[low, high], ns| [low.min(ns), high.max(ns)])
 }

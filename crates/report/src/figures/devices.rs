@@ -7,7 +7,7 @@ use record::metric::{disk, interface, sockets};
 use record::{ComponentKind, MeasuredSide, ObservedMetric};
 
 use super::readings::{
-    Places, Rates, Series, by_place, caption_of_readings, draw, of_metric, rates_of, words,
+    Places, Rates, Series, by_place, caption_of_readings, draw, figure_texts, of_metric, rates_of,
 };
 use super::subject::{Run, highest};
 use super::timeline;
@@ -138,7 +138,7 @@ fn figure(
     devices.retain(|device| device.amount() > 0.0);
     devices.sort_by(|one, other| other.amount().total_cmp(&one.amount()));
     devices.truncate(MOST_DEVICES);
-    let words = words(quantity.name, quantity.title, place, caption(quantity, &devices));
+    let words = figure_texts(quantity.name, quantity.title, place, caption(quantity, &devices));
     if devices.is_empty() {
         return Some(words.empty(quantity.idle.to_owned()));
     }
@@ -150,7 +150,7 @@ fn figure(
             ink: Ink::Series(number),
             stroke,
             points: points.iter().map(|it| Point { y: it.y / scale.divisor, ..*it }).collect(),
-            extents: extents.iter().map(|it| divided(it, scale.divisor)).collect(),
+            extents: extents.iter().map(|it| divide_extent(it, scale.divisor)).collect(),
         })
     });
     let mut marks = timeline::marks(run);
@@ -180,7 +180,7 @@ struct Scale {
     divisor: f64,
 }
 
-fn divided(extent: &Extent, by: f64) -> Extent {
+fn divide_extent(extent: &Extent, by: f64) -> Extent {
     Extent { low: extent.low / by, high: extent.high / by, ..*extent }
 }
 

@@ -3,7 +3,7 @@
 use base::Class;
 use base::units::grouped;
 
-use super::subject::{Run, Words, highest, middle};
+use super::subject::{FigureTexts, Run, highest, middle};
 use super::timeline;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 use crate::number::count;
@@ -15,7 +15,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         .map(|class| (class, number(run, class)))
         .filter(|(_, number)| *number > 0)
         .collect();
-    let words = Words {
+    let words = FigureTexts {
         name: "errors".to_owned(),
         title: "Errors by class".to_owned(),
         caption: caption(&totals),

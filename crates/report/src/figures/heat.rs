@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyze::{TimeClass, TimeColumn};
 
-use super::subject::{Job, NO_TIMES, Run, Words};
+use super::subject::{FigureTexts, Job, NO_TIMES, Run};
 use super::timeline;
 use crate::figure::{Axis, Figure, HeatCell, Ink, LegendEntry, Mark, Swatch, Unit};
 use crate::number::{range, rate, seconds};
@@ -26,7 +26,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         let last = &columns[size.min(columns.len()) - 1];
         last.to.as_secs_f64() - first.from.as_secs_f64()
     });
-    let words = Words {
+    let words = FigureTexts {
         name: job.figure_name("heat-map"),
         title: format!("Response times over time (heat map): {}", job.summary.name),
         caption: format!(
@@ -44,8 +44,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         return words.empty(NO_TIMES.to_owned());
     };
     let stride = ((highest - lowest) / MOST_ROWS + 1).max(1);
-    let counted: Vec<Counted> =
-        columns.chunks(size).map(|part| Counted::of(part, stride)).collect();
+    let counted: Vec<ColumnCounts> =
+        columns.chunks(size).map(|part| ColumnCounts::of(part, stride)).collect();
     let densities = counted.iter().flat_map(|it| it.rows.values().map(|count| it.density(*count)));
     let most = densities.fold(0.0, f64::max);
     let ink = Ink::Series(0);
@@ -72,13 +72,13 @@ fn legend(ink: Ink, most: f64) -> Vec<LegendEntry> {
 }
 
 /// The response times of a column by row.
-struct Counted {
+struct ColumnCounts {
     x: [f64; 2],
     rows: BTreeMap<u16, u64>,
 }
 
-impl Counted {
-    fn of(part: &[TimeColumn], stride: u16) -> Counted {
+impl ColumnCounts {
+    fn of(part: &[TimeColumn], stride: u16) -> ColumnCounts {
         let mut rows = BTreeMap::new();
         for class in part.iter().flat_map(|column| &column.classes) {
             *rows.entry(class.number / stride).or_insert(0) += class.count;
@@ -86,7 +86,7 @@ impl Counted {
         let ends = part.first().zip(part.last());
         let x =
             ends.map_or([0.0; 2], |(first, last)| [first.from, last.to].map(|at| at.as_secs_f64()));
-        Counted { x, rows }
+        ColumnCounts { x, rows }
     }
 
     /// Returns the requests per second of a count, by the length of this column: the last column

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use record::Kind;
 
-use super::subject::{Job, NO_TIMES, Run, Words, highest};
+use super::subject::{FigureTexts, Job, NO_TIMES, Run, highest};
 use crate::figure::{Axis, Bar, Figure, Ink, Mark, Unit};
 use crate::number::time;
 
@@ -18,23 +18,23 @@ const MOST_BARS: usize = 70;
 const FEWEST_BARS: usize = 12;
 
 /// Fraction of the requests, the fastest ones, that may share the first bar.
-const SHORTEST: f64 = 0.005;
+const SHORTEST_FRACTION: f64 = 0.005;
 
 /// Largest height of a valley between two peaks, as a fraction of the lower peak.
-const VALLEY: f64 = 0.5;
+const VALLEY_FRACTION: f64 = 0.5;
 
 /// Smallest height of a peak, as a fraction of the highest peak.
-const PEAK: f64 = 0.08;
+const PEAK_FRACTION: f64 = 0.08;
 
 /// Number of standard deviations of a count by which a peak exceeds the valley next to it. A
 /// smaller difference may be due to chance.
-const SIGNIFICANT: f64 = 5.0;
+const SIGNIFICANT_DEVIATIONS: f64 = 5.0;
 
 /// Returns the histogram of a job.
 pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let times = run.view.evidence.jobs[job.account.index()].histogram(Kind::Response);
     let bars = times.map(bars).unwrap_or_default();
-    let words = Words {
+    let words = FigureTexts {
         name: job.figure_name("histogram"),
         title: format!("Distribution of response times: {}", job.summary.name),
         caption: caption(job, &bars),
@@ -73,7 +73,7 @@ fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
         return Vec::new();
     }
     // A few short times share the first bar and take no room from the others.
-    let first = number(times.lowest_equivalent(times.value_at_quantile(SHORTEST)));
+    let first = number(times.lowest_equivalent(times.value_at_quantile(SHORTEST_FRACTION)));
     let first = first.floor() as i64;
     let last = number(times.max()).floor() as i64;
     let edge = |number: i64| 10f64.powf(number as f64 / density);
@@ -96,9 +96,10 @@ fn peaks(bars: &[Bar]) -> Vec<Bar> {
         part.iter().map(|bar| bar.high).sum::<f64>()
     };
     let heights: Vec<f64> = (0..bars.len()).map(sum).collect();
-    let least = highest(heights.iter().copied()) * PEAK;
+    let least = highest(heights.iter().copied()) * PEAK_FRACTION;
     let is_apart = |valley: f64, height: f64| {
-        valley <= VALLEY * height && height - valley > SIGNIFICANT * height.sqrt()
+        let is_significant = height - valley > SIGNIFICANT_DEVIATIONS * height.sqrt();
+        valley <= VALLEY_FRACTION * height && is_significant
     };
     let mut peaks: Vec<usize> = Vec::new();
     let mut valley = f64::INFINITY;

@@ -3,21 +3,21 @@
 use analyze::{LoadPoint, LoadSummary};
 
 use super::readings::without_short_periods;
-use super::subject::{Run, Words, highest};
+use super::subject::{FigureTexts, Run, highest};
 use crate::figure::{
-    Axis, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit, thinned,
+    Axis, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit, thin_series,
 };
 use crate::number::rate;
 
 /// Maximum number of points of a load that are drawn as dots too.
-const FEW: usize = 20;
+const FEW_POINTS: usize = 20;
 
 /// Returns the rows per second of each load over its rows.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let loads = &run.view.summary.loads;
     let series: Vec<(&LoadSummary, Vec<Point>)> =
         loads.iter().take(MOST_SERIES).map(|load| (load, rates(&load.points))).collect();
-    let words = Words {
+    let words = FigureTexts {
         name: "loads".to_owned(),
         title: "Loads over the growing table".to_owned(),
         caption: caption(loads),
@@ -31,9 +31,9 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     let most = highest(series.iter().flat_map(|(_, points)| points).map(|point| point.y));
     for (number, (load, points)) in series.iter().enumerate() {
         let (ink, stroke) = (Ink::Series(number), Stroke::Solid);
-        let thin = thinned(points);
+        let thin = thin_series(points);
         marks.push(Mark::Band { ink, is_solid: false, extents: thin.spread });
-        if points.len() <= FEW {
+        if points.len() <= FEW_POINTS {
             marks.push(Mark::Dots { ink, points: points.clone() });
         }
         marks.push(Mark::Line { ink, stroke, points: thin.means });

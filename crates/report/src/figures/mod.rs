@@ -57,10 +57,10 @@ pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
         let over_time = |it: &&mut Figure| it.x.scale == Scale::Time && it.missing.is_none();
         figures.iter_mut().filter(over_time).for_each(|figure| figure.add_clause(&note));
     }
-    distinguishable(figures)
+    with_distinct_strokes(figures)
 }
 
-fn distinguishable(figures: Vec<Figure>) -> Vec<Figure> {
+fn with_distinct_strokes(figures: Vec<Figure>) -> Vec<Figure> {
     figures.into_iter().map(Figure::with_distinct_strokes).collect()
 }
 
@@ -77,9 +77,9 @@ pub struct OverlaidRun<'a> {
 /// Returns figures that overlay two single runs: throughput, response times and percentile curves
 /// of the jobs that both have.
 pub fn overlay_figures(runs: [OverlaidRun<'_>; 2]) -> Vec<Figure> {
-    let named = runs.map(|OverlaidRun { name, view, courses }| overlay::Named {
+    let named = runs.map(|OverlaidRun { name, view, courses }| overlay::NamedRun {
         name,
         run: Run { view, courses },
     });
-    distinguishable(overlay::figures(&named, MOST_JOBS))
+    with_distinct_strokes(overlay::figures(&named, MOST_JOBS))
 }

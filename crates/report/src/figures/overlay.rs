@@ -5,7 +5,7 @@ use analyze::TimeColumn;
 use record::Kind;
 use workload::question::Scale;
 
-use super::subject::{Job, Run, Words, axis_of_times, highest, middle};
+use super::subject::{FigureTexts, Job, Run, axis_of_times, highest, middle};
 use super::{curve, response, throughput};
 use crate::experiment::signed_change;
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
@@ -19,19 +19,19 @@ const STROKES: [Stroke; 2] = [Stroke::Solid, Stroke::Dashed];
 const QUANTILES: [(&str, u64); 3] = [("p99", 100), ("p95", 20), ("p50", 1)];
 
 /// A run with its name.
-pub(super) struct Named<'a> {
+pub(super) struct NamedRun<'a> {
     pub(super) name: &'a str,
     pub(super) run: Run<'a>,
 }
 
 /// A job of both runs.
 struct JobOfBothRuns<'a> {
-    runs: &'a [Named<'a>; 2],
+    runs: &'a [NamedRun<'a>; 2],
     jobs: [Job<'a>; 2],
 }
 
 /// Returns the figures of the jobs that both runs have, at most `most` of them.
-pub(super) fn figures(runs: &[Named<'_>; 2], most: usize) -> Vec<Figure> {
+pub(super) fn figures(runs: &[NamedRun<'_>; 2], most: usize) -> Vec<Figure> {
     let both: Vec<JobOfBothRuns<'_>> = runs[0]
         .run
         .jobs()
@@ -60,11 +60,11 @@ impl JobOfBothRuns<'_> {
             }
             _ => "A run completed nothing.".to_owned(),
         };
-        let words = self.words("throughput", "Throughput of both runs", caption);
+        let words = self.figure_texts("throughput", "Throughput of both runs", caption);
         let series = self.over_time(|run, job| throughput::completed(run, job).points);
         let most = highest(series.iter().flatten().map(|point| point.y));
         let y = Axis::from_zero("requests per second", Unit::Number, most);
-        self.drawn(words, [self.time(), y], series)
+        self.draw(words, [self.time(), y], series)
     }
 
     /// Returns the highest quantile of the response times for which most columns of both runs have
@@ -78,7 +78,7 @@ impl JobOfBothRuns<'_> {
         let found = QUANTILES.into_iter().find(|(_, fewest)| has_enough(*fewest));
         let (quantile, _) = found.unwrap_or(QUANTILES[2]);
         let title = format!("{quantile} of the response times of both runs");
-        let words = self.words("response", &title, self.caption_of_times(quantile));
+        let words = self.figure_texts("response", &title, self.caption_of_times(quantile));
         if let Some(reason) = self.missing() {
             return words.empty(reason);
         }
@@ -89,14 +89,14 @@ impl JobOfBothRuns<'_> {
         let series = self.over_time(|_, job| job.course.columns.iter().map(value).collect());
         let values: Vec<f64> = series.iter().flatten().map(|point| point.y).collect();
         let y = axis_of_times("response time", values.into_iter());
-        self.drawn(words, [self.time(), y], series)
+        self.draw(words, [self.time(), y], series)
     }
 
     /// Returns the percentile curves of the response times of both runs.
     fn percentiles(&self) -> Figure {
         let quantile = if self.fewest() < 100 { "p50" } else { "p99" };
         let caption = self.caption_of_times(quantile);
-        let words = self.words("percentiles", "Response times of both runs", caption);
+        let words = self.figure_texts("percentiles", "Response times of both runs", caption);
         if let Some(reason) = self.missing() {
             return words.empty(reason);
         }
@@ -109,7 +109,7 @@ impl JobOfBothRuns<'_> {
         let most = self.jobs.iter().map(|job| job.summary.response.count).max().unwrap_or(0);
         let x = Axis::tail("requests that took no longer", most);
         let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
-        self.drawn(words, [x, y], series)
+        self.draw(words, [x, y], series)
     }
 
     fn fewest(&self) -> u64 {
@@ -124,10 +124,10 @@ impl JobOfBothRuns<'_> {
             .find_map(|(named, job)| Some(format!("{}: {}", named.name, job.missing()?)))
     }
 
-    fn words(&self, what: &str, title: &str, caption: String) -> Words {
+    fn figure_texts(&self, what: &str, title: &str, caption: String) -> FigureTexts {
         let [job, _] = &self.jobs;
         let title = format!("{title}: {}", job.summary.name);
-        Words { name: job.figure_name(&format!("overlay.{what}")), title, caption }
+        FigureTexts { name: job.figure_name(&format!("overlay.{what}")), title, caption }
     }
 
     fn caption_of_times(&self, quantile: &str) -> String {
@@ -163,7 +163,7 @@ impl JobOfBothRuns<'_> {
         Axis::time_since("measuring began", 0.0, lengths.fold(0.0, f64::max))
     }
 
-    fn drawn(&self, words: Words, axes: [Axis; 2], series: [Vec<Point>; 2]) -> Figure {
+    fn draw(&self, words: FigureTexts, axes: [Axis; 2], series: [Vec<Point>; 2]) -> Figure {
         let mut marks = Vec::new();
         let mut legend = Vec::new();
         for ((number, points), named) in series.into_iter().enumerate().zip(self.runs) {

@@ -4,7 +4,7 @@ use analyze::{Distribution, TimeColumn};
 use base::Class;
 use record::Kind;
 
-use super::subject::{Job, Run, Words, highest, middle};
+use super::subject::{FigureTexts, Job, Run, highest, middle};
 use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit, with_clause};
 use crate::number::{count, percent, time};
@@ -18,7 +18,7 @@ const PARTS: [(&str, usize); 3] = [
 
 /// Returns the mean parts of a job's response times over time.
 pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
-    let words = Words {
+    let words = FigureTexts {
         name: job.figure_name("time-parts"),
         title: format!("Where the time went: {}", job.summary.name),
         caption: caption(job),

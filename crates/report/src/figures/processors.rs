@@ -7,7 +7,7 @@ use base::Nanos;
 use record::ComponentKind;
 use record::metric::processor;
 
-use super::readings::{by_place, ends, of_metric, words};
+use super::readings::{by_place, ends, figure_texts, of_metric};
 use super::subject::Run;
 use super::timeline;
 use crate::figure::{Axis, Figure, HeatCell, Ink, LegendEntry, Mark, Swatch};
@@ -50,7 +50,7 @@ fn figure(
         .iter()
         .filter_map(|(number, readings)| Processor::of(*number, readings, &periods))
         .collect();
-    let words = words("processors", TITLE, place, caption(&all)?);
+    let words = figure_texts("processors", TITLE, place, caption(&all)?);
     let shared = all.len().div_ceil(MOST_ROWS);
     let rows: Vec<&[Processor]> = all.chunks(shared).collect();
     let cells = |(row, shared): (usize, &&[Processor])| cells(row, shared, &periods);

@@ -1,10 +1,10 @@
 //! Requests that are due and not answered, and connections.
 
-use super::subject::{Job, Run, Words, highest};
+use super::subject::{FigureTexts, Job, Run, highest};
 use super::timeline;
 use crate::figure::{
-    Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Thinned,
-    Unit, thinned,
+    Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, ThinnedSeries,
+    Unit, thin_series,
 };
 use crate::number::{significant, span, trimmed};
 use base::Nanos;
@@ -13,13 +13,13 @@ use base::Nanos;
 const SECOND: Nanos = Nanos::from_secs(1);
 
 /// Smallest upper end of the axis. Its ticks are then whole requests.
-const FEWEST: f64 = 5.0;
+const SMALLEST_AXIS_END: f64 = 5.0;
 
 /// Returns the requests in progress and the connections of all jobs.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
     let series: Vec<Vec<Point>> = jobs.iter().map(|job| in_progress(run, job)).collect();
-    let words = Words {
+    let words = FigureTexts {
         name: "queue".to_owned(),
         title: "Requests in progress, and connections".to_owned(),
         caption: caption(run, &jobs, &series),
@@ -34,7 +34,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         let ink = Ink::Series(number);
         let name = &job.summary.name;
         most = most.max(highest(points.iter().map(|point| point.y)));
-        let Thinned { means, spread } = thinned(points);
+        let ThinnedSeries { means, spread } = thin_series(points);
         marks.push(band(ink, spread));
         marks.push(Mark::Line { ink, stroke: Stroke::Solid, points: means });
         let text = format!("{name}: due and not answered");
@@ -42,13 +42,13 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         let points = connections(run, job);
         if points.iter().any(|point| point.y > 0.0) {
             most = most.max(highest(points.iter().map(|point| point.y)));
-            let points = thinned(&points).means;
+            let points = thin_series(&points).means;
             marks.push(Mark::Line { ink, stroke: Stroke::Dotted, points });
             let text = format!("{name}: connections");
             legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Dotted), text));
         }
     }
-    let y = Axis::from_zero("requests or connections", Unit::Number, most.max(FEWEST));
+    let y = Axis::from_zero("requests or connections", Unit::Number, most.max(SMALLEST_AXIS_END));
     words.with([run.time(), y], marks, legend)
 }
 

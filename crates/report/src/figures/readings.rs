@@ -6,9 +6,10 @@ use analyze::Observed;
 use base::Nanos;
 use record::{ComponentKind, ObservedComponent, ObservedMetric};
 
-use super::subject::{Words, highest};
+use super::subject::{FigureTexts, highest};
 use crate::figure::{
-    Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Thinned, thinned_to, with_clause,
+    Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, ThinnedSeries, thin_series_to,
+    with_clause,
 };
 
 /// Maximum number of points of a series of readings: the figures of a whole machine have many
@@ -60,7 +61,7 @@ pub(super) struct Rates {
 }
 
 /// Clause for the caption of a figure whose points represent several samples.
-const MERGED: &str =
+const MERGED_SAMPLES: &str =
     "beyond two hours a point stands for several samples, and bands show their extremes";
 
 /// Returns the caption of a figure, with a clause if its readings represent several samples.
@@ -69,7 +70,7 @@ pub(super) fn caption_of_readings<'r>(
     mut rates: impl Iterator<Item = &'r Rates>,
 ) -> String {
     match rates.any(|rates| !rates.extents.is_empty()) {
-        true => with_clause(&caption, MERGED),
+        true => with_clause(&caption, MERGED_SAMPLES),
         false => caption,
     }
 }
@@ -118,7 +119,7 @@ pub(super) fn rates(readings: &[(Nanos, f64)]) -> Rates {
 ///
 /// Counters grow in steps (ticks of a hundredth of a second, the whole time of a process that
 /// ended), and the last reading of an observation comes right after the one before it.
-const SHORTEST: f64 = 0.5;
+const SHORTEST_PERIOD: f64 = 0.5;
 
 /// Returns the readings without those that end a period that is too short. A period is compared
 /// with the previous period (the first with the next one) and with the median. A period that is too
@@ -131,7 +132,7 @@ pub(super) fn without_short_periods<T: Copy>(readings: &[T], at: impl Fn(&T) -> 
     let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
     let is_short = |place: usize| {
         let neighbour = if place == 0 { lengths.get(1) } else { lengths.get(place - 1) };
-        neighbour.is_some_and(|neighbour| lengths[place] < SHORTEST * neighbour.min(median))
+        neighbour.is_some_and(|neighbour| lengths[place] < SHORTEST_PERIOD * neighbour.min(median))
     };
     let mut kept: Vec<T> = readings.first().copied().into_iter().collect();
     for (place, reading) in readings.iter().skip(1).enumerate() {
@@ -174,12 +175,17 @@ pub(super) fn ends<T: Copy>(readings: &[T], most: usize, at: impl Fn(&T) -> Nano
 
 /// Returns the name, the heading and the caption of a figure. The name of the machine or target, if
 /// there is one, is appended to the first two.
-pub(super) fn words(name: &str, title: &str, place: Option<&str>, caption: String) -> Words {
+pub(super) fn figure_texts(
+    name: &str,
+    title: &str,
+    place: Option<&str>,
+    caption: String,
+) -> FigureTexts {
     let (name, title) = match place {
         Some(place) => (format!("{name}.{place}"), format!("{title}: {place}")),
         None => (name.to_owned(), title.to_owned()),
     };
-    Words { name, title, caption }
+    FigureTexts { name, title, caption }
 }
 
 /// A line of a figure.
@@ -206,7 +212,7 @@ pub(super) fn draw(
         extents.retain(|extent| extent.at <= end);
         let highs = extents.iter().map(|extent| extent.high);
         most = most.max(highest(points.iter().map(|point| point.y).chain(highs)));
-        let Thinned { means, spread } = thinned_to(&points, &extents, MOST_POINTS);
+        let ThinnedSeries { means, spread } = thin_series_to(&points, &extents, MOST_POINTS);
         marks.push(Mark::Band { ink, is_solid: false, extents: spread });
         marks.push(Mark::Line { ink, stroke, points: means });
         legend.push(LegendEntry::new(ink, Swatch::Line(stroke), name));

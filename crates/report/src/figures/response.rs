@@ -2,7 +2,7 @@
 
 use analyze::{Distribution, TimeColumn};
 
-use super::subject::{Job, Run, Words, axis_of_times, middle};
+use super::subject::{FigureTexts, Job, Run, axis_of_times, middle};
 use super::timeline;
 use crate::figure::{Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
 use crate::number::{span, time};
@@ -22,7 +22,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let columns: Vec<&TimeColumn> = job.course.columns.iter().collect();
     let shown: Vec<(usize, (&str, u64, Stroke))> =
         LINES.into_iter().enumerate().filter(|(_, line)| has_enough(&columns, line.1)).collect();
-    let words = Words {
+    let words = FigureTexts {
         name: job.figure_name("response"),
         title: format!("Response times over time: {name}"),
         caption: caption(run, job, &columns, shown.len()),

@@ -1,4 +1,4 @@
-//! The subject of figures: a run and its jobs, with the times of each, and the words of a figure.
+//! The subject of figures: a run and its jobs, with the times of each, and the texts of a figure.
 
 use analyze::{JobSummary, TimeColumn, TimeCourse};
 use base::AccountId;
@@ -58,13 +58,13 @@ impl Job<'_> {
 }
 
 /// Name, heading and sentence of a figure.
-pub(super) struct Words {
+pub(super) struct FigureTexts {
     pub(super) name: String,
     pub(super) title: String,
     pub(super) caption: String,
 }
 
-impl Words {
+impl FigureTexts {
     /// Creates a figure without anything to draw.
     pub(super) fn empty(self, reason: String) -> Figure {
         let axis = || Axis::from_zero("", Unit::Number, 1.0);
@@ -78,7 +78,7 @@ impl Words {
         marks: Vec<Mark>,
         legend: Vec<LegendEntry>,
     ) -> Figure {
-        let Words { name, title, caption } = self;
+        let FigureTexts { name, title, caption } = self;
         Figure { name, title, caption, x, y, marks, legend, missing: None }
     }
 }
@@ -92,11 +92,11 @@ pub(super) fn highest(values: impl IntoIterator<Item = f64>) -> f64 {
 pub(super) fn axis_of_times(title: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
     /// Ratio of the longest to the shortest time beyond which the shortest would touch a linear
     /// axis.
-    const WIDE: f64 = 20.0;
+    const WIDE_RATIO: f64 = 20.0;
     let positive = values.filter(|value| *value > 0.0 && value.is_finite());
     let low = positive.clone().fold(f64::INFINITY, f64::min);
     let high = highest(positive);
-    match high > WIDE * low {
+    match high > WIDE_RATIO * low {
         true => Axis::logarithmic(&format!("{title}, logarithmic"), Unit::Time, [low, high]),
         false => Axis::from_zero(title, Unit::Time, high),
     }

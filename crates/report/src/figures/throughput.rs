@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use analyze::TimeColumn;
 
-use super::subject::{Job, Run, Words, highest, middle};
+use super::subject::{FigureTexts, Job, Run, highest, middle};
 use super::timeline;
 use crate::figure::{
     Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit,
@@ -12,12 +12,12 @@ use crate::figure::{
 use crate::number::rate;
 
 /// Maximum number of jobs that the caption names.
-const MOST_TOLD: usize = 3;
+const MOST_NAMED: usize = 3;
 
 /// Returns the completed and offered requests per second of all jobs.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
-    let words = Words {
+    let words = FigureTexts {
         name: "throughput".to_owned(),
         title: "Throughput over time".to_owned(),
         caption: caption(&jobs),
@@ -101,8 +101,8 @@ fn caption(jobs: &[Job<'_>]) -> String {
             None => format!("{name} completed {achieved}"),
         })
     });
-    let sentences: Vec<String> = sentences.take(MOST_TOLD).collect();
-    match (sentences.is_empty(), jobs.len() > MOST_TOLD) {
+    let sentences: Vec<String> = sentences.take(MOST_NAMED).collect();
+    match (sentences.is_empty(), jobs.len() > MOST_NAMED) {
         (true, _) => "No request was completed within the measured period.".to_owned(),
         (false, false) => format!("On average, {}.", sentences.join("; ")),
         (false, true) => format!("On average, {}; and other jobs.", sentences.join("; ")),

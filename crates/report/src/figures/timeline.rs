@@ -15,7 +15,7 @@ use crate::figure::{Ink, Mark};
 use crate::number::count;
 
 /// Maximum number of rules and periods; the caption counts the others.
-const MOST: usize = 24;
+const MOST_MARKS: usize = 24;
 
 /// Maximum number of checkpoints: if there are more, they would hide the series, so none is drawn,
 /// and the caption has their number.
@@ -32,9 +32,9 @@ const CHECKPOINTS: [ServerStatistic; 4] = [
 
 /// Returns the marks of the run's events.
 pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
-    let mut marks = happened(run);
-    marks.truncate(MOST);
-    marks.extend(drawn(checkpoints(run)));
+    let mut marks = event_marks(run);
+    marks.truncate(MOST_MARKS);
+    marks.extend(drawable_checkpoints(checkpoints(run)));
     name_once(&mut marks);
     marks
 }
@@ -43,7 +43,7 @@ pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
 pub(super) fn note(run: &Run<'_>) -> Option<String> {
     let checkpoints = checkpoints(run).len();
     let left_out = [
-        (happened(run).len().saturating_sub(MOST), "event"),
+        (event_marks(run).len().saturating_sub(MOST_MARKS), "event"),
         (if checkpoints > MOST_CHECKPOINTS { checkpoints } else { 0 }, "checkpoint"),
     ];
     let texts = left_out.into_iter().filter(|(number, _)| *number > 0);
@@ -53,7 +53,7 @@ pub(super) fn note(run: &Run<'_>) -> Option<String> {
 
 /// Returns the marks of all events except checkpoints. Jobs and outages come first, because other
 /// events may be too many to draw.
-fn happened(run: &Run<'_>) -> Vec<Mark> {
+fn event_marks(run: &Run<'_>) -> Vec<Mark> {
     let mut marks = warm_up(run);
     marks.extend(jobs(run));
     marks.extend(outages(run));
@@ -62,7 +62,7 @@ fn happened(run: &Run<'_>) -> Vec<Mark> {
     marks
 }
 
-fn drawn(checkpoints: Vec<Mark>) -> Vec<Mark> {
+fn drawable_checkpoints(checkpoints: Vec<Mark>) -> Vec<Mark> {
     if checkpoints.len() > MOST_CHECKPOINTS { Vec::new() } else { checkpoints }
 }
 
@@ -185,19 +185,20 @@ fn checkpoints_of(by_kind: &BTreeMap<ComponentKind, Vec<&Observed>>, label: &str
     };
     let period =
         |[from, to]: [f64; 2]| Mark::Period { ink: Ink::Quiet, from, to, label: label.to_owned() };
-    let begun = counters.into_iter().flat_map(|it| steps(&it.points)).map(rule);
-    begun.chain(seen.into_iter().flat_map(|it| joined(steps(&it.points))).map(period)).collect()
+    let begun = counters.into_iter().flat_map(|it| periods_of_growth(&it.points)).map(rule);
+    let seen = seen.into_iter().flat_map(|it| join_adjacent(periods_of_growth(&it.points)));
+    begun.chain(seen.map(period)).collect()
 }
 
 /// Returns the periods between readings, in seconds, in which a counter has grown.
-fn steps(readings: &[(Nanos, f64)]) -> Vec<[f64; 2]> {
+fn periods_of_growth(readings: &[(Nanos, f64)]) -> Vec<[f64; 2]> {
     let has_grown = |pair: &&[(Nanos, f64)]| pair[1].1 > pair[0].1;
     let ends = |pair: &[(Nanos, f64)]| [pair[0].0.as_secs_f64(), pair[1].0.as_secs_f64()];
     readings.windows(2).filter(has_grown).map(ends).collect()
 }
 
 /// Joins adjacent periods.
-fn joined(periods: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+fn join_adjacent(periods: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     let mut joined: Vec<[f64; 2]> = Vec::new();
     for [from, to] in periods {
         match joined.last_mut() {

@@ -7,7 +7,7 @@ use base::Nanos;
 use record::ComponentKind;
 use record::metric::{RUNNING, sessions};
 
-use super::readings::{by_place, ends, of_metric, words};
+use super::readings::{by_place, ends, figure_texts, of_metric};
 use super::subject::{Run, highest};
 use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
@@ -34,17 +34,23 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<Figure> {
     };
     let places = by_place(&run.view.evidence.observed, is_ours);
     let figure = |(place, by_kind): (Option<String>, BTreeMap<ComponentKind, Vec<&Observed>>)| {
-        let looks = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::SAMPLES)?;
+        let samples = of_metric(by_kind.get(&ComponentKind::Sessions)?, sessions::SAMPLES)?;
         let waits = by_kind.get(&ComponentKind::Waits)?;
-        (looks.points.len() > 1).then(|| drawn(run, place.as_deref(), looks, waits))
+        (samples.points.len() > 1).then(|| figure_of_place(run, place.as_deref(), samples, waits))
     };
     places.into_iter().filter_map(figure).collect()
 }
 
-fn drawn(run: &Run<'_>, place: Option<&str>, looks: &Observed, waits: &[&Observed]) -> Figure {
-    let periods = Periods::of(looks, run.view.evidence.end());
-    let kinds = ranked(&periods, waits);
-    let words = words("waits", "Waits of the database by kind", place, caption(&periods, &kinds));
+fn figure_of_place(
+    run: &Run<'_>,
+    place: Option<&str>,
+    samples: &Observed,
+    waits: &[&Observed],
+) -> Figure {
+    let periods = Periods::of(samples, run.view.evidence.end());
+    let kinds = ranked_kinds(&periods, waits);
+    let caption = caption(&periods, &kinds);
+    let words = figure_texts("waits", "Waits of the database by kind", place, caption);
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
     let mut below = vec![0.0; periods.between.len()];
@@ -71,8 +77,8 @@ struct Periods {
 
 impl Periods {
     /// Returns the periods that begin before the end of the schedule.
-    fn of(looks: &Observed, end: Nanos) -> Periods {
-        let ends = ends(&looks.points, MOST_PERIODS, |(at, _)| *at);
+    fn of(samples: &Observed, end: Nanos) -> Periods {
+        let ends = ends(&samples.points, MOST_PERIODS, |(at, _)| *at);
         let period = |pair: &[(Nanos, f64)]| (pair[0].0, pair[1].0, pair[1].1 - pair[0].1);
         let periods = ends.windows(2).map(period).filter(|(from, ..)| *from < end);
         Periods { between: periods.collect() }
@@ -90,24 +96,25 @@ impl Periods {
             let number = wait.points.partition_point(|(at, _)| *at <= end);
             number.checked_sub(1).map_or(0.0, |last| wait.points[last].1)
         };
-        let mean = |(from, to, looks): &(Nanos, Nanos, f64)| match *looks > 0.0 {
-            true => (at(*to) - at(*from)) / looks,
+        let mean = |(from, to, samples): &(Nanos, Nanos, f64)| match *samples > 0.0 {
+            true => (at(*to) - at(*from)) / samples,
             false => f64::NAN,
         };
         self.between.iter().map(mean).collect()
     }
 
     /// Returns the mean over all samples.
-    fn whole(&self, values: &[f64]) -> f64 {
-        let looks: f64 = self.between.iter().map(|(.., looks)| looks.max(0.0)).sum();
-        let sessions = self.between.iter().zip(values).map(|((.., looks), value)| looks * value);
-        sessions.filter(|sum| !sum.is_nan()).sum::<f64>() / looks.max(1.0)
+    fn mean_over_all(&self, values: &[f64]) -> f64 {
+        let samples: f64 = self.between.iter().map(|(.., samples)| samples.max(0.0)).sum();
+        let sessions =
+            self.between.iter().zip(values).map(|((.., samples), value)| samples * value);
+        sessions.filter(|sum| !sum.is_nan()).sum::<f64>() / samples.max(1.0)
     }
 }
 
 /// Returns the kinds with their means: working sessions first, then the most frequent waits, and
 /// the others as one.
-fn ranked(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
+fn ranked_kinds(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
     let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for wait in waits {
         let means = periods.means(wait);
@@ -117,8 +124,8 @@ fn ranked(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>)> {
         }
     }
     let working = kinds.remove(WORKING);
-    let mut waiting: Vec<(f64, &str, Vec<f64>)> =
-        kinds.into_iter().map(|(kind, means)| (periods.whole(&means), kind, means)).collect();
+    let with_mean = |(kind, means): (_, Vec<f64>)| (periods.mean_over_all(&means), kind, means);
+    let mut waiting: Vec<(f64, &str, Vec<f64>)> = kinds.into_iter().map(with_mean).collect();
     waiting.retain(|(mean, ..)| *mean > 0.0);
     waiting.sort_by(|one, other| other.0.total_cmp(&one.0));
     let rare = waiting.split_off(waiting.len().min(MOST_KINDS));
@@ -146,10 +153,10 @@ fn kind(event: &str) -> &str {
 }
 
 fn caption(periods: &Periods, kinds: &[(String, Vec<f64>)]) -> String {
-    let mean = |values: &[f64]| trimmed(&significant(periods.whole(values))).to_owned();
+    let mean = |values: &[f64]| trimmed(&significant(periods.mean_over_all(values))).to_owned();
     let parts: Vec<String> =
         kinds.iter().map(|(name, values)| format!("{name} {}", mean(values))).collect();
-    match kinds.iter().any(|(_, values)| periods.whole(values) > 0.0) {
+    match kinds.iter().any(|(_, values)| periods.mean_over_all(values) > 0.0) {
         true => format!("Mean number of sessions in a statement: {}.", parts.join("; ")),
         false => "No sample saw a session that ran a statement.".to_owned(),
     }

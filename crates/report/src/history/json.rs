@@ -30,7 +30,7 @@ fn series(view: &SeriesView) -> Value {
         json!({ "name": arm.name, "differences": pairs.collect::<Vec<Value>>() })
     });
     let point = view.point.as_ref().map(|one| json!({ "vary": one.vary, "value": one.value }));
-    let metrics = view.metrics.iter().map(|metric| of_metric(view, metric));
+    let metrics = view.metrics.iter().map(|metric| metric_json(view, metric));
     json!({
         "workload": view.workload,
         "servers": view.servers,
@@ -53,7 +53,7 @@ fn record(view: &RecordView) -> Value {
     })
 }
 
-fn of_metric(view: &SeriesView, history: &MetricHistory) -> Value {
+fn metric_json(view: &SeriesView, history: &MetricHistory) -> Value {
     let metric = &history.metric;
     let point = |(record, value): &(usize, f64)| json!({ "record": record, "value": value });
     let changes = history.changes.iter().map(|one| {

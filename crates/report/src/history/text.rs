@@ -4,7 +4,7 @@ use analyze::history::{FEWEST_VALUES, MachineShift, MetricChange, MetricHistory}
 use workload::question::Scale;
 
 use super::view::{HistoryView, SeriesChange, SeriesView};
-use crate::difference::differing;
+use crate::difference::shorten_pair;
 use crate::experiment::{interval, signed_change, value};
 use crate::number::{NONE, count, significant};
 use crate::page::{Align, Cell, Line, Table, Tone};
@@ -161,14 +161,14 @@ fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange)
     let rest = format!(" after {}, in {}{day}", before.name(), after.name());
     canvas.sentence(Tone::Doubtful, "Change", &rest);
     let changed: Vec<(&MetricHistory, &MetricChange)> = series.metrics_of(change).collect();
-    canvas.table(&sizes(&changed));
+    canvas.table(&changes_table(&changed));
     let mut lines = Vec::new();
     if let Some(shift) = changed.iter().find_map(|(_, change)| change.machine) {
         lines.push(Line::new("canary", canary(&shift)));
     }
     let fact = |fact: &super::FactChange| {
         let values = fact.values.each_ref().map(|value| Some(value.as_str()));
-        let [before, after] = differing(values).map(Option::unwrap_or_default);
+        let [before, after] = shorten_pair(values).map(Option::unwrap_or_default);
         Line::new("differs", format!("{}: {before} → {after}", fact.name))
     };
     lines.extend(change.differences.iter().map(fact));
@@ -176,7 +176,7 @@ fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange)
 }
 
 /// Returns the table of the changes of metrics.
-fn sizes(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
+fn changes_table(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
     let has_cause = changed.iter().any(|(_, change)| change.machine.is_some());
     let numbers = ["before", "after", "change", "95 % interval", "p"];
     let titles = [("metric", Align::Left)]

@@ -131,7 +131,7 @@ impl HistoryView {
             let mut changed = series.metrics_of(change);
             changed.any(|(metric, change)| metric.values_since(change) <= within)
         };
-        let current = self.series.iter().filter(|series| self.goes_on(series, within));
+        let current = self.series.iter().filter(|series| self.is_current(series, within));
         let recent =
             current.map(|series| series.changes.iter().filter(|it| is_recent(series, it)).count());
         Some(recent.sum())
@@ -140,7 +140,7 @@ impl HistoryView {
     /// Returns true if a series is still run: every other series has fewer than `records` records
     /// after its last one. Otherwise the last change of a workload that is not run any more would
     /// remain recent.
-    fn goes_on(&self, series: &SeriesView, records: usize) -> bool {
+    fn is_current(&self, series: &SeriesView, records: usize) -> bool {
         let last = series.records.last().map(|record| record.place);
         let later = |other: &SeriesView| {
             other.records.iter().filter(|record| Some(record.place) > last).count()
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn change_is_recent_within_the_newest_values_alone() {
+    fn change_is_recent_only_within_the_newest_values() {
         assert_eq!([3, 2].map(|within| recent(vec![series(0)], within)), [1, 0]);
         let mut view = HistoryView {
             folder: "nightly".to_owned(),

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::iter::repeat;
 
 use super::cut::cut;
-use super::file::link;
+use super::file::download_link;
 use super::prose::prose;
 use super::style::{FIGURES_SCRIPT, PageKind, STYLE, policy, referrer};
 use super::table_file::table_csv;
 use crate::figure::Figure;
-use crate::no_break::unbroken;
+use crate::no_break::with_no_break_spaces;
 use crate::number::count;
 use crate::page::{Align, Column, Line, Remark, Row, Table, Tone};
 use crate::svg::{FigureContext, escaped, painted, svg};
@@ -70,7 +70,7 @@ impl Document {
     /// Begins a document of any kind, as [`new`](Document::new) does for a file.
     pub(super) fn with(title: &str, sections: &[Section], kind: PageKind) -> Document {
         let mut out = String::with_capacity(1 << 18);
-        let (heading, title) = (sentence(title), shown(title));
+        let (heading, title) = (escape_sentence(title), escape_html(title));
         let (policy, referrer) = (policy(kind), referrer(kind));
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(
@@ -96,7 +96,7 @@ impl Document {
 
     /// Ends the document with a line about its origin.
     pub(crate) fn into_text(mut self, origin: &str) -> String {
-        let origin = shown(origin);
+        let origin = escape_html(origin);
         let script = match self.kind {
             PageKind::File => format!("<script>{FIGURES_SCRIPT}</script>\n"),
             PageKind::Forms | PageKind::Live => String::new(),
@@ -135,14 +135,14 @@ impl Document {
 
     /// Writes a heading within a section.
     pub(crate) fn heading(&mut self, text: &str) {
-        let _ = writeln!(self.out, "<h3><bdi>{}</bdi></h3>", sentence(text));
+        let _ = writeln!(self.out, "<h3><bdi>{}</bdi></h3>", escape_sentence(text));
     }
 
     /// Writes a sentence of the answer.
     pub(crate) fn answer(&mut self, label: &str, text: &str) {
         let label = match label {
             "" => String::new(),
-            label => format!("<strong><bdi>{}</bdi></strong> ", shown(label)),
+            label => format!("<strong><bdi>{}</bdi></strong> ", escape_html(label)),
         };
         let _ = writeln!(self.out, "<p class=\"answer\">{label}{}</p>", prose(text));
     }
@@ -175,24 +175,24 @@ impl Document {
 
     /// Writes content that is collapsed until a reader unfolds it; it is printed unfolded.
     pub(crate) fn folded(&mut self, summary: &str, write: impl FnOnce(&mut Document)) {
-        let _ = writeln!(self.out, "<details>\n<summary>{}</summary>", sentence(summary));
+        let _ = writeln!(self.out, "<details>\n<summary>{}</summary>", escape_sentence(summary));
         write(self);
         self.out.push_str("</details>\n");
     }
 
     /// Writes labelled lines whose texts are quotations, in which backticks do not mark code.
     pub(crate) fn quotations(&mut self, lines: &[Line]) {
-        self.descriptions(lines, shown);
+        self.descriptions(lines, escape_html);
     }
 
-    fn descriptions(&mut self, lines: &[Line], painted: fn(&str) -> String) {
+    fn descriptions(&mut self, lines: &[Line], format_text: fn(&str) -> String) {
         if lines.is_empty() {
             return;
         }
         self.out.push_str("<dl>\n");
         for line in lines {
             let Line { label, tone, text, tone_of_text } = line;
-            let (label, text) = (shown(label.trim()), painted(text));
+            let (label, text) = (escape_html(label.trim()), format_text(text));
             let _ = writeln!(
                 self.out,
                 "<dt class=\"label{}\"><bdi>{label}</bdi></dt><dd class=\"text{}\"><bdi>{text}\
@@ -223,27 +223,32 @@ impl Document {
 
     /// Writes a table below a caption with a remark.
     pub(crate) fn table_with(&mut self, caption: Caption<'_>, table: &Table) {
-        self.painted_table(caption, table, shown);
+        self.write_table(caption, table, escape_html);
     }
 
     /// Writes a table of sentences, in which words between backticks are shown as code.
     pub(crate) fn table_of_prose(&mut self, caption: &str, table: &Table) {
-        self.painted_table(Caption { name: caption, remark: None }, table, prose);
+        self.write_table(Caption { name: caption, remark: None }, table, prose);
     }
 
-    fn painted_table(&mut self, caption: Caption<'_>, table: &Table, painted: fn(&str) -> String) {
+    fn write_table(
+        &mut self,
+        caption: Caption<'_>,
+        table: &Table,
+        format_text: fn(&str) -> String,
+    ) {
         if table.is_empty() {
             return;
         }
-        let file = link("CSV", caption.name, "text/csv;charset=utf-8", &table_csv(table));
-        let (label, caption) = (shown(&caption.text()), prose(&caption.text()));
+        let file = download_link("CSV", caption.name, "text/csv;charset=utf-8", &table_csv(table));
+        let (label, caption) = (escape_html(&caption.text()), prose(&caption.text()));
         let _ = writeln!(
             self.out,
             "<div class=\"table\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\">\n\
              <table>\n<caption>{caption} {file}</caption>\n<thead><tr>"
         );
         for Column { title, align, .. } in &table.columns {
-            let (title, class) = (shown(title), class_of_cell(*align));
+            let (title, class) = (escape_html(title), class_of_cell(*align));
             let _ = match title.as_str() {
                 // A screen reader would announce an empty header cell as a header.
                 "" => write!(self.out, "<td></td>"),
@@ -252,7 +257,7 @@ impl Document {
         }
         self.out.push_str("</tr></thead>\n<tbody>\n");
         for row in table.rows.iter().take(MOST_ROWS) {
-            self.row(&table.columns, row, painted);
+            self.row(&table.columns, row, format_text);
         }
         self.out.push_str("</tbody>\n</table>\n</div>\n");
         if let Some(more) = table.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
@@ -261,12 +266,12 @@ impl Document {
         }
     }
 
-    fn row(&mut self, columns: &[Column], row: &Row, painted: fn(&str) -> String) {
+    fn row(&mut self, columns: &[Column], row: &Row, format_text: fn(&str) -> String) {
         self.out.push_str("<tr>");
         let cells = row.cells.iter().map(ToString::to_string);
         let cells = cells.chain(row.note.map(str::to_owned)).chain(repeat(String::new()));
         for (place, (cell, column)) in cells.zip(columns).enumerate() {
-            let (cell, class) = (painted(&cell), class_of_cell(column.align));
+            let (cell, class) = (format_text(&cell), class_of_cell(column.align));
             let is_name = place == 0 && column.align == Align::Left;
             let _ = match is_name {
                 true => write!(self.out, "<th scope=\"row\"{class}><bdi>{cell}</bdi></th>"),
@@ -285,7 +290,10 @@ impl Document {
             let (title, caption) = (prose(&figure.title), prose(&figure.caption));
             let (caption, file) = match figure.missing.is_some() {
                 true => (String::new(), String::new()),
-                false => (caption, link("SVG", &figure.name, "image/svg+xml", &svg(figure))),
+                false => {
+                    let link = download_link("SVG", &figure.name, "image/svg+xml", &svg(figure));
+                    (caption, link)
+                }
             };
             let _ = writeln!(
                 self.out,
@@ -309,14 +317,15 @@ impl Document {
         let _ = writeln!(self.out, "<p class=\"note\">Shown by: {}</p>", links.join(", "));
     }
 
-    /// Writes markup. Every text from outside that it contains must have passed through [`shown`].
+    /// Writes markup. Every text from outside that it contains must have passed through
+    /// [`escape_html`].
     pub(crate) fn markup(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
 
     /// Writes text that keeps its lines.
     pub(crate) fn preformatted(&mut self, text: &str) {
-        let lines: Vec<String> = text.lines().map(shown).collect();
+        let lines: Vec<String> = text.lines().map(escape_html).collect();
         let _ = writeln!(self.out, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));
     }
 }
@@ -326,13 +335,13 @@ fn figure_id(place: usize) -> String {
 }
 
 /// Returns a text escaped for HTML, shortened if it is very long.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn escape_html(text: &str) -> String {
     escaped(&cut(text))
 }
 
-/// Returns a text escaped as by [`shown`], in which a number stays on one line with its unit.
-fn sentence(text: &str) -> String {
-    escaped(&unbroken(&cut(text)))
+/// Returns a text escaped as by [`escape_html`], in which a number stays on one line with its unit.
+fn escape_sentence(text: &str) -> String {
+    escaped(&with_no_break_spaces(&cut(text)))
 }
 
 /// Returns the class of a tone, after a blank.
@@ -367,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn remark_is_not_part_of_the_name_of_a_file() {
+    fn file_name_leaves_out_the_remark() {
         let section = Section { id: "answer", title: "Answer" };
         let mut page = Document::new("?", &[section]);
         page.section("answer", |out| {
@@ -377,8 +386,10 @@ mod tests {
         });
         let page = page.into_text("");
         assert!(page.contains("<caption>A: b <a"), "{page}");
-        assert!(page.contains(&link("CSV", "A", "text/csv;charset=utf-8", "run\r\n1\r\n")));
-        assert!(page.contains(&link("CSV", "C: d", "text/csv;charset=utf-8", "run\r\n1\r\n")));
+        for name in ["A", "C: d"] {
+            let link = download_link("CSV", name, "text/csv;charset=utf-8", "run\r\n1\r\n");
+            assert!(page.contains(&link), "{name}");
+        }
     }
 
     #[test]

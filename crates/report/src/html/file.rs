@@ -9,16 +9,16 @@ use crate::number::count;
 
 /// Maximum length of a file name in bytes, without its extension; the last character may extend
 /// beyond it.
-const LONGEST: usize = 60;
+const LONGEST_NAME: usize = 60;
 
 /// Maximum number of rows of a saved table; the record has all of them.
 const MOST_ROWS: usize = 10_000;
 
 /// Returns a link that saves a text as a file. `word` is both the link's text and, in lower case,
 /// the extension of the file.
-pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
+pub(super) fn download_link(word: &str, name: &str, media: &str, text: &str) -> String {
     let ending = word.to_lowercase();
-    let (name, text) = (file_name(name), encoded(text));
+    let (name, text) = (file_name(name), encode_url(text));
     format!(
         "<a class=\"file\" download=\"{name}.{ending}\" href=\"data:{media},{text}\" \
          aria-label=\"Save {name} as {word}\">{word}</a>"
@@ -74,7 +74,7 @@ fn file_name(text: &str) -> String {
             _ if name.ends_with(['-', '.']) || name.is_empty() => {}
             _ => name.push('-'),
         }
-        if name.len() >= LONGEST {
+        if name.len() >= LONGEST_NAME {
             break;
         }
     }
@@ -84,7 +84,7 @@ fn file_name(text: &str) -> String {
 
 /// Encodes a text for a URL (RFC 3986, section 2). The result has no character that is special in
 /// HTML either.
-pub(super) fn encoded(text: &str) -> String {
+pub(super) fn encode_url(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 5 / 4);
     for byte in text.bytes() {
         match byte {
@@ -149,13 +149,13 @@ mod tests {
         }
         for letter in ["x", "表"] {
             let length = file_name(&letter.repeat(300)).len();
-            assert!((LONGEST..LONGEST + 4).contains(&length), "{letter}: {length}");
+            assert!((LONGEST_NAME..LONGEST_NAME + 4).contains(&length), "{letter}: {length}");
         }
     }
 
     #[test]
-    fn text_of_a_link_has_no_meaning_in_markup() {
-        let link = link("CSV", "a", "text/csv", "<b>\"&'\n#%é");
+    fn link_text_is_escaped() {
+        let link = download_link("CSV", "a", "text/csv", "<b>\"&'\n#%é");
         assert!(link.contains("data:text/csv,%3Cb%3E%22%26%27%0A%23%25%C3%A9\""), "{link}");
     }
 }

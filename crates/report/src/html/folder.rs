@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use analyze::Status;
 
-use super::document::{Document, Section, class, shown};
-use super::file::encoded;
+use super::document::{Document, Section, class, escape_html};
+use super::file::encode_url;
 use super::prose::prose;
 use super::style::PageKind;
 use crate::folder::{FolderRow, FolderView, RowState};
@@ -28,7 +28,7 @@ pub fn folder_html(view: &FolderView) -> String {
     let mut out = Document::with(&title, &[RECORDS], PageKind::Forms);
     out.section(RECORDS.id, |out| {
         out.markup(&search(view));
-        out.paragraph(&found(view));
+        out.paragraph(&count_sentence(view));
         if !view.rows.is_empty() {
             out.markup(&table(view));
         }
@@ -42,12 +42,12 @@ fn search(view: &FolderView) -> String {
         "<form role=\"search\" method=\"get\" action=\"./\">\n<p><label for=\"q\">Search</label> \
          <input id=\"q\" name=\"q\" type=\"search\" maxlength=\"200\" value=\"{}\"> \
          <button>Search</button></p>\n</form>\n",
-        shown(&view.search)
+        escape_html(&view.search)
     )
 }
 
 /// Returns the sentence about the number of files.
-fn found(view: &FolderView) -> String {
+fn count_sentence(view: &FolderView) -> String {
     let all = count(view.all as u64, "file");
     let shown = match (view.all, view.search.is_empty()) {
         (0, _) => {
@@ -80,7 +80,7 @@ fn table(view: &FolderView) -> String {
 }
 
 fn line(row: &FolderRow, takes_notes: bool) -> String {
-    let name = shown(&row.file);
+    let name = escape_html(&row.file);
     let mut out = String::from("<tr>");
     for side in ["a", "b"] {
         let _ = match row.state.has_page() {
@@ -88,14 +88,14 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
                 out,
                 "<td><input type=\"radio\" name=\"{side}\" value=\"{}\" aria-label=\"{name} as \
                  {side}\"></td>",
-                value(&row.file)
+                attribute_value(&row.file)
             ),
             false => write!(out, "<td></td>"),
         };
     }
     let _ = match row.state.has_page() {
         true => {
-            let address = encoded(&row.file);
+            let address = encode_url(&row.file);
             write!(
                 out,
                 "<th scope=\"row\" class=\"text\"><a href=\"report/{address}\"><bdi>{name}</bdi>\
@@ -106,7 +106,7 @@ fn line(row: &FolderRow, takes_notes: bool) -> String {
     };
     let started = row.started.map(|started| started.to_string()).unwrap_or_default();
     for cell in [&row.title, started.as_str()] {
-        let _ = write!(out, "<td class=\"text\"><bdi>{}</bdi></td>", shown(cell));
+        let _ = write!(out, "<td class=\"text\"><bdi>{}</bdi></td>", escape_html(cell));
     }
     let _ = writeln!(
         out,
@@ -130,7 +130,7 @@ fn label(row: &FolderRow) -> String {
 
 /// Returns a text as a link to the records that contain it.
 fn search_link(text: &str) -> String {
-    format!("<a href=\"./?q={}\"><bdi>{}</bdi></a>", encoded(text), shown(text))
+    format!("<a href=\"./?q={}\"><bdi>{}</bdi></a>", encode_url(text), escape_html(text))
 }
 
 /// Returns the cell of the notes: their tags are links, and the last link leads to the page of
@@ -147,7 +147,7 @@ fn notes(row: &FolderRow, takes_notes: bool) -> String {
         (true, false, false) => Some("All notes"),
     };
     if let Some(words) = link {
-        let (address, name) = (encoded(&row.file), shown(&row.file));
+        let (address, name) = (encode_url(&row.file), escape_html(&row.file));
         let _ =
             write!(out, "<a href=\"notes/{address}\" aria-label=\"{words}: {name}\">{words}</a>");
     }
@@ -161,15 +161,15 @@ fn note_with_links(text: &str) -> String {
     let begun = note::shortened(text);
     let cut = (begun != text).then(|| begun.split(' ').count() - 1);
     let words = begun.split(' ').enumerate().map(|(place, word)| match note::tag(word) {
-        Some(tag) if cut != Some(place) => search_link(tag) + &shown(&word[tag.len()..]),
-        Some(_) | None => shown(word),
+        Some(tag) if cut != Some(place) => search_link(tag) + &escape_html(&word[tag.len()..]),
+        Some(_) | None => escape_html(word),
     });
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// Returns the value of a field, which a browser sends back unchanged. [`shown`] would replace its
-/// invisible characters and cut it.
-fn value(text: &str) -> String {
+/// Returns the value of a field, which a browser sends back unchanged. [`escape_html`] would
+/// replace its invisible characters and cut it.
+fn attribute_value(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -189,7 +189,7 @@ fn tone(state: RowState) -> Tone {
         RowState::Judged(Status::Invalid) => Tone::Bad,
         RowState::Unjudged
         | RowState::Unfinished
-        | RowState::Foreign
+        | RowState::NotARecord
         | RowState::Damaged
         | RowState::Newer
         | RowState::Unreadable => Tone::Quiet,
@@ -199,7 +199,7 @@ fn tone(state: RowState) -> Tone {
 /// Returns the links to the pages before and after this one.
 fn pages(view: &FolderView) -> String {
     let link = |page: usize, words: &str| {
-        let search = encoded(&view.search);
+        let search = encode_url(&view.search);
         format!("<a href=\"./?q={search}&amp;page={page}\">{words}</a> ")
     };
     let newer = (view.page > 1).then(|| link(view.page - 1, "Newer records"));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_files_are_not_markup_of_the_list() {
+    fn texts_of_files_are_escaped_in_the_list() {
         let page = page(vec![row("a\"<b>&.assay", RowState::Judged(Status::Pass))], 2);
         for markup in ["<script", "<img", "<b>"] {
             assert!(!page.contains(markup), "{markup}: {page}");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::document::{Document, Section, shown};
+use super::document::{Document, Section, escape_html};
 use super::style::{LIVE_SCRIPT, PageKind};
 use crate::live::{LiveRunView, LiveSeries};
 use crate::svg::{escaped, visible};
@@ -36,7 +36,7 @@ pub fn live_html(view: &LiveRunView) -> String {
 pub fn live_json(view: &LiveRunView) -> String {
     let texts = |all: &[String]| all.iter().map(|text| visible(text)).collect::<Vec<String>>();
     json!({
-        "doing": visible(&view.doing),
+        "doing": visible(&view.phase),
         "progress": view.progress,
         "notes": texts(&view.notes),
         "rows": view.rows.iter().map(|row| texts(row)).collect::<Vec<Vec<String>>>(),
@@ -64,23 +64,22 @@ fn body(view: &LiveRunView) -> String {
          </progress></p>\n<p class=\"note\"><bdi id=\"notes\">{}</bdi></p>\n\
          <div class=\"table\" role=\"region\" aria-label=\"Jobs\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
-        shown(&view.doing),
+        escape_html(&view.phase),
         view.progress.unwrap_or_default(),
-        shown(&view.notes.join(" · "))
+        escape_html(&view.notes.join(" · "))
     );
     for (place, title) in view.columns.iter().enumerate() {
         let class = if place == 0 { "text" } else { "number" };
-        let _ = write!(out, "<th scope=\"col\" class=\"{class}\">{}</th>", shown(title));
+        let _ = write!(out, "<th scope=\"col\" class=\"{class}\">{}</th>", escape_html(title));
     }
     out.push_str("</tr></thead>\n<tbody id=\"rows\">\n");
     for row in &view.rows {
         out.push_str("<tr>");
         for (place, cell) in row.iter().enumerate() {
+            let cell = escape_html(cell);
             let _ = match place {
-                0 => {
-                    write!(out, "<th scope=\"row\" class=\"text\"><bdi>{}</bdi></th>", shown(cell))
-                }
-                _ => write!(out, "<td class=\"number\">{}</td>", shown(cell)),
+                0 => write!(out, "<th scope=\"row\" class=\"text\"><bdi>{cell}</bdi></th>"),
+                _ => write!(out, "<td class=\"number\">{cell}</td>"),
             };
         }
         out.push_str("</tr>\n");
@@ -103,7 +102,7 @@ mod tests {
     fn view() -> LiveRunView {
         LiveRunView {
             title: "<script>.ini on sim:mm1".to_owned(),
-            doing: "measuring, 00:10 of 01:00".to_owned(),
+            phase: "measuring, 00:10 of 01:00".to_owned(),
             progress: Some(0.1667),
             notes: vec!["busiest: <b>, 80 %".to_owned()],
             columns: vec!["job", "p99"],
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_run_are_not_markup_of_its_page() {
+    fn texts_of_a_run_are_escaped_on_its_page() {
         let page = live_html(&view());
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(!page.contains("<img") && !page.contains("<b>"), "{page}");
@@ -136,7 +135,7 @@ mod tests {
         let name = "a\u{202e}b\u{7}";
         let course = LiveSeries { job: name.to_owned(), ..view().series[0].clone() };
         let view = LiveRunView {
-            doing: name.to_owned(),
+            phase: name.to_owned(),
             notes: vec![name.to_owned()],
             rows: vec![vec![name.to_owned()]],
             series: vec![course],

@@ -3,10 +3,10 @@
 
 use record::Note;
 
-use super::document::{Document, Section, shown};
+use super::document::{Document, Section, escape_html};
 use super::refusal::links;
 use super::style::PageKind;
-use crate::folder::{NoteForm, NotesView, ShownPage};
+use crate::folder::{LinkedPage, NoteForm, NotesView};
 use crate::note;
 use crate::page::Line;
 
@@ -19,7 +19,7 @@ pub fn notes_html(view: &NotesView) -> String {
     let mut out = Document::with(&view.file, &[NOTES], PageKind::Forms);
     // The page of a record in a subfolder is further below the list.
     let list = "../".repeat(view.file.split('/').count());
-    let answer = ShownPage {
+    let answer = LinkedPage {
         route: "report",
         file: view.file.clone(),
         words: "Answer of this one".to_owned(),
@@ -54,7 +54,7 @@ fn form(author: &str) -> String {
          <button>Add the note</button></p>\n</form>\n",
         Note::LONGEST_TEXT,
         Note::LONGEST_AUTHOR,
-        shown(author)
+        escape_html(author)
     )
 }
 
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_notes_are_not_markup_of_their_page() {
+    fn texts_of_notes_are_escaped_on_their_page() {
         let form = NoteForm::Offered { author: "\"><b>".to_owned() };
         let page = notes_html(&view("a/<b>.assay", form));
         for markup in ["<script", "<img", "<b>"] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn page_on_which_no_note_can_be_added_has_no_form_and_the_reason() {
+    fn read_only_page_of_notes_has_a_reason_instead_of_a_form() {
         assert!(!notes_html(&view("r.assay", NoteForm::Omitted)).contains("<form"));
         let refused = NoteForm::Refused { reason: "`<b>` is read-only".to_owned() };
         let page = notes_html(&view("r.assay", refused));

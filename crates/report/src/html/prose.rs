@@ -2,7 +2,7 @@
 //! number stays on one line with its unit.
 
 use super::cut::cut;
-use crate::no_break::unbroken;
+use crate::no_break::with_no_break_spaces;
 use crate::svg::escaped;
 
 /// Returns a sentence for HTML: escaped, shortened if it is very long, and with an element in place
@@ -12,13 +12,13 @@ pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest: &str = &text;
     while let Some((before, code, after)) = code_span(rest) {
-        out.push_str(&escaped(&unbroken(before)));
+        out.push_str(&escaped(&with_no_break_spaces(before)));
         out.push_str(element(code));
         out.push_str(&escaped(code));
         out.push_str("</code>");
         rest = after;
     }
-    out.push_str(&escaped(&unbroken(rest)));
+    out.push_str(&escaped(&with_no_break_spaces(rest)));
     out
 }
 

@@ -11,33 +11,34 @@ use crate::page::{
 };
 
 /// The sections before the sections of excerpts, in their order.
-const BEFORE: [Section; 3] = [
+const FIRST_SECTIONS: [Section; 3] = [
     Section { id: "answer", title: "Answer" },
     Section { id: "figures", title: "Figures" },
     Section { id: "numbers", title: "Numbers" },
 ];
 
 /// The sections after the sections of excerpts, in their order.
-const AFTER: [Section; 3] = [
+const LAST_SECTIONS: [Section; 3] = [
     Section { id: "checks", title: "Checks" },
     Section { id: "environment", title: "Environment" },
     Section { id: "repeat", title: "Plan, and how to repeat it" },
 ];
 
 /// Prefixes of the names of the figures next to the answer: one figure for each.
-const FIRST: [&str; 7] =
+const FIRST_FIGURES: [&str; 7] =
     ["throughput", "response", "percentiles", "time-parts", "queue", "loads", "cpu"];
 
 /// Maximum number of figures next to the answer.
-const MOST_FIRST: usize = 4;
+const MOST_FIGURES: usize = 4;
 
 /// Formats the answer of a run as one file of HTML.
 pub fn html(page: &Page, figures: &[Figure]) -> String {
     let about = &page.run.about;
-    let sections = BEFORE.into_iter().chain(sections_of_excerpts(&page.excerpts)).chain(AFTER);
+    let excerpts = sections_of_excerpts(&page.excerpts);
+    let sections = FIRST_SECTIONS.into_iter().chain(excerpts).chain(LAST_SECTIONS);
     let mut out = Document::new(&about.title(), &sections.collect::<Vec<_>>());
     let evidence = if page.is_limiter_shown { page.limiter.figures } else { &[] };
-    let (first, others) = divided(figures, evidence);
+    let (first, others) = divide_figures(figures, evidence);
     let drawn: Vec<&Figure> = first.iter().chain(&others).copied().collect();
     out.section("answer", |out| {
         answer(out, page, &drawn);
@@ -57,13 +58,18 @@ pub fn html(page: &Page, figures: &[Figure]) -> String {
 
 /// Returns the figures next to the answer, which are not empty, and all others, the empty ones
 /// last. The last figure next to the answer shows the evidence for the limiter.
-fn divided<'f>(figures: &'f [Figure], evidence: &[&str]) -> (Vec<&'f Figure>, Vec<&'f Figure>) {
-    let place = |beginning: &&str| figures.iter().position(|figure| is_drawn(figure, beginning));
+fn divide_figures<'f>(
+    figures: &'f [Figure],
+    evidence: &[&str],
+) -> (Vec<&'f Figure>, Vec<&'f Figure>) {
+    let place = |beginning: &&str| {
+        figures.iter().position(|figure| is_filled(figure, beginning))
+    };
     let evidence = evidence.iter().find_map(place);
-    let usual: Vec<usize> = FIRST.iter().filter_map(place).take(MOST_FIRST).collect();
+    let usual: Vec<usize> = FIRST_FIGURES.iter().filter_map(place).take(MOST_FIGURES).collect();
     let first = match evidence {
         Some(shown) if !usual.contains(&shown) => {
-            [&usual[..usual.len().min(MOST_FIRST - 1)], &[shown]].concat()
+            [&usual[..usual.len().min(MOST_FIGURES - 1)], &[shown]].concat()
         }
         Some(_) | None => usual,
     };
@@ -75,7 +81,7 @@ fn divided<'f>(figures: &'f [Figure], evidence: &[&str]) -> (Vec<&'f Figure>, Ve
 }
 
 /// Returns true if the name of a figure begins with this prefix, and the figure is not empty.
-fn is_drawn(figure: &Figure, beginning: &str) -> bool {
+fn is_filled(figure: &Figure, beginning: &str) -> bool {
     figure.name.split('.').next() == Some(beginning) && figure.missing.is_none()
 }
 
@@ -95,7 +101,7 @@ fn answer(out: &mut Document, page: &Page, figures: &[&Figure]) {
         out.remarks(&page.limiter.remarks);
         let shown = page.limiter.figures.iter().filter_map(|beginning| {
             let mut figures = (0..).zip(figures.iter().copied());
-            figures.find(|(_, figure)| is_drawn(figure, beginning))
+            figures.find(|(_, figure)| is_filled(figure, beginning))
         });
         out.links_to_figures(&shown.collect::<Vec<_>>());
         out.remarks(&page.changes);

@@ -7,10 +7,10 @@ use crate::number::NONE;
 use crate::page::{Cell, Datum, Table};
 
 /// Title of the first column, if the table has none for it.
-const FIRST: &str = "name";
+const FIRST_TITLE: &str = "name";
 
 /// Title of the column of notes that replace cells.
-const NOTE: &str = "note";
+const NOTE_TITLE: &str = "note";
 
 /// A column of the file.
 struct Column {
@@ -26,7 +26,7 @@ pub(crate) fn table_csv(table: &Table) -> String {
     let notes = table.rows.iter().map(|row| row.note.filter(|note| *note != NONE));
     let notes: Vec<String> = notes.map(|note| note.unwrap_or_default().to_owned()).collect();
     if notes.iter().any(|note| !note.is_empty()) {
-        columns.push(Column { title: NOTE.to_owned(), cells: notes });
+        columns.push(Column { title: NOTE_TITLE.to_owned(), cells: notes });
     }
     let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();
     let row = |row: usize| columns.iter().map(|column| column.cells[row].clone()).collect();
@@ -79,7 +79,7 @@ fn title(table: &Table, place: usize) -> String {
     let title = |place: usize| table.columns[place].title.as_ref();
     let own = title(place);
     if own.is_empty() && place == 0 {
-        return FIRST.to_owned();
+        return FIRST_TITLE.to_owned();
     }
     let is_unique = table.columns.iter().filter(|column| column.title == own).count() == 1;
     let before = (0..place).rev().map(title).find(|other| *other != own);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_a_file_do_not_depend_on_the_values_that_exist() {
+    fn file_columns_are_the_same_for_all_values() {
         let times = |cells| {
             let interval =
                 Cell::Interval { low: Quantity::Time(0.0), high: Quantity::Time(0.0), mark: "" };

@@ -8,18 +8,18 @@ use crate::page::{LimiterSection, SuspectRow, UnseenSource};
 use crate::words::utilised;
 
 #[derive(Serialize)]
-pub(super) struct LimiterOf {
+pub(super) struct LimiterJson {
     component: &'static str,
     because: String,
     evidence: Vec<Number>,
     relief: Option<&'static str>,
-    ranked: Vec<SuspectOf>,
-    seen: SeenOf,
+    ranked: Vec<SuspectJson>,
+    seen: ObservedJson,
     unseen: Vec<Unseen>,
 }
 
 #[derive(Serialize)]
-struct SuspectOf {
+struct SuspectJson {
     component: &'static str,
     share: f64,
     because: String,
@@ -28,14 +28,14 @@ struct SuspectOf {
 }
 
 #[derive(Serialize)]
-pub(super) struct SeenOf {
+pub(super) struct ObservedJson {
     utilisations: Vec<Number>,
     waits: Vec<Number>,
-    programs: Vec<ProgramOf>,
+    programs: Vec<OtherProgramJson>,
 }
 
 #[derive(Serialize)]
-struct ProgramOf {
+struct OtherProgramJson {
     name: String,
     host: Option<String>,
     processors: f64,
@@ -55,23 +55,23 @@ pub(super) struct Number {
     value: Option<f64>,
 }
 
-impl LimiterOf {
-    pub(super) fn of(limiter: &LimiterSection) -> LimiterOf {
-        LimiterOf {
+impl LimiterJson {
+    pub(super) fn of(limiter: &LimiterSection) -> LimiterJson {
+        LimiterJson {
             component: limiter.component.name(),
             because: limiter.because.clone(),
             evidence: numbers(&limiter.evidence),
             relief: limiter.relief,
-            ranked: limiter.ranked.iter().map(SuspectOf::of).collect(),
-            seen: SeenOf::of(&limiter.seen),
+            ranked: limiter.ranked.iter().map(SuspectJson::of).collect(),
+            seen: ObservedJson::of(&limiter.seen),
             unseen: unseen(&limiter.unseen),
         }
     }
 }
 
-impl SuspectOf {
-    fn of(suspect: &SuspectRow) -> SuspectOf {
-        SuspectOf {
+impl SuspectJson {
+    fn of(suspect: &SuspectRow) -> SuspectJson {
+        SuspectJson {
             component: suspect.component.name(),
             share: suspect.share,
             because: suspect.because.clone(),
@@ -81,20 +81,21 @@ impl SuspectOf {
     }
 }
 
-impl SeenOf {
-    pub(super) fn of(seen: &ObservedComponents) -> SeenOf {
-        SeenOf {
-            utilisations: named(seen.utilisations.iter().map(|(it, share)| (utilised(it), *share))),
-            waits: named(seen.waits.iter().cloned()),
-            programs: seen.programs.iter().map(ProgramOf::of).collect(),
+impl ObservedJson {
+    pub(super) fn of(seen: &ObservedComponents) -> ObservedJson {
+        let utilisations = seen.utilisations.iter().map(|(it, share)| (utilised(it), *share));
+        ObservedJson {
+            utilisations: named_numbers(utilisations),
+            waits: named_numbers(seen.waits.iter().cloned()),
+            programs: seen.programs.iter().map(OtherProgramJson::of).collect(),
         }
     }
 }
 
-impl ProgramOf {
-    fn of(program: &OtherProgram) -> ProgramOf {
+impl OtherProgramJson {
+    fn of(program: &OtherProgram) -> OtherProgramJson {
         let OtherProgram { name, host, processors, processes, pid } = program.clone();
-        ProgramOf { name, host, processors, processes, pid }
+        OtherProgramJson { name, host, processors, processes, pid }
     }
 }
 
@@ -111,6 +112,6 @@ pub(super) fn numbers(evidence: &[EvidenceNumber]) -> Vec<Number> {
     evidence.iter().map(number).collect()
 }
 
-fn named(means: impl Iterator<Item = (String, f64)>) -> Vec<Number> {
+fn named_numbers(means: impl Iterator<Item = (String, f64)>) -> Vec<Number> {
     means.map(|(name, value)| Number { name, value: finite(value) }).collect()
 }

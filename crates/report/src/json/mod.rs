@@ -39,7 +39,7 @@ pub fn diagnosis_json(target: Option<&str>, input: &DoctorInput, diagnosis: &Dia
             "check": finding.check,
             "found": doctor::problem(&finding.problem),
             "reason": doctor::importance(&finding.problem),
-            "remedy": doctor::cure(&finding.problem),
+            "remedy": doctor::remedy(&finding.problem),
         })
     });
     let not_possible = diagnosis

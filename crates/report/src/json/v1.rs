@@ -16,7 +16,7 @@ use serde_json::Value;
 use workload::{Metric, NamedTarget};
 
 use super::finite::finite;
-use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
+use super::limiter::{LimiterJson, Number, ObservedJson, Unseen, numbers, unseen};
 use super::program::Program;
 use crate::page::{CheckRow, JobSection, LoadSection, Page, RunSection, VerdictSection, Warning};
 use crate::{excerpt, note};
@@ -31,13 +31,13 @@ const EXCEEDS_CAPACITY: &str = "exceeds capacity";
 pub(super) struct Document {
     schema: &'static str,
     file: String,
-    verdict: VerdictOf,
+    verdict: VerdictJson,
     window: Window,
     jobs: Vec<Job>,
-    side_effects: Vec<SideEffectsOf>,
-    effects: Vec<EffectOf>,
+    side_effects: Vec<SideEffectsJson>,
+    effects: Vec<EffectJson>,
     loads: Vec<Load>,
-    limiter: LimiterOf,
+    limiter: LimiterJson,
     client: Option<Client>,
     program: Option<Program>,
     observing_share: Option<f64>,
@@ -51,13 +51,13 @@ pub(super) struct Document {
 }
 
 #[derive(Serialize)]
-struct VerdictOf {
+struct VerdictJson {
     status: &'static str,
-    checks: Vec<CheckOf>,
+    checks: Vec<CheckJson>,
 }
 
 #[derive(Serialize)]
-struct CheckOf {
+struct CheckJson {
     name: &'static str,
     status: &'static str,
     value: Option<f64>,
@@ -97,17 +97,17 @@ struct Job {
     bytes_received: u64,
     throughput_per_s: Option<f64>,
     errors_by_code: Vec<Failure>,
-    warnings: Vec<WarningOf>,
+    warnings: Vec<WarningJson>,
     connections: u64,
     response_ms: Times,
-    estimates: Vec<QuantileOf>,
+    estimates: Vec<QuantileJson>,
     service_ms: Times,
     wait_ms: Times,
     send_lag_ms: Times,
     error_ms: Times,
     statements: Vec<Statement>,
     nodes: Vec<Node>,
-    probes: Vec<ProbeOf>,
+    probes: Vec<ProbeJson>,
     slo: Vec<Slo>,
 }
 
@@ -121,7 +121,7 @@ struct Failure {
 
 /// A warning about a job that has no error.
 #[derive(Serialize)]
-struct WarningOf {
+struct WarningJson {
     name: &'static str,
     text: String,
     remedy: &'static str,
@@ -144,7 +144,7 @@ struct Times {
 
 /// A quantile of the response time that has an interval.
 #[derive(Serialize)]
-struct QuantileOf {
+struct QuantileJson {
     quantile: &'static str,
     response_ms: Option<f64>,
     ci95: [Option<f64>; 2],
@@ -171,7 +171,7 @@ struct Node {
 }
 
 #[derive(Serialize)]
-struct ProbeOf {
+struct ProbeJson {
     t_s: f64,
     count: u64,
     throughput_per_s: Option<f64>,
@@ -190,13 +190,13 @@ struct Slo {
 }
 
 #[derive(Serialize)]
-struct SideEffectsOf {
+struct SideEffectsJson {
     job: String,
     background: bool,
     resolution_s: f64,
     reference: &'static str,
     phases: Vec<Phase>,
-    changes: Vec<ChangeOf>,
+    changes: Vec<ChangeJson>,
 }
 
 #[derive(Serialize)]
@@ -221,7 +221,7 @@ struct JobInPhase {
     errors: u64,
     rejected: u64,
     unsent: u64,
-    throughput_per_s: Option<EstimateOf>,
+    throughput_per_s: Option<EstimateJson>,
     response_ms: Estimates,
 }
 
@@ -229,22 +229,22 @@ struct JobInPhase {
 #[derive(Serialize)]
 struct Estimates {
     count: u64,
-    mean: Option<EstimateOf>,
-    p50: Option<EstimateOf>,
-    p95: Option<EstimateOf>,
-    p99: Option<EstimateOf>,
+    mean: Option<EstimateJson>,
+    p50: Option<EstimateJson>,
+    p95: Option<EstimateJson>,
+    p99: Option<EstimateJson>,
     withheld: Option<&'static str>,
 }
 
 #[derive(Serialize)]
-struct EstimateOf {
+struct EstimateJson {
     value: Option<f64>,
     ci95: Option<[Option<f64>; 2]>,
     optimistic: bool,
 }
 
 #[derive(Serialize)]
-struct ChangeOf {
+struct ChangeJson {
     job: String,
     phase: &'static str,
     figure: String,
@@ -253,7 +253,7 @@ struct ChangeOf {
 }
 
 #[derive(Serialize)]
-struct EffectOf {
+struct EffectJson {
     job: String,
     figure: String,
     from: Option<f64>,
@@ -280,7 +280,7 @@ struct Load {
     because: String,
     evidence: Vec<Number>,
     relief: Option<&'static str>,
-    seen: SeenOf,
+    seen: ObservedJson,
     unseen: Vec<Unseen>,
     fallback: Option<String>,
     logical_bytes: Option<f64>,
@@ -306,7 +306,7 @@ struct Client {
 #[derive(Serialize)]
 struct Run {
     target: String,
-    targets: Vec<TargetOf>,
+    targets: Vec<TargetJson>,
     workload: String,
     command: String,
     version: String,
@@ -330,7 +330,7 @@ struct OpLog {
 
 /// A named target.
 #[derive(Serialize)]
-struct TargetOf {
+struct TargetJson {
     name: String,
     url: String,
 }
@@ -341,17 +341,17 @@ impl Document {
         Document {
             schema: SCHEMA,
             file: page.run.about.file(),
-            verdict: VerdictOf::of(&page.verdict),
+            verdict: VerdictJson::of(&page.verdict),
             window: Window {
                 warmup_s: window.warmup_s,
                 start_s: window.start_s,
                 end_s: window.end_s,
             },
             jobs: page.jobs.iter().map(Job::of).collect(),
-            side_effects: page.side_effects.iter().map(SideEffectsOf::of).collect(),
-            effects: page.effects.iter().map(EffectOf::of).collect(),
+            side_effects: page.side_effects.iter().map(SideEffectsJson::of).collect(),
+            effects: page.effects.iter().map(EffectJson::of).collect(),
             loads: page.loads.loads.iter().map(Load::of).collect(),
-            limiter: LimiterOf::of(&page.limiter),
+            limiter: LimiterJson::of(&page.limiter),
             client: page.run.client.map(Client::of),
             program: page.run.program.map(Program::of),
             observing_share: page.run.observing_share.and_then(finite),
@@ -362,16 +362,16 @@ impl Document {
     }
 }
 
-impl VerdictOf {
-    fn of(verdict: &VerdictSection) -> VerdictOf {
-        let checks = verdict.checks.iter().map(CheckOf::of).collect();
-        VerdictOf { status: verdict.word, checks }
+impl VerdictJson {
+    fn of(verdict: &VerdictSection) -> VerdictJson {
+        let checks = verdict.checks.iter().map(CheckJson::of).collect();
+        VerdictJson { status: verdict.word, checks }
     }
 }
 
-impl CheckOf {
-    fn of(check: &CheckRow) -> CheckOf {
-        CheckOf {
+impl CheckJson {
+    fn of(check: &CheckRow) -> CheckJson {
+        CheckJson {
             name: check.name,
             status: check.status.name(),
             value: check.value.and_then(finite),
@@ -415,17 +415,17 @@ impl Job {
             bytes_received: counts.bytes_received,
             throughput_per_s: job.throughput_per_s.and_then(finite),
             errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
-            warnings: section.warning.iter().map(WarningOf::of).collect(),
+            warnings: section.warning.iter().map(WarningJson::of).collect(),
             connections: job.connections,
             response_ms: times(Kind::Response, &job.response),
-            estimates: QuantileOf::all(section),
+            estimates: QuantileJson::all(section),
             service_ms: times(Kind::Service, &job.service),
             wait_ms: times(Kind::Wait, &job.wait),
             send_lag_ms: times(Kind::SendLag, &job.send_lag),
             error_ms: times(Kind::Error, &job.error),
             statements: job.statements.iter().map(Statement::of).collect(),
             nodes: job.nodes.iter().map(|n| Node::of(n, is_withheld)).collect(),
-            probes: job.probes.iter().map(|p| ProbeOf::of(p, is_withheld)).collect(),
+            probes: job.probes.iter().map(|p| ProbeJson::of(p, is_withheld)).collect(),
             slo: job.slos.iter().map(Slo::of).collect(),
         }
     }
@@ -439,10 +439,10 @@ impl Failure {
     }
 }
 
-impl WarningOf {
-    fn of(warning: &Warning) -> WarningOf {
+impl WarningJson {
+    fn of(warning: &Warning) -> WarningJson {
         let Warning { name, text, remedy } = warning.clone();
-        WarningOf { name, text, remedy }
+        WarningJson { name, text, remedy }
     }
 }
 
@@ -451,17 +451,17 @@ impl Times {
         if times.count == 0 {
             return Times::default();
         }
-        let [p50, p90, p95, p99, p99_9] = times.quantiles_ns.map(|ns| ms(ns as f64));
+        let [p50, p90, p95, p99, p99_9] = times.quantiles_ns.map(|ns| to_ms(ns as f64));
         Times {
             count: times.count,
-            mean: ms(times.mean_ns),
-            stddev: ms(times.stddev_ns),
+            mean: to_ms(times.mean_ns),
+            stddev: to_ms(times.stddev_ns),
             p50,
             p90,
             p95,
             p99,
             p99_9,
-            max: ms(times.max_ns as f64),
+            max: to_ms(times.max_ns as f64),
             withheld: None,
         }
     }
@@ -471,9 +471,9 @@ impl Times {
     }
 }
 
-impl QuantileOf {
+impl QuantileJson {
     /// Returns the quantiles with an interval, unless they are withheld.
-    fn all(section: &JobSection) -> Vec<QuantileOf> {
+    fn all(section: &JobSection) -> Vec<QuantileJson> {
         if section.is_withheld(Kind::Response) {
             return Vec::new();
         }
@@ -482,10 +482,10 @@ impl QuantileOf {
         let estimates = estimates.filter_map(|(quantile, estimate)| {
             let Estimate { value, effective_samples, .. } = estimate?;
             let Bounds { low, high, .. } = estimate?.ci95()?;
-            Some(QuantileOf {
+            Some(QuantileJson {
                 quantile: quantile.name,
-                response_ms: ms(value),
-                ci95: [ms(low), ms(high)],
+                response_ms: to_ms(value),
+                ci95: [to_ms(low), to_ms(high)],
                 effective_samples,
             })
         });
@@ -522,13 +522,13 @@ impl Node {
     }
 }
 
-impl ProbeOf {
-    fn of(probe: &Probe, is_withheld: bool) -> ProbeOf {
+impl ProbeJson {
+    fn of(probe: &Probe, is_withheld: bool) -> ProbeJson {
         let times = match is_withheld {
             true => Times::withheld(&probe.response),
             false => Times::of(&probe.response),
         };
-        ProbeOf {
+        ProbeJson {
             t_s: probe.start_s,
             count: times.count,
             throughput_per_s: finite(probe.throughput_per_s),
@@ -543,7 +543,7 @@ impl ProbeOf {
 impl Slo {
     fn of(slo: &Judgement) -> Slo {
         let (value, unit) = match slo.metric {
-            Metric::Response(_) | Metric::Service(_) => (slo.value.and_then(ms), "ms"),
+            Metric::Response(_) | Metric::Service(_) => (slo.value.and_then(to_ms), "ms"),
             Metric::Throughput => (slo.value.and_then(finite), "per_s"),
             Metric::Failed => (slo.value.and_then(finite), "fraction"),
         };
@@ -551,15 +551,15 @@ impl Slo {
     }
 }
 
-impl SideEffectsOf {
-    fn of(side_effects: &SideEffects) -> SideEffectsOf {
-        SideEffectsOf {
+impl SideEffectsJson {
+    fn of(side_effects: &SideEffects) -> SideEffectsJson {
+        SideEffectsJson {
             job: side_effects.job.clone(),
             background: side_effects.is_background,
             resolution_s: side_effects.resolution_s,
             reference: side_effects.reference.name(),
             phases: side_effects.phases.iter().map(Phase::of).collect(),
-            changes: side_effects.changes.iter().map(ChangeOf::of).collect(),
+            changes: side_effects.changes.iter().map(ChangeJson::of).collect(),
         }
     }
 }
@@ -579,7 +579,7 @@ impl Phase {
 impl JobInPhase {
     fn of(figures: &PhaseFigures) -> JobInPhase {
         let balance = &figures.counts.balance;
-        let estimate = |figure| figures.figure(figure).map(|it| EstimateOf::of(figure, it));
+        let estimate = |figure| figures.figure(figure).map(|it| EstimateJson::of(figure, it));
         JobInPhase {
             name: figures.name.clone(),
             scheduled: balance.scheduled(),
@@ -600,10 +600,10 @@ impl JobInPhase {
     }
 }
 
-impl EstimateOf {
-    fn of(figure: Figure, estimate: Estimate) -> EstimateOf {
+impl EstimateJson {
+    fn of(figure: Figure, estimate: Estimate) -> EstimateJson {
         let in_unit = |value| in_unit(figure, value);
-        EstimateOf {
+        EstimateJson {
             value: in_unit(estimate.value),
             ci95: estimate.bounds.map(|bounds| [in_unit(bounds.low), in_unit(bounds.high)]),
             optimistic: estimate.bounds.is_some_and(|bounds| bounds.is_optimistic),
@@ -611,24 +611,24 @@ impl EstimateOf {
     }
 }
 
-impl ChangeOf {
-    fn of(change: &Change) -> ChangeOf {
+impl ChangeJson {
+    fn of(change: &Change) -> ChangeJson {
         let Change { job, phase, figure, from, to } = change;
-        ChangeOf {
+        ChangeJson {
             job: job.clone(),
             phase: phase.name(),
-            figure: place_of(*figure),
+            figure: path_of_figure(*figure),
             from: in_unit(*figure, *from),
             to: in_unit(*figure, *to),
         }
     }
 }
 
-impl EffectOf {
-    fn of(effect: &Effect) -> EffectOf {
-        EffectOf {
+impl EffectJson {
+    fn of(effect: &Effect) -> EffectJson {
+        EffectJson {
             job: effect.job.clone(),
-            figure: place_of(effect.figure),
+            figure: path_of_figure(effect.figure),
             from: in_unit(effect.figure, effect.from),
             to: in_unit(effect.figure, effect.to),
             t_s: effect.at_s,
@@ -641,7 +641,7 @@ impl EffectOf {
 }
 
 /// Returns the path of a figure in `phases[].jobs[]`.
-fn place_of(figure: Figure) -> String {
+fn path_of_figure(figure: Figure) -> String {
     match figure {
         Figure::Throughput => "throughput_per_s".to_owned(),
         Figure::Mean | Figure::Quantile(_) => format!("response_ms.{}", figure.name()),
@@ -667,7 +667,7 @@ impl Load {
             because: section.because.clone(),
             evidence: numbers(&load.limiter.evidence),
             relief: section.relief,
-            seen: SeenOf::of(&load.seen),
+            seen: ObservedJson::of(&load.seen),
             unseen: unseen(&section.unseen),
             fallback: load.fallback.clone(),
             logical_bytes: load.size.map(|size| size.logical),
@@ -704,7 +704,7 @@ impl Client {
 impl Run {
     fn of(run: &RunSection) -> Run {
         let about = &run.about;
-        let target = |named: &NamedTarget| TargetOf {
+        let target = |named: &NamedTarget| TargetJson {
             name: named.name.clone(),
             url: named.target.to_string(),
         };
@@ -739,11 +739,11 @@ impl OpLog {
 fn in_unit(figure: Figure, value: f64) -> Option<f64> {
     match figure {
         Figure::Throughput => finite(value),
-        Figure::Mean | Figure::Quantile(_) => ms(value),
+        Figure::Mean | Figure::Quantile(_) => to_ms(value),
     }
 }
 
 /// Converts nanoseconds to milliseconds, rounded to the nanosecond.
-fn ms(ns: f64) -> Option<f64> {
+fn to_ms(ns: f64) -> Option<f64> {
     finite(ns.round() / 1e6)
 }

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_from_outside_have_no_meaning_in_markdown() {
+    fn external_texts_are_escaped_in_markdown() {
         for (text, expected) in [
             ("p99 < 5 ms & more", "p99 < 5 ms & more"),
             ("<script>x</script>", "\\<script>x\\</script>"),

@@ -7,28 +7,28 @@ use base::units::grouped;
 use hdrhistogram::Histogram;
 use record::{Counts, Kind};
 
-use super::job::{JobSection, WITHHELD_HERE, caveats, repetitions, slos, throughput};
+use super::job::{JobSection, WITHHELD_NOTE, caveats, repetitions, slos, throughput};
 use super::quantity::Quantity;
 use super::remark::{Line, Remark, Tone};
 use super::table::{Align, Cell, Table};
 use crate::number::{count, percent, rate};
 
 /// Quantiles of a block, by their names and titles.
-const SHOWN: [(&str, &str); 4] =
+const SHOWN_QUANTILES: [(&str, &str); 4] =
     [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
 
 /// Columns that a narrow page drops, in this order.
-const SPARE: [&str; 4] = ["p90", "p99.9", "max", "p50"];
+const DROPPED_COLUMNS: [&str; 4] = ["p90", "p99.9", "max", "p50"];
 
 /// Columns of the table of many jobs that a narrow page drops, in this order.
-const SPARE_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "requests"];
+const DROPPED_COLUMNS_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "requests"];
 
 /// Maximum number of lines of errors.
-const ERRORS: usize = 5;
+const MOST_ERRORS: usize = 5;
 
 /// Maximum number of caveats of many jobs. The next constant limits the names of jobs in a caveat.
-const CAVEATS: usize = 5;
-const NAMES: usize = 3;
+const MOST_CAVEATS: usize = 5;
+const MOST_NAMES: usize = 3;
 
 /// The numbers of a job that matter most for judging it.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl JobBlock {
 /// Formats the outcomes of the requests that occurred at least once.
 pub(super) fn requests(counts: &Counts) -> String {
     let balance = &counts.balance;
-    let failed = listed([
+    let failed = join_occurring([
         (balance.errors(), count(balance.errors(), "error") + &details(counts)),
         (balance.rejected(), format!("{} rejected", grouped(balance.rejected()))),
         (balance.unsent(), format!("{} unsent", grouped(balance.unsent()))),
@@ -88,7 +88,7 @@ pub(super) fn requests(counts: &Counts) -> String {
 
 /// Formats the errors that are timeouts or accepted, in brackets.
 fn details(counts: &Counts) -> String {
-    let details = listed([
+    let details = join_occurring([
         (counts.timeouts, count(counts.timeouts, "timeout")),
         (counts.accepted_errors, format!("{} accepted", grouped(counts.accepted_errors))),
     ]);
@@ -96,7 +96,7 @@ fn details(counts: &Counts) -> String {
 }
 
 /// Joins the texts whose numbers are not zero.
-fn listed<const N: usize>(texts: [(u64, String); N]) -> String {
+fn join_occurring<const N: usize>(texts: [(u64, String); N]) -> String {
     let texts = texts.into_iter().filter(|(number, _)| *number > 0);
     texts.map(|(_, text)| text).collect::<Vec<_>>().join(", ")
 }
@@ -111,13 +111,13 @@ fn achieved(job: &JobSummary, per_s: f64) -> String {
 /// Returns a line for each of the most frequent errors of these jobs, with its first text.
 pub(super) fn errors(jobs: &[&JobSummary]) -> Vec<Line> {
     let scheduled: u64 = jobs.iter().map(|job| job.counts.balance.scheduled()).sum();
-    let all = merged(jobs);
+    let all = merge_failures(jobs);
     let line = |(place, failure): (usize, &Failure)| {
         let text = error_text(failure, scheduled, jobs.len() > 1);
         Line::new(if place == 0 { "errors" } else { "" }, text).in_tone(Tone::Doubtful)
     };
-    let mut lines: Vec<Line> = all.iter().enumerate().take(ERRORS).map(line).collect();
-    if let Some(others @ [_, ..]) = all.get(ERRORS..) {
+    let mut lines: Vec<Line> = all.iter().enumerate().take(MOST_ERRORS).map(line).collect();
+    if let Some(others @ [_, ..]) = all.get(MOST_ERRORS..) {
         let errors: u64 = others.iter().map(|failure| failure.error.count).sum();
         let codes = count(others.len() as u64, "other code");
         lines.push(Line::new("", format!("and {} with {codes}", count(errors, "more error"))));
@@ -127,7 +127,8 @@ pub(super) fn errors(jobs: &[&JobSummary]) -> Vec<Line> {
 
 /// Returns the first texts that [`errors`] shows.
 pub(super) fn shown_texts(jobs: &[&JobSummary]) -> Vec<String> {
-    merged(jobs).into_iter().take(ERRORS).filter_map(|failure| failure.error.text).collect()
+    let shown = merge_failures(jobs).into_iter().take(MOST_ERRORS);
+    shown.filter_map(|failure| failure.error.text).collect()
 }
 
 /// Returns the caveats of many jobs, each once with the jobs that it is about.
@@ -141,12 +142,12 @@ pub(super) fn caveats_of_many(jobs: &[&JobSummary]) -> Vec<Remark> {
             }
         }
     }
-    let more = all.len().saturating_sub(CAVEATS);
+    let more = all.len().saturating_sub(MOST_CAVEATS);
     let remark = |(caveat, names): (Remark, Vec<&str>)| match caveat {
         Remark::Note(text) => Remark::Note(format!("{}: {text}", some_of(&names))),
         other => other,
     };
-    let mut remarks: Vec<Remark> = all.into_iter().take(CAVEATS).map(remark).collect();
+    let mut remarks: Vec<Remark> = all.into_iter().take(MOST_CAVEATS).map(remark).collect();
     if more > 0 {
         remarks.push(Remark::Note(format!(
             "{} in the whole answer",
@@ -158,8 +159,9 @@ pub(super) fn caveats_of_many(jobs: &[&JobSummary]) -> Vec<Remark> {
 
 /// Lists some names: `a, b, c and 7 others`.
 fn some_of(names: &[&str]) -> String {
-    let listed: Vec<String> = names.iter().take(NAMES).map(|name| format!("[{name}]")).collect();
-    match names.len().saturating_sub(NAMES) {
+    let listed = names.iter().take(MOST_NAMES).map(|name| format!("[{name}]"));
+    let listed: Vec<String> = listed.collect();
+    match names.len().saturating_sub(MOST_NAMES) {
         0 => listed.join(", "),
         others => format!("{} and {}", listed.join(", "), count(others as u64, "other")),
     }
@@ -173,7 +175,7 @@ struct Failure {
 }
 
 /// Returns the errors of these jobs by class and code, the most frequent first.
-fn merged(jobs: &[&JobSummary]) -> Vec<Failure> {
+fn merge_failures(jobs: &[&JobSummary]) -> Vec<Failure> {
     let mut all: Vec<Failure> = Vec::new();
     for error in jobs.iter().flat_map(|job| &job.errors_by_code) {
         let is_same = |known: &&mut Failure| {
@@ -208,17 +210,17 @@ fn error_text(failure: &Failure, scheduled: u64, are_several: bool) -> String {
 }
 
 fn times(job: &JobSummary) -> Table {
-    let quantiles = SHOWN.map(|(_, title)| title).into_iter();
+    let quantiles = SHOWN_QUANTILES.map(|(_, title)| title).into_iter();
     let titles = ["count"].into_iter().chain(quantiles).chain(["max"]);
     let titles = titles.map(|title| (title, Align::Right));
     let titles = [("", Align::Left)].into_iter().chain(titles);
-    let mut table = Table::new(titles).with_optional_columns(SPARE);
+    let mut table = Table::new(titles).with_optional_columns(DROPPED_COLUMNS);
     let rows =
         [("response", Kind::Response, &job.response), ("service", Kind::Service, &job.service)];
     for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
         let head = [Cell::from(name), Quantity::Count(times.count).into()];
         match job.is_withheld(kind) {
-            true => table.row_with_note(head, WITHHELD_HERE),
+            true => table.row_with_note(head, WITHHELD_NOTE),
             false => table.row(head.into_iter().chain(numbers(times).map(time))),
         }
     }
@@ -236,25 +238,26 @@ fn times(job: &JobSummary) -> Table {
 /// of the histograms.
 fn has_gap(job: &JobSummary) -> bool {
     let has_both = job.response.count > 0 && job.service.count > 0;
-    let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service)).take(SHOWN.len());
+    let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service));
+    let mut quantiles = pairs.take(SHOWN_QUANTILES.len());
     let is_wide = |(response, service): (Option<u64>, Option<u64>)| {
         let gap = response.zip(service).map(|(response, service)| response.abs_diff(service));
         // Each of the two times may be off by a bucket.
-        gap.zip(response).is_some_and(|(gap, response)| gap > 2 * bucket(response))
+        gap.zip(response).is_some_and(|(gap, response)| gap > 2 * bucket_width(response))
     };
     let is_withheld = job.is_withheld(Kind::Response) || job.is_withheld(Kind::Service);
-    has_both && !is_withheld && pairs.into_iter().any(is_wide)
+    has_both && !is_withheld && quantiles.any(is_wide)
 }
 
 /// Returns the width of the histogram bucket of a response time, in nanoseconds.
-fn bucket(ns: u64) -> u64 {
+fn bucket_width(ns: u64) -> u64 {
     let times: Histogram<u64> = Kind::Response.histogram();
     times.next_non_equivalent(ns) - times.lowest_equivalent(ns)
 }
 
 /// Returns the quantiles and the maximum, in nanoseconds.
-fn numbers(times: &Distribution) -> [Option<u64>; SHOWN.len() + 1] {
-    let [p50, p90, p99, p99_9] = SHOWN.map(|(name, _)| times.quantile_ns(name));
+fn numbers(times: &Distribution) -> [Option<u64>; SHOWN_QUANTILES.len() + 1] {
+    let [p50, p90, p99, p99_9] = SHOWN_QUANTILES.map(|(name, _)| times.quantile_ns(name));
     [p50, p90, p99, p99_9, (times.count > 0).then_some(times.max_ns)]
 }
 
@@ -271,7 +274,7 @@ pub(super) fn overview(jobs: &[JobSummary]) -> Table {
     let titles = titles.chain(["response p50", "response p99", "service p99"]);
     let titles = titles.map(|title| (title, Align::Right));
     let titles = [("job", Align::Left)].into_iter().chain(titles);
-    let mut table = Table::new(titles).with_optional_columns(SPARE_OF_MANY);
+    let mut table = Table::new(titles).with_optional_columns(DROPPED_COLUMNS_OF_MANY);
     for job in jobs {
         let response = |name| match job.is_withheld(Kind::Response) {
             true => Cell::from("withheld"),

@@ -11,12 +11,12 @@ pub struct Datum {
     /// Name that distinguishes the value from other values of its cell; empty for the main value.
     pub name: Cow<'static, str>,
     /// The value.
-    pub value: Plain,
+    pub value: PlainValue,
 }
 
 /// A value as a program reads it: unrounded, and without separators.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Plain {
+pub enum PlainValue {
     /// A text.
     Text(String),
     /// A number with every digit.
@@ -31,7 +31,7 @@ pub enum Plain {
 impl Datum {
     /// Creates a text.
     pub(crate) fn text(name: &'static str, text: impl Into<String>) -> Datum {
-        Datum { name: name.into(), value: Plain::Text(text.into()) }
+        Datum { name: name.into(), value: PlainValue::Text(text.into()) }
     }
 
     /// Creates a number.
@@ -40,7 +40,7 @@ impl Datum {
         number: f64,
         unit: &'static str,
     ) -> Datum {
-        Datum { name: name.into(), value: Plain::Number { number, unit } }
+        Datum { name: name.into(), value: PlainValue::Number { number, unit } }
     }
 
     /// Creates the ends of an interval.
@@ -51,8 +51,8 @@ impl Datum {
     /// Returns the unit of a number.
     pub fn unit(&self) -> Option<&'static str> {
         match self.value {
-            Plain::Number { unit, .. } => Some(unit),
-            Plain::Text(_) => None,
+            PlainValue::Number { unit, .. } => Some(unit),
+            PlainValue::Text(_) => None,
         }
     }
 
@@ -60,10 +60,10 @@ impl Datum {
     /// empty.
     pub fn plain(&self) -> String {
         match &self.value {
-            Plain::Text(text) => text.trim().to_owned(),
-            Plain::Number { number, .. } if number.is_nan() => String::new(),
+            PlainValue::Text(text) => text.trim().to_owned(),
+            PlainValue::Number { number, .. } if number.is_nan() => String::new(),
             // Zero has no sign.
-            Plain::Number { number, .. } => (number + 0.0).to_string(),
+            PlainValue::Number { number, .. } => (number + 0.0).to_string(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use record::environment::{HOST, SERVER, SIMULATED_SERVER, host};
 
-use super::fact_group::{FactGroup, grouped};
+use super::fact_group::{FactGroup, group_facts};
 use super::facts::{FactTable, tables};
 use super::remark::Remark;
 use crate::view::RunDetails;
@@ -37,7 +37,7 @@ impl Environment {
         let facts = [about.program_facts(), about.settings.clone()].concat();
         let subject =
             |FactGroup { heading, facts, .. }: FactGroup<String>| Subject { heading, facts };
-        let subjects = grouped(facts.clone()).into_iter().map(subject).collect();
+        let subjects = group_facts(facts.clone()).into_iter().map(subject).collect();
         let tables = tables(&facts);
         let has_host = facts.iter().any(|(name, _)| name.starts_with(HOST));
         let note = (!has_host).then(|| {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn simulated_server_is_said_to_be_no_database() {
+    fn environment_says_that_a_simulated_server_is_no_database() {
         let words =
             |server: &str| measured_on(|name| (name == "server").then(|| server.to_owned()));
         assert_eq!(words("simulated").unwrap(), "a simulated server, no database");

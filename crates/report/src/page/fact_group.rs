@@ -40,7 +40,7 @@ pub(crate) struct FactGroup<V> {
 }
 
 /// Divides facts, which are sorted by name, by their subjects.
-pub(crate) fn grouped<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
+pub(crate) fn group_facts<V>(facts: Vec<(String, V)>) -> Vec<FactGroup<V>> {
     // The order of the report; targets are in the order of their names.
     let place = |group: &Group<'_>| match group {
         Group::Assay => 0,
@@ -97,7 +97,8 @@ mod tests {
             "network.path",
         ];
         let settings = settings.map(|name| (name.to_owned(), "x")).to_vec();
-        let headings: Vec<String> = grouped(settings).into_iter().map(|it| it.heading).collect();
+        let groups = group_facts(settings).into_iter();
+        let headings: Vec<String> = groups.map(|it| it.heading).collect();
         let expected = [
             "Assay and its options",
             "Host",

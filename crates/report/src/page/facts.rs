@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use record::environment::{CALIBRATION, DATABASE, UNKNOWN, assay, database, database_rest};
 
 use super::datum::Datum;
-use super::fact_group::{FactGroup, grouped};
+use super::fact_group::{FactGroup, group_facts};
 use super::table::{Align, Cell, Table};
 use crate::number::{bytes, time};
 
@@ -26,7 +26,7 @@ pub struct FactTable {
 
 /// Returns the tables of all facts except the plan.
 pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
-    let (differing, others) = divided(facts);
+    let (differing, others) = divide_facts(facts);
     let differing = differing.into_iter().map(|(target, settings)| FactTable {
         heading: match target {
             "" => "Settings that differ from the default".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn tables(facts: &[(String, String)]) -> Vec<FactTable> {
         table: table_of_settings(facts, target, &settings),
         note: None,
     });
-    differing.chain(grouped(others).into_iter().map(FactTable::of)).collect()
+    differing.chain(group_facts(others).into_iter().map(FactTable::of)).collect()
 }
 
 /// Names and values of settings.
@@ -43,10 +43,12 @@ type Settings<'f> = Vec<(&'f str, &'f str)>;
 
 /// Divides facts into the settings that differ from the default, by the names of their targets (the
 /// name of the main target is empty), and all others. No setting is in both.
-fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(String, String)>) {
+fn divide_facts(
+    facts: &[(String, String)],
+) -> (BTreeMap<&str, Settings<'_>>, Vec<(String, String)>) {
     let mut differing: BTreeMap<&str, Settings<'_>> = BTreeMap::new();
     for (name, value) in facts {
-        if let Some((target, setting)) = of_setting(name)
+        if let Some((target, setting)) = target_and_setting(name)
             && default_of(facts, target, setting) != Some(value)
         {
             differing.entry(target).or_default().push((setting, value));
@@ -56,7 +58,7 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
         // Some settings are reported by every server even if they have the default value.
         let (target, setting) = name.split_once('.').unwrap_or(("", name));
         let again = differing.get(target).is_some_and(|it| it.contains(&(setting, value)));
-        let is_listed = of_setting(name)
+        let is_listed = target_and_setting(name)
             .is_some_and(|(target, setting)| default_of(facts, target, setting) != Some(value));
         !is_listed && !is_default(name) && name != assay::PLAN && !again
     };
@@ -65,7 +67,7 @@ fn divided(facts: &[(String, String)]) -> (BTreeMap<&str, Settings<'_>>, Vec<(St
 }
 
 /// Returns the target and the name of a setting that differs from the default.
-fn of_setting(name: &str) -> Option<(&str, &str)> {
+fn target_and_setting(name: &str) -> Option<(&str, &str)> {
     let target = target_of(name);
     Some((target, database_rest(name, database::SETTING)?))
 }

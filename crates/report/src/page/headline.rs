@@ -15,10 +15,10 @@ use crate::words;
 
 /// Number of response times below which p99 would be the largest one: the answer then states the
 /// maximum instead.
-const ENOUGH_FOR_P99: u64 = 100;
+const FEWEST_FOR_P99: u64 = 100;
 
 /// Number of requests below which the first line states that number.
-const FEW: u64 = 1_000;
+const FEW_REQUESTS: u64 = 1_000;
 
 /// Maximum number of answers, and of remarks, before the verdict of a page and in a list.
 const MOST_FIRST: usize = 8;
@@ -38,7 +38,7 @@ impl Headline {
     pub(super) fn of(view: &View) -> Headline {
         let mut answers = answers(view);
         answers.iter_mut().for_each(|line| line.tone = Tone::Strong);
-        Headline { ending: ending(view), answers, remarks: remarks(view) }
+        Headline { ending: end_of_run(view), answers, remarks: remarks(view) }
     }
 
     /// Returns the first answers; the last line counts the others.
@@ -72,7 +72,7 @@ fn answers(view: &View) -> Vec<Line> {
         lines.extend(loads.map(|load| Line::new(&load.table, of_load(view, load))));
     }
     if lines.is_empty() {
-        lines.push(match view.watched() {
+        lines.push(match view.observed_program() {
             Some((program, ended)) => {
                 let lasted = seconds(view.summary.window.end_s);
                 Line::new("watched", format!("{program} for {lasted}: {ended}"))
@@ -102,9 +102,9 @@ fn remarks(view: &View) -> Vec<Remark> {
         }
     }
     remarks.extend(view.summary.verdict.checks.iter().find_map(too_short));
-    for (job, missed) in missed(view) {
-        let text = format!(" by {}: {}", job.name, judged(job, missed));
-        remarks.push(Remark::sentence(Tone::Bad, unmet(missed), text));
+    for (job, missed) in missed_slos(view) {
+        let text = format!(" by {}: {}", job.name, slo_with_number(job, missed));
+        remarks.push(Remark::sentence(Tone::Bad, unmet_words(missed), text));
     }
     remarks
 }
@@ -154,13 +154,13 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
 }
 
 /// Returns the SLOs that were missed, with their jobs.
-fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
+fn missed_slos(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
     let jobs = view.summary.jobs.iter();
     jobs.flat_map(|job| job.slos.iter().map(move |slo| (job, slo))).filter(|(_, slo)| !slo.met)
 }
 
 /// Returns the words for an SLO that was missed, or that has no number and counts as missed.
-pub(super) fn unmet(slo: &Judgement) -> &'static str {
+pub(super) fn unmet_words(slo: &Judgement) -> &'static str {
     match slo.value {
         Some(_) => "SLO missed",
         None => "SLO not met",
@@ -168,7 +168,7 @@ pub(super) fn unmet(slo: &Judgement) -> &'static str {
 }
 
 /// Formats an SLO and the number that was compared with it.
-pub(crate) fn judged(job: &JobSummary, slo: &Judgement) -> String {
+pub(crate) fn slo_with_number(job: &JobSummary, slo: &Judgement) -> String {
     let Some(value) = slo.value else {
         let why = match job.is_withheld(Kind::Response) {
             true => WITHHELD,
@@ -188,7 +188,7 @@ pub(crate) fn judged(job: &JobSummary, slo: &Judgement) -> String {
 const WITHHELD: &str = "withheld: the load exceeds the capacity";
 
 /// Returns the end of a run that did not complete.
-fn ending(view: &View) -> Option<Remark> {
+fn end_of_run(view: &View) -> Option<Remark> {
     let lead = match view.evidence.ended {
         Some(EndKind::Completed) => return None,
         Some(EndKind::Interrupted) => "Interrupted",
@@ -253,7 +253,7 @@ fn of_job(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
         }
         Some(Pacing::Timetable { .. } | Pacing::Replay) | None => got,
     };
-    format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
+    format!("{load}; {} ({})", times(job), basis(view, balance.scheduled()))
 }
 
 /// Returns true if a job is a fixed number of requests rather than a load. Its rate over a window
@@ -290,7 +290,7 @@ fn times(job: &JobSummary) -> String {
     }
     let p50 = response.quantile_ns("p50").map(|p50| time(p50 as f64));
     match (p50, response.quantile_ns("p99")) {
-        (Some(p50), _) if response.count < ENOUGH_FOR_P99 => {
+        (Some(p50), _) if response.count < FEWEST_FOR_P99 => {
             format!("response p50 {p50}, max {}", time(response.max_ns as f64))
         }
         (Some(p50), Some(p99)) => format!("response p50 {p50}, p99 {}", time(p99 as f64)),
@@ -299,9 +299,9 @@ fn times(job: &JobSummary) -> String {
 }
 
 /// Formats the basis of the numbers in the first line.
-fn grounds(view: &View, requests: u64) -> String {
+fn basis(view: &View, requests: u64) -> String {
     let mut grounds = Vec::new();
-    if requests < FEW {
+    if requests < FEW_REQUESTS {
         grounds.push(count(requests, "request"));
     }
     grounds.push("1 observation".to_owned());

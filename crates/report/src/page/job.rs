@@ -13,7 +13,7 @@ use workload::{
     Arrival, Job, JobOrPart, JobTarget, Pacing, Placeholders, Plan, Reconnect, Schedule,
 };
 
-use super::headline::{judged, unmet};
+use super::headline::{slo_with_number, unmet_words};
 use super::quantity::Quantity;
 use super::remark::{Line, Remark, Tone};
 use super::shape::{Bin, bins};
@@ -24,37 +24,40 @@ use crate::view::View;
 use crate::words;
 
 /// Quantiles of the smaller tables.
-const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
+const SHOWN_QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 
 /// A cell of type time, for columns whose type must not depend on the data.
-const TIME: Cell = Cell::Number(Quantity::Time(0.0));
+const TIME_CELL: Cell = Cell::Number(Quantity::Time(0.0));
 
 /// Columns of a table of times that a narrow page drops, in this order. The count stays, as a
 /// quantile means little without it.
-const SPARE: [&str; 7] = ["stddev", "p90", "p99.9", "p95", "mean", "max", "p50"];
+const DROPPED_COLUMNS: [&str; 7] = ["stddev", "p90", "p99.9", "p95", "mean", "max", "p50"];
 
 /// Explanation of the rows of a table of times.
-const MEANING: &str = "response = send lag + wait + service, counted from the intended start";
+const ROWS_EXPLANATION: &str =
+    "response = send lag + wait + service, counted from the intended start";
 
 /// Explanation of the intervals.
-const INTERVALS: &str = "95 % confidence for this run alone; the next run may differ by more. –: \
-                         too few independent times";
+const INTERVALS_EXPLANATION: &str = "95 % confidence for this run alone; the next run may differ \
+                                     by more. –: too few independent times";
 
 /// Reason for missing quantiles.
-const WITHHELD: &str = "withheld: beyond the capacity, these times only show the length of the run";
+const WITHHELD_REASON: &str =
+    "withheld: beyond the capacity, these times only show the length of the run";
 
 /// Caveat for the times of a closed job.
-const CLOSED: &str =
+const CLOSED_CAVEAT: &str =
     "a client sends only after an answer: a slower database receives fewer requests";
 
 /// Note in place of numbers that would mislead.
-pub(super) const WITHHELD_HERE: &str = "withheld";
+pub(super) const WITHHELD_NOTE: &str = "withheld";
 
 /// Maximum number of bins of a distribution.
-const BINS: usize = 20;
+const MOST_BINS: usize = 20;
 
 /// Caveat for the times of a session.
-const SESSION: &str = "response and service of a session include the pauses between its statements";
+const SESSION_CAVEAT: &str =
+    "response and service of a session include the pauses between its statements";
 
 /// The answer of a job or part.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +118,8 @@ impl JobSection {
         let job = &view.summary.jobs[account.index()];
         let plan = &view.evidence.plan;
         let planned = plan.account(account);
-        let model = format!("  {}{}", model(job, planned), asks(plan, planned.job().target));
+        let target = target_words(plan, planned.job().target);
+        let model = format!("  {}{target}", model(job, planned));
         JobSection {
             summary: job.clone(),
             target: plan.name_of(planned.job().target).map(str::to_owned),
@@ -136,13 +140,13 @@ impl JobSection {
             servers: servers(job),
             notes_on_service: notes_on_service(job, planned),
             course: course(job),
-            histogram: histogram(view, account, BINS),
+            histogram: histogram(view, account, MOST_BINS),
         }
     }
 }
 
 /// Names the target of a job, unless it is the main one.
-fn asks(plan: &Plan, target: JobTarget) -> String {
+fn target_words(plan: &Plan, target: JobTarget) -> String {
     match (target, plan.name_of(target)) {
         (JobTarget::Main | JobTarget::Named(_), None) => String::new(),
         (JobTarget::Main | JobTarget::Named(_), Some(name)) => format!("; asks [target {name}]"),
@@ -249,8 +253,8 @@ pub(super) fn repetitions(job: &JobSummary) -> impl Iterator<Item = Line> {
 /// Returns each SLO with the number that was compared with it.
 pub(super) fn slos(job: &JobSummary) -> impl Iterator<Item = Line> {
     job.slos.iter().map(|slo| match slo.met {
-        true => Line::new("SLO met", judged(job, slo)).in_tone(Tone::Good),
-        false => Line::new(unmet(slo), judged(job, slo)).in_tone(Tone::Bad),
+        true => Line::new("SLO met", slo_with_number(job, slo)).in_tone(Tone::Good),
+        false => Line::new(unmet_words(slo), slo_with_number(job, slo)).in_tone(Tone::Bad),
     })
 }
 
@@ -281,8 +285,8 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
 
 fn times(job: &JobSummary) -> Table {
     let mut table = Table::new(titles_of_times())
-        .with_values_of([Cell::Empty, Cell::Empty].into_iter().chain(repeat(TIME)))
-        .with_optional_columns(SPARE);
+        .with_values_of([Cell::Empty, Cell::Empty].into_iter().chain(repeat(TIME_CELL)))
+        .with_optional_columns(DROPPED_COLUMNS);
     let rows = [
         ("response", Kind::Response, &job.response),
         ("service", Kind::Service, &job.service),
@@ -293,7 +297,7 @@ fn times(job: &JobSummary) -> Table {
     for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
         let head = [Cell::from(name), Quantity::Count(times.count).into()];
         match job.is_withheld(kind) {
-            true => table.row_with_note(head, WITHHELD_HERE),
+            true => table.row_with_note(head, WITHHELD_NOTE),
             false => table.row(head.into_iter().chain(numbers(times))),
         }
         if kind == Kind::Response && !job.is_withheld(kind) {
@@ -305,15 +309,18 @@ fn times(job: &JobSummary) -> Table {
 
 /// Returns the explanations of the table of times, the general ones with the first job only.
 fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
-    let general =
-        [is_first.then_some(MEANING), (is_first && has_intervals(job)).then_some(INTERVALS)];
+    let explains_intervals = is_first && has_intervals(job);
+    let general = [
+        is_first.then_some(ROWS_EXPLANATION),
+        explains_intervals.then_some(INTERVALS_EXPLANATION),
+    ];
     general.into_iter().flatten().map(Remark::note).chain(caveats(job)).collect()
 }
 
 /// Returns the reasons to read these times with care.
 pub(super) fn caveats(job: &JobSummary) -> impl Iterator<Item = Remark> + use<> {
     let few = remark_on_few(&job.response).filter(|_| !job.is_withheld(Kind::Response));
-    let withheld = job.is_withheld(Kind::Response).then(|| WITHHELD.to_owned());
+    let withheld = job.is_withheld(Kind::Response).then(|| WITHHELD_REASON.to_owned());
     [withheld, remark_on_aged(job), few].into_iter().flatten().map(Remark::Note)
 }
 
@@ -322,7 +329,7 @@ fn notes(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
     let JobOrPart::Job(whole) = planned else { return Vec::new() };
     let mut notes = Vec::new();
     if let (Pacing::Closed { .. }, 1..) = (&whole.pacing, job.response.count) {
-        notes.push(Remark::note(CLOSED));
+        notes.push(Remark::note(CLOSED_CAVEAT));
     }
     notes.extend(remark_on_part(view, whole).map(Remark::Note));
     notes
@@ -332,7 +339,7 @@ fn notes(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
 fn notes_on_service(job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
     let mut notes = Vec::new();
     if planned.requests().is_session() && job.service.count > 0 {
-        notes.push(Remark::note(SESSION));
+        notes.push(Remark::note(SESSION_CAVEAT));
     }
     notes.extend(remark_on_untimed_parts(job, planned).map(Remark::Note));
     notes
@@ -450,15 +457,15 @@ fn by_count(job: &JobSummary) -> Vec<&ErrorSummary> {
 }
 
 /// Returns the quantiles of the smaller tables.
-fn shown(times: &Distribution) -> [Cell; 3] {
-    SHOWN.map(|name| times.quantile_ns(name).map(|ns| Quantity::Time(ns as f64)).into())
+fn quantile_cells(times: &Distribution) -> [Cell; 3] {
+    SHOWN_QUANTILES.map(|name| times.quantile_ns(name).map(|ns| Quantity::Time(ns as f64)).into())
 }
 
 fn statements(job: &JobSummary) -> Table {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new(titles.chain([("text", Align::Left)]))
-        .with_values_of([Cell::Empty, Cell::Empty, TIME, TIME, TIME, TIME])
+        .with_values_of([Cell::Empty, Cell::Empty, TIME_CELL, TIME_CELL, TIME_CELL, TIME_CELL])
         .with_optional_columns(["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
@@ -466,7 +473,7 @@ fn statements(job: &JobSummary) -> Table {
         let head =
             [Cell::Text(statement.id.number().to_string()), Quantity::Count(service.count).into()];
         let tail = [max.into(), Cell::from(statement.text.as_str())];
-        table.row(head.into_iter().chain(shown(service)).chain(tail));
+        table.row(head.into_iter().chain(quantile_cells(service)).chain(tail));
     }
     table
 }
@@ -477,12 +484,20 @@ fn servers(job: &JobSummary) -> Table {
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let rate = Cell::from(Quantity::Rate(0.0));
     let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
-        .with_values_of([Cell::Empty, Cell::Empty, Cell::Empty, rate, TIME, TIME, TIME])
+        .with_values_of([
+            Cell::Empty,
+            Cell::Empty,
+            Cell::Empty,
+            rate,
+            TIME_CELL,
+            TIME_CELL,
+            TIME_CELL,
+        ])
         .with_optional_columns(["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
         let quantiles = match job.is_withheld(Kind::Response) {
-            true => SHOWN.map(|_| Cell::Missing),
-            false => shown(&node.response),
+            true => SHOWN_QUANTILES.map(|_| Cell::Missing),
+            false => quantile_cells(&node.response),
         };
         let balance = &node.counts.balance;
         let head = [
@@ -552,11 +567,11 @@ fn course(job: &JobSummary) -> Table {
         ];
         let head = head.map(Cell::from);
         if job.is_withheld(Kind::Response) {
-            table.row_with_note(head, WITHHELD_HERE);
+            table.row_with_note(head, WITHHELD_NOTE);
         } else if response.count == 0 {
             table.row_with_note(head, NONE);
         } else {
-            let quantiles = SHOWN.map(|name| response.quantile_ns(name).unwrap_or(0));
+            let quantiles = SHOWN_QUANTILES.map(|name| response.quantile_ns(name).unwrap_or(0));
             let times = quantiles.into_iter().chain([response.max_ns]);
             let times = times.map(|ns| Cell::from(Quantity::Time(ns as f64)));
             table.row(head.into_iter().chain(times));

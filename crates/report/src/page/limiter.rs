@@ -10,10 +10,11 @@ use crate::view::View;
 use crate::words;
 
 /// Maximum number of other suspects that are listed.
-const SUSPECTS: usize = 2;
+const MOST_SUSPECTS: usize = 2;
 
 /// Prefixes of the names of sources without which a limiter cannot be found.
-const NEEDED: [&str; 6] = ["server", "sessions", "database", "background", "generator", "counters"];
+const NEEDED_SOURCES: [&str; 6] =
+    ["server", "sessions", "database", "background", "generator", "counters"];
 
 /// The limiter of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +109,7 @@ impl UnseenSource {
 
 fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let mut remarks = answer(view, limiter);
-    for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {
+    for suspect in limiter.ranked.iter().skip(1).take(MOST_SUSPECTS) {
         let share = percent(suspect.share);
         let because = words::because(&suspect.finding);
         let name = suspect.component.name();
@@ -117,7 +118,7 @@ fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     if limiter.component == Component::Unknown {
         remarks.extend(observations(&limiter.seen));
     }
-    remarks.extend(missing(view, limiter));
+    remarks.extend(missing_sources(view, limiter));
     remarks
 }
 
@@ -126,7 +127,7 @@ fn short_remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     if limiter.component == Component::Unknown {
         remarks.extend(observations(&limiter.seen));
     }
-    remarks.extend(missing(view, limiter));
+    remarks.extend(missing_sources(view, limiter));
     remarks
 }
 
@@ -142,7 +143,7 @@ fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
 }
 
 /// Returns the sources that were not observed.
-fn missing(view: &View, limiter: &Limiter) -> Vec<Remark> {
+fn missing_sources(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let (needed, others): (Vec<_>, Vec<_>) =
         limiter.unseen.iter().partition(|it| is_always_reported(view, words::source(it)));
     let note = |it: &Unseen| {
@@ -160,7 +161,7 @@ fn missing(view: &View, limiter: &Limiter) -> Vec<Remark> {
 /// Returns true if the loss of this source is always reported. The loss of any other is reported
 /// only if no limiter was found.
 pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
-    view.names_host(what) || NEEDED.iter().any(|needed| what.starts_with(needed))
+    view.names_host(what) || NEEDED_SOURCES.iter().any(|needed| what.starts_with(needed))
 }
 
 /// Returns the observations of each component, for an unknown limiter: utilisations, waits and

@@ -14,7 +14,8 @@ use crate::view::View;
 use crate::words;
 
 /// Columns that a narrow page drops, in this order.
-const OPTIONAL: [&str; 6] = ["last 5 %", "bytes", "client CPU", "server CPU", "time", "rows/s"];
+const DROPPED_COLUMNS: [&str; 6] =
+    ["last 5 %", "bytes", "client CPU", "server CPU", "time", "rows/s"];
 
 /// The tables that were filled.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,12 +50,13 @@ pub struct LoadSection {
 impl LoadsSection {
     pub(super) fn of(view: &View) -> LoadsSection {
         let loads: Vec<LoadSection> = view.summary.loads.iter().map(LoadSection::of).collect();
-        let mut faults: Vec<Remark> = view.summary.loads.iter().filter_map(fallback).collect();
+        let summaries = view.summary.loads.iter();
+        let mut faults: Vec<Remark> = summaries.filter_map(fallback_remark).collect();
         let mut remarks = faults.clone();
         remarks.extend(view.summary.loads.iter().filter_map(size));
         remarks.extend(loads.iter().flat_map(limiter));
-        remarks.extend(missing(view));
-        faults.extend(missing(view));
+        remarks.extend(missing_sources(view));
+        faults.extend(missing_sources(view));
         let is_complete = view.summary.loads.iter().all(|load| planned(view, load).is_none());
         LoadsSection { table: table(view, &loads), remarks, faults, is_complete, loads }
     }
@@ -84,12 +86,12 @@ fn table(view: &View, loads: &[LoadSection]) -> Table {
         ("client CPU", Align::Right),
         ("server CPU", Align::Right),
     ])
-    .with_optional_columns(OPTIONAL);
+    .with_optional_columns(DROPPED_COLUMNS);
     let time = |time: Nanos| Quantity::Time(time.0 as f64);
     for LoadSection { summary: load, client_cpu, .. } in loads {
         table.row([
             Cell::from(load.table.as_str()),
-            loaded(view, load),
+            rows_cell(view, load),
             time(load.took).into(),
             load.rows_per_s.map(Quantity::Rate).into(),
             load.exit_rows_per_s.map(Quantity::Rate).into(),
@@ -103,7 +105,7 @@ fn table(view: &View, loads: &[LoadSection]) -> Table {
 
 /// Returns the remark that the rows were sent by a slower method than the server offers, with the
 /// remedy.
-fn fallback(load: &LoadSummary) -> Option<Remark> {
+fn fallback_remark(load: &LoadSummary) -> Option<Remark> {
     let why = load.fallback.as_ref()?;
     let lead = format!("{} was filled by inserts, which is slower than LOAD DATA", load.table);
     Some(Remark::sentence(Tone::Doubtful, lead, format!(": {why}")))
@@ -137,7 +139,7 @@ fn limiter(load: &LoadSection) -> Vec<Remark> {
 
 /// Returns the sources that could not be observed during loads that were long enough, except those
 /// that were not observed during the run either.
-fn missing(view: &View) -> impl Iterator<Item = Remark> {
+fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let of_run = &view.summary.limiter.unseen;
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);
     let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
@@ -158,12 +160,12 @@ fn missing(view: &View) -> impl Iterator<Item = Remark> {
 pub(super) fn rows(view: &View, load: &LoadSummary) -> String {
     match planned(view, load) {
         None => count(load.rows, "row"),
-        Some(_) => format!("{} rows", loaded(view, load)),
+        Some(_) => format!("{} rows", rows_cell(view, load)),
     }
 }
 
 /// Returns the number of rows of a table, with the planned number if it is larger.
-fn loaded(view: &View, load: &LoadSummary) -> Cell {
+fn rows_cell(view: &View, load: &LoadSummary) -> Cell {
     match planned(view, load) {
         None => Quantity::Count(load.rows).into(),
         Some(of) => Cell::Part { part: load.rows, of },

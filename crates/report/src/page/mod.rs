@@ -26,14 +26,14 @@ mod verdict;
 
 pub use block::JobBlock;
 pub(crate) use datum::FRACTION;
-pub use datum::{Datum, Plain};
+pub use datum::{Datum, PlainValue};
 pub(crate) use environment::measured_on;
 pub use environment::{Environment, Subject};
 pub use excerpt::{ExcerptSection, ExcerptTable};
-pub(crate) use fact_group::{FactGroup, grouped, subject_of};
+pub(crate) use fact_group::{FactGroup, group_facts, subject_of};
 pub use facts::FactTable;
 pub(crate) use facts::is_default;
-pub(crate) use headline::judged;
+pub(crate) use headline::slo_with_number;
 pub use headline::{Headline, first_of};
 pub use job::{JobSection, Warning};
 pub use limiter::{LimiterSection, SuspectRow, UnseenSource};
@@ -177,7 +177,9 @@ fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
     if status == Status::Invalid {
         VerdictPosition::First
-    } else if view.watched().is_some() || (view.has_only_loads() && status <= Status::Pass) {
+    } else if view.observed_program().is_some()
+        || (view.has_only_loads() && status <= Status::Pass)
+    {
         VerdictPosition::Omitted
     } else {
         VerdictPosition::AfterHeadline

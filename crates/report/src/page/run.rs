@@ -16,13 +16,13 @@ use crate::view::{RunDetails, View};
 use crate::words;
 
 /// Maximum number of listed events; the record has all.
-const EVENTS: usize = 20;
+const MOST_EVENTS: usize = 20;
 
 /// Maximum number of events in the short answer.
-const SHORT_EVENTS: usize = 5;
+const MOST_SHORT_EVENTS: usize = 5;
 
 /// Maximum number of listed settings; the record has all.
-const SETTINGS: usize = 24;
+const MOST_SETTINGS: usize = 24;
 
 /// Facts about the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,16 +94,16 @@ impl RunSection {
             resources: resources(view),
             record: record(&path),
             record_file: record(&file),
-            reviews: view.about.notes.iter().map(review).collect(),
+            reviews: view.about.notes.iter().map(review_line).collect(),
             measured_on: measured_on(&view.about),
             commands: commands(view, &path),
             commands_in_folder: commands(view, &file),
-            next: next(view),
+            next: next_commands(view),
         }
     }
 }
 
-fn review(note: &Note) -> Line {
+fn review_line(note: &Note) -> Line {
     Line::new("note", note::sentence(note))
 }
 
@@ -119,7 +119,7 @@ fn subject(view: &View) -> Vec<Line> {
         let words = named.target.display_url() + &encryption(view, &format!("{}.tls", named.name));
         lines.push(Line::new(format!("target {}", named.name), words));
     }
-    lines.push(Line::new("measured", measured(view)));
+    lines.push(Line::new("measured", measured_period(view)));
     lines
 }
 
@@ -130,7 +130,7 @@ fn encryption(view: &View, setting: &str) -> String {
     found.map_or(String::new(), |(_, mode)| format!(", tls {mode}"))
 }
 
-fn measured(view: &View) -> String {
+fn measured_period(view: &View) -> String {
     let window = view.summary.window;
     let started = if view.about.is_virtual {
         "in virtual time".to_owned()
@@ -145,13 +145,13 @@ fn measured(view: &View) -> String {
     let length = seconds(window.end_s - window.start_s);
     let warmup = match window.warmup_s {
         0.0 => String::new(),
-        warmup => format!(" after a warm-up of {}{}", seconds(warmup), found(view)),
+        warmup => format!(" after a warm-up of {}{}", seconds(warmup), warm_up_method(view)),
     };
     format!("{length}{warmup}, {started}, {threads}")
 }
 
 /// Returns the method by which the end of the warm-up was found; empty if the user gave it.
-fn found(view: &View) -> &'static str {
+fn warm_up_method(view: &View) -> &'static str {
     match view.evidence.plan.warmup {
         Warmup::Lasts(_) => "",
         Warmup::Auto => ", found by MSER-5",
@@ -160,7 +160,8 @@ fn found(view: &View) -> &'static str {
 
 impl EventsSection {
     pub(super) fn of(view: &View) -> EventsSection {
-        EventsSection::listed(view, &view.evidence.events.iter().collect::<Vec<_>>(), EVENTS)
+        let events: Vec<&Event> = view.evidence.events.iter().collect();
+        EventsSection::list_events(view, &events, MOST_EVENTS)
     }
 
     /// Returns the events of the short answer: all except first errors whose texts are in `shown`.
@@ -169,10 +170,10 @@ impl EventsSection {
             |event: &Event| event.kind == EventKind::FirstError && shown.contains(&event.text);
         let others: Vec<&Event> =
             view.evidence.events.iter().filter(|event| !is_shown(event)).collect();
-        EventsSection::listed(view, &others, SHORT_EVENTS)
+        EventsSection::list_events(view, &others, MOST_SHORT_EVENTS)
     }
 
-    fn listed(view: &View, events: &[&Event], most: usize) -> EventsSection {
+    fn list_events(view: &View, events: &[&Event], most: usize) -> EventsSection {
         let row = |event: &Event| {
             let job = job_of(view, event).map(|job| format!("[{job}] ")).unwrap_or_default();
             EventRow {
@@ -262,13 +263,13 @@ fn commands(view: &View, record: &str) -> Vec<String> {
     if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
         commands.push(format!("assay report {record} --environment"));
     }
-    commands.extend(explain(view));
+    commands.extend(explain_command(view));
     commands.push(format!("assay export {record} --format hlog"));
     commands
 }
 
 /// Returns the command that explains the checks that object, the gravest first, and the limiter.
-fn explain(view: &View) -> Option<String> {
+fn explain_command(view: &View) -> Option<String> {
     let verdict = &view.summary.verdict;
     let grave = [Status::Invalid, Status::Suspect].into_iter();
     let objecting = grave.flat_map(|status| verdict.with(status).map(|check| check.name()));
@@ -281,7 +282,7 @@ fn explain(view: &View) -> Option<String> {
 
 /// Returns the commands that print the whole answer, write its page, explain its terms and repeat
 /// the run.
-fn next(view: &View) -> Vec<Line> {
+fn next_commands(view: &View) -> Vec<Line> {
     let about = &view.about;
     let file = about.file();
     let stem = file.strip_suffix(".assay").unwrap_or(&file);
@@ -290,7 +291,7 @@ fn next(view: &View) -> Vec<Line> {
         None => (String::new(), format!("{stem}.html")),
     };
     let report = format!("assay report {}{of_run}", shell_word(&about.record.to_string_lossy()));
-    let mut lines = commands_to_continue(&report, &page, explain(view));
+    let mut lines = commands_to_continue(&report, &page, explain_command(view));
     lines.push(Line::new("repeat", about.repeat()));
     lines
 }
@@ -311,9 +312,10 @@ pub(crate) fn commands_to_continue(
 }
 
 fn settings(settings: &[&(String, String)]) -> String {
-    let shown = settings.iter().take(SETTINGS).map(|(name, value)| format!("{name} = {value}"));
+    let shown = settings.iter().take(MOST_SETTINGS);
+    let shown = shown.map(|(name, value)| format!("{name} = {value}"));
     let text = shown.collect::<Vec<_>>().join("; ");
-    match settings.len().saturating_sub(SETTINGS) {
+    match settings.len().saturating_sub(MOST_SETTINGS) {
         0 => text,
         more => format!("{text}; and {more} more in the record, table `setting`"),
     }

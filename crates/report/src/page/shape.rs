@@ -7,12 +7,12 @@
 use hdrhistogram::Histogram;
 
 /// Twenty edges per decade, in hundredths.
-const R20: [u64; 20] = [
+const DECADE_EDGES: [u64; 20] = [
     100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800,
     900,
 ];
 
-/// Strides through [`R20`] that leave 20, 10, 5, 2 or 1 edges per decade.
+/// Strides through [`DECADE_EDGES`] that leave 20, 10, 5, 2 or 1 edges per decade.
 const STRIDES: [usize; 5] = [1, 2, 4, 10, 20];
 
 /// Number of decades from a nanosecond on; the last edge is beyond any recorded time.
@@ -35,13 +35,13 @@ const SHORTEST_IN: u64 = 200;
 /// Returns the finest division into at most `most` bins. A distribution over more than `most`
 /// decades has a bin for each decade.
 pub(super) fn bins(histogram: &Histogram<u64>, most: usize) -> Vec<Bin> {
-    let divisions = STRIDES.into_iter().map(|stride| divided(histogram, stride));
+    let divisions = STRIDES.into_iter().map(|stride| divide(histogram, stride));
     divisions
         .reduce(|finer, coarser| if finer.len() <= most { finer } else { coarser })
         .unwrap_or_default()
 }
 
-fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
+fn divide(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
     let mut bins: Vec<Bin> = edges(stride).map(|edge_ns| Bin { edge_ns, count: 0 }).collect();
     let mut place = 0;
     for value in histogram.iter_recorded() {
@@ -66,9 +66,9 @@ fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
 
 /// Returns every edge, in nanoseconds.
 fn edges(stride: usize) -> impl Iterator<Item = f64> {
-    (0..DECADES * R20.len()).step_by(stride).map(|step| {
-        let power = 10u64.pow((step / R20.len()) as u32);
-        (R20[step % R20.len()] * power) as f64 / 100.0
+    (0..DECADES * DECADE_EDGES.len()).step_by(stride).map(|step| {
+        let power = 10u64.pow((step / DECADE_EDGES.len()) as u32);
+        (DECADE_EDGES[step % DECADE_EDGES.len()] * power) as f64 / 100.0
     })
 }
 

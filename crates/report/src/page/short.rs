@@ -25,7 +25,7 @@ use crate::view::View;
 const MOST_BLOCKS: usize = 10;
 
 /// Maximum number of bins of the distribution of a job.
-const BINS: usize = 8;
+const MOST_BINS: usize = 8;
 
 /// Maximum number of notes of reviewers.
 const MOST_REVIEWS: usize = 2;
@@ -99,7 +99,7 @@ impl ShortAnswer {
             errors: if are_many { errors(&whole) } else { Vec::new() },
             notes: if are_many { caveats_of_many(&whole) } else { Vec::new() },
             histogram: match jobs.len() {
-                1 => histogram(view, AccountId(0), BINS),
+                1 => histogram(view, AccountId(0), MOST_BINS),
                 _ => Vec::new(),
             },
             loads,
@@ -118,10 +118,10 @@ impl ShortAnswer {
             },
             ending: headline.ending.clone(),
             answers: match are_many {
-                true => vec![sum(&whole)],
+                true => vec![outcomes_of_all(&whole)],
                 false => headline.answers.clone(),
             },
-            remarks: headline.remarks.iter().cloned().chain(met(view)).collect(),
+            remarks: headline.remarks.iter().cloned().chain(all_slos_met(view)).collect(),
             reviews: reviews(view),
             next: run.next.clone(),
         }
@@ -129,7 +129,7 @@ impl ShortAnswer {
 }
 
 fn reviews(view: &View) -> Vec<Line> {
-    let latest = note::latest(&view.about.notes, MOST_REVIEWS);
+    let latest = note::latest_notes(&view.about.notes, MOST_REVIEWS);
     latest.into_iter().map(|note| Line::new("note", note)).collect()
 }
 
@@ -140,7 +140,7 @@ fn whole_jobs(view: &View) -> Vec<&JobSummary> {
 }
 
 /// Returns the outcomes of the requests of many jobs.
-fn sum(jobs: &[&JobSummary]) -> Line {
+fn outcomes_of_all(jobs: &[&JobSummary]) -> Line {
     let mut counts = Counts::default();
     jobs.iter().for_each(|job| counts.merge(&job.counts));
     let label = count(jobs.len() as u64, "job");
@@ -148,7 +148,7 @@ fn sum(jobs: &[&JobSummary]) -> Line {
 }
 
 /// Returns the remark that all SLOs were met, if there are any and their numbers can be believed.
-fn met(view: &View) -> Option<Remark> {
+fn all_slos_met(view: &View) -> Option<Remark> {
     let slos: Vec<_> = view.summary.jobs.iter().flat_map(|job| &job.slos).collect();
     let is_valid = view.summary.verdict.status() != Status::Invalid;
     let is_met = is_valid && !slos.is_empty() && slos.iter().all(|slo| slo.met);

@@ -12,20 +12,20 @@ use super::table::{Align, Cell, Table};
 use crate::number::seconds;
 
 /// Figures in the table. A claim may concern a figure that is not in the table.
-const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
+const SHOWN_FIGURES: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
 
 /// Title of a column of intervals.
-const INTERVAL: &str = "95 %";
+const CI_TITLE: &str = "95 %";
 
 /// Mark of an interval that is not used for conclusions.
-const OPTIMISTIC: &str = "*";
+const OPTIMISTIC_MARK: &str = "*";
 
-/// Explanation of [`OPTIMISTIC`].
-const MARKED: &str =
+/// Explanation of [`OPTIMISTIC_MARK`].
+const MARK_EXPLANATION: &str =
     "* neighbouring seconds resemble each other: the interval is too narrow, up to five times";
 
 /// Maximum number of listed effects.
-const EFFECTS: usize = 4;
+const MOST_EFFECTS: usize = 4;
 
 /// Side effects of a job, or of work of the database, on one other job.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub struct Legend {
 
 /// Returns the changes at a moment, one sentence each.
 pub(super) fn changes(effects: &[Effect]) -> Vec<Remark> {
-    effects.iter().take(EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
+    effects.iter().take(MOST_EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
 }
 
 /// Formats the change and the activity that began or ended at the time.
@@ -114,24 +114,25 @@ fn section(side_effects: &SideEffects, other: AccountId) -> SideEffectSection {
         table: table(&phases),
         notes: notes(side_effects, &phases, claims.is_empty()),
         claims,
-        legend: is_marked.then(|| Legend { column: INTERVAL, note: Remark::note(MARKED) }),
+        legend: is_marked
+            .then(|| Legend { column: CI_TITLE, note: Remark::note(MARK_EXPLANATION) }),
     }
 }
 
 fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
-    let numbers = ["time", "completed", INTERVAL, "response p50", INTERVAL, "p99", INTERVAL];
+    let numbers = ["time", "completed", CI_TITLE, "response p50", CI_TITLE, "p99", CI_TITLE];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let none = SHOWN.map(|figure| [0.0; 3].map(|value| quantity(figure, value)));
+    let none = SHOWN_FIGURES.map(|figure| [0.0; 3].map(|value| quantity(figure, value)));
     let none = none
         .into_iter()
         .flat_map(|[value, low, high]| [value.into(), Cell::Interval { low, high, mark: "" }]);
     let head = [Cell::Empty, Quantity::Span(0.0).into()];
     let mut table = Table::new([("", Align::Left)].into_iter().chain(titles))
         .with_values_of(head.into_iter().chain(none))
-        .with_optional_columns([INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
+        .with_optional_columns([CI_TITLE, "time", CI_TITLE, CI_TITLE, "p99"]);
     for (phase, figures) in phases {
         let head = [Cell::from(phase.name.name()), Quantity::Span(phase.length_s).into()];
-        let cells = SHOWN.map(|figure| cells(figures, figure));
+        let cells = SHOWN_FIGURES.map(|figure| cells(figures, figure));
         match figures.is_withheld {
             true => table.row_with_note(head.into_iter().chain(cells[0].clone()), "withheld"),
             false => table.row(head.into_iter().chain(cells.into_iter().flatten())),
@@ -142,7 +143,7 @@ fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
 
 /// Returns the figures of the table that exist.
 fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
-    SHOWN.into_iter().filter_map(|figure| figures.figure(figure))
+    SHOWN_FIGURES.into_iter().filter_map(|figure| figures.figure(figure))
 }
 
 /// Returns a figure and its interval.
@@ -153,7 +154,7 @@ fn cells(figures: &PhaseFigures, figure: Figure) -> [Cell; 2] {
     let interval = bounds.map(|bounds| Cell::Interval {
         low: quantity(figure, bounds.low),
         high: quantity(figure, bounds.high),
-        mark: if bounds.is_optimistic { OPTIMISTIC } else { "" },
+        mark: if bounds.is_optimistic { OPTIMISTIC_MARK } else { "" },
     });
     [quantity(figure, value).into(), interval.unwrap_or(Cell::Missing)]
 }

@@ -104,7 +104,7 @@ fn objections(verdict: &Verdict) -> Vec<Line> {
     let mut lines = Vec::new();
     for status in [Status::Invalid, Status::Suspect] {
         for check in verdict.with(status) {
-            lines.push(Line::new(check.name(), explained(check)).in_tone(tone(status)));
+            lines.push(Line::new(check.name(), sentence_with_limit(check)).in_tone(tone(status)));
             let remedy = words::remedy_of(check).map(|remedy| format!("What to do: {remedy}"));
             lines.extend(remedy.map(Line::remark));
         }
@@ -135,7 +135,7 @@ fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
 }
 
 /// Returns the sentence of a check, with the value and the limit if it was exceeded.
-fn explained(check: &Check) -> String {
+fn sentence_with_limit(check: &Check) -> String {
     let sentence = words::sentence_of(check);
     let number = |value: f64| match (trimmed(&significant(value)), check.unit.name()) {
         (number, "") => number.to_owned(),

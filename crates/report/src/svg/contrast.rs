@@ -1,11 +1,11 @@
 //! Contrasts of the texts of figures and pages, by their colours.
 
 use super::palette::PLAIN;
-use super::tests::whole;
+use super::tests::full_figure;
 use super::{FigureContext, painted, svg};
 
 /// Minimum contrast of texts (WCAG 2.2, 1.4.3).
-const LEAST: f64 = 4.5;
+const LEAST_CONTRAST: f64 = 4.5;
 
 /// The style of pages.
 const STYLE: &str = include_str!("../html/style.css");
@@ -63,7 +63,7 @@ fn attribute<'t>(element: &'t str, name: &str) -> Option<&'t str> {
 
 /// Returns the least contrast of the texts of a painted figure on a background, where
 /// `currentColor` is `ink`.
-fn least_of_texts(svg: &str, ink: Rgb, ground: Rgb) -> f64 {
+fn least_text_contrast(svg: &str, ink: Rgb, ground: Rgb) -> f64 {
     let texts = svg.split("<text ").skip(1).map(|text| text.split('>').next().unwrap());
     let contrasts = texts.map(|text| {
         let text = format!(" {text}");
@@ -85,16 +85,16 @@ fn texts_of_figures_are_legible_on_light_and_dark_pages_and_on_paper() {
     for colors in modes {
         let color = |name: &str| colors.iter().find(|(known, _)| *known == name).unwrap().1;
         for ground in ["ground", "panel"].map(color) {
-            let figure = painted(&whole(), FigureContext::Page("f"));
-            let least = least_of_texts(&figure, color("ink"), ground);
-            assert!(least >= LEAST && least.is_finite(), "{least:.2} on {ground:?}");
+            let figure = painted(&full_figure(), FigureContext::Page("f"));
+            let least = least_text_contrast(&figure, color("ink"), ground);
+            assert!(least >= LEAST_CONTRAST && least.is_finite(), "{least:.2} on {ground:?}");
             for name in ["ink", "soft", "good", "doubt", "bad"] {
                 let found = contrast(color(name), ground);
-                assert!(found >= LEAST, "{name} on {ground:?}: {found:.2}");
+                assert!(found >= LEAST_CONTRAST, "{name} on {ground:?}: {found:.2}");
             }
         }
     }
-    let file = svg(&whole());
+    let file = svg(&full_figure());
     let ink = rgb(attribute(&file, "color").unwrap());
-    assert!(least_of_texts(&file, ink, rgb("#ffffff")) >= LEAST);
+    assert!(least_text_contrast(&file, ink, rgb("#ffffff")) >= LEAST_CONTRAST);
 }

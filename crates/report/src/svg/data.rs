@@ -7,19 +7,19 @@ use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Scale, Stroke, Swatch,
 
 /// Returns the attributes of a figure: the edges of its plot in pixels, and its axes as scale, unit
 /// and ends. Empty for a figure without data.
-pub(super) fn of_figure(figure: &Figure, layout: &Layout) -> String {
+pub(super) fn figure_attributes(figure: &Figure, layout: &Layout) -> String {
     if figure.missing.is_some() {
         return String::new();
     }
     let Layout { left, top, right, bottom, .. } = layout;
     format!(
         " data-plot=\"{left:.2} {top:.2} {right:.2} {bottom:.2}\" data-x=\"{}\" data-y=\"{}\"",
-        axis(&figure.x),
-        axis(&figure.y)
+        axis_attributes(&figure.x),
+        axis_attributes(&figure.y)
     )
 }
 
-fn axis(axis: &Axis) -> String {
+fn axis_attributes(axis: &Axis) -> String {
     let scale = match axis.scale {
         Scale::Linear => "linear",
         Scale::Logarithmic => "log",
@@ -38,7 +38,7 @@ fn axis(axis: &Axis) -> String {
 }
 
 /// Returns the attributes of a label: its position in pixels along each axis that moves it.
-pub(super) fn of_label(x: Option<f64>, y: Option<f64>) -> String {
+pub(super) fn label_attributes(x: Option<f64>, y: Option<f64>) -> String {
     let at = |name: &str, place: Option<f64>| {
         place.map(|place| format!("data-at-{name}=\"{place:.2}\"")).unwrap_or_default()
     };
@@ -46,7 +46,7 @@ pub(super) fn of_label(x: Option<f64>, y: Option<f64>) -> String {
 }
 
 /// Returns the attributes of a mark: its kind, and the number of its entry in the legend.
-pub(super) fn of_mark(figure: &Figure, mark: &Mark) -> String {
+pub(super) fn mark_attributes(figure: &Figure, mark: &Mark) -> String {
     let kind = match mark {
         Mark::Line { .. } => "line",
         Mark::Steps { .. } => "steps",
@@ -73,7 +73,7 @@ pub(super) fn of_mark(figure: &Figure, mark: &Mark) -> String {
 /// Returns the number of the legend entry for a mark: the entry that looks like the mark, or else
 /// the line of the same colour, if the mark is the spread, an interval or a run of that line.
 fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
-    let (ink, swatch) = look(mark)?;
+    let (ink, swatch) = appearance(mark)?;
     let looks = |as_it: Swatch| legend.iter().position(|it| it.ink == ink && it.swatch == as_it);
     let of_ink = || legend.iter().position(|it| it.ink == ink);
     looks(swatch).or_else(|| looks(Swatch::Line(Stroke::Solid))).or_else(of_ink)
@@ -81,7 +81,7 @@ fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
 
 /// Returns the ink of a mark and the sample that looks like it; `None` for a mark that no legend
 /// names.
-fn look(mark: &Mark) -> Option<(Ink, Swatch)> {
+fn appearance(mark: &Mark) -> Option<(Ink, Swatch)> {
     Some(match mark {
         Mark::Line { ink, stroke, .. } | Mark::Steps { ink, stroke, .. } => {
             (*ink, Swatch::Line(*stroke))

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_from_outside_have_no_meaning_in_markup() {
+    fn external_texts_are_escaped_in_markup() {
         for (text, expected) in [
             ("<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"),
             ("a & \"b\"", "a &amp; &quot;b&quot;"),

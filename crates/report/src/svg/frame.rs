@@ -2,7 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, number};
 use super::data;
-use super::layout::{LABEL_LINE, LINE, Layout, SWATCH, WIDTH, label_lines, wrapped};
+use super::layout::{LABEL_LINE_HEIGHT, LINE, Layout, SWATCH_WIDTH, WIDTH, label_lines, wrap};
 use super::measure::{cut, width};
 use super::palette::PLAIN;
 use super::path::PixelPoint;
@@ -23,7 +23,7 @@ pub(super) fn write_headings(canvas: &mut Canvas, layout: &Layout) {
 
 /// Writes the reason why there is nothing to draw.
 pub(super) fn write_reason(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
-    let lines = wrapped(figure.sentence(), TEXT, WIDTH - 32.0);
+    let lines = wrap(figure.sentence(), TEXT, WIDTH - 32.0);
     let middle = (layout.top + layout.bottom) / 2.0;
     let first = middle - (lines.len() as f64 - 1.0) * LINE / 2.0;
     for (row, line) in lines.iter().enumerate() {
@@ -71,9 +71,10 @@ fn write_ticks_of_y(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
             canvas.line(from, to, grid);
         }
         let lines = label_lines(&tick.label);
-        let first = y + 4.0 - (lines.len() as f64 - 1.0) * LABEL_LINE / 2.0;
+        let first = y + 4.0 - (lines.len() as f64 - 1.0) * LABEL_LINE_HEIGHT / 2.0;
         for (row, line) in lines.iter().enumerate() {
-            let point = PixelPoint { x: layout.left - 6.0, y: first + row as f64 * LABEL_LINE };
+            let y = first + row as f64 * LABEL_LINE_HEIGHT;
+            let point = PixelPoint { x: layout.left - 6.0, y };
             canvas.text(point, Anchor::End, "", line);
         }
     }
@@ -136,13 +137,13 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
         match mark {
             Mark::Rule { at, label, .. } => rules.write(canvas, figure, *at, label),
             Mark::Period { from, to, label, .. } => {
-                let label = within(label, layout.x(figure, *from).zip(layout.x(figure, *to)));
+                let label = label_within(label, layout.x(figure, *from).zip(layout.x(figure, *to)));
                 rules.write(canvas, figure, *from, label);
             }
             Mark::Level { at, label, .. } => {
                 let Some(y) = layout.y(figure, *at) else { continue };
                 let point = PixelPoint { x: layout.right - 2.0, y: y - 3.0 };
-                canvas.part(&data::of_label(None, Some(y)), |canvas| {
+                canvas.part(&data::label_attributes(None, Some(y)), |canvas| {
                     canvas.text(point, Anchor::End, SMALL_TEXT, &cut(label, SMALL, 200.0));
                 });
             }
@@ -154,7 +155,7 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
 
 /// Returns the label of a period with these ends. If it does not fit, the remark after its comma is
 /// left out.
-fn within(label: &str, ends: Option<(f64, f64)>) -> &str {
+fn label_within(label: &str, ends: Option<(f64, f64)>) -> &str {
     let has_room =
         ends.is_some_and(|(left, right)| LEFT_OF_LABEL + width(label, SMALL) <= right - left);
     match label.split_once(',') {
@@ -167,7 +168,7 @@ fn write_small_text(canvas: &mut Canvas, figure: &Figure, layout: &Layout, text:
     let SmallText { left, text: shown, at, .. } = text;
     let Some((x, y)) = layout.x(figure, at.x).zip(layout.y(figure, at.y)) else { return };
     let point = PixelPoint { x: *left, y: y + text.offset() };
-    canvas.part(&data::of_label(Some(x), Some(y)), |canvas| {
+    canvas.part(&data::label_attributes(Some(x), Some(y)), |canvas| {
         canvas.text(point, Anchor::Start, SMALL_TEXT, shown);
     });
 }
@@ -206,7 +207,7 @@ impl Rules<'_> {
         free[row] = begin + needed;
         let point =
             PixelPoint { x: begin + LEFT_OF_LABEL, y: layout.top + 9.0 + row as f64 * 11.0 };
-        canvas.part(&data::of_label(Some(x), None), |canvas| {
+        canvas.part(&data::label_attributes(Some(x), None), |canvas| {
             canvas.text(point, Anchor::Start, SMALL_TEXT, &text);
         });
     }
@@ -217,7 +218,7 @@ pub(super) fn write_legend(canvas: &mut Canvas, layout: &Layout) {
     for (point, entry, text) in &layout.legend {
         canvas.part("data-part=\"entry\"", |canvas| {
             shapes::write_swatch(canvas, *point, entry);
-            let point = PixelPoint { x: point.x + SWATCH + 5.0, ..*point };
+            let point = PixelPoint { x: point.x + SWATCH_WIDTH + 5.0, ..*point };
             canvas.text(point, Anchor::Start, "", text);
         });
     }

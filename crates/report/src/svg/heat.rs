@@ -11,7 +11,7 @@ use super::plot::Plot;
 use crate::figure::{HeatCell, Ink};
 
 /// Difference of heights that is too small to be visible, in pixels.
-const SAME: f64 = 0.02;
+const INVISIBLE_DIFFERENCE: f64 = 0.02;
 
 /// Cells of one height, from left to right.
 struct Row<'c> {
@@ -31,7 +31,7 @@ pub(super) fn write(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, cells: &[Hea
     let rows = rows(plot, cells);
     let height = |row: &Row<'_>| row.edges[1] - row.edges[0];
     let first = rows.first().map_or(0.0, height);
-    let are_equal = rows.iter().all(|row| (height(row) - first).abs() < SAME);
+    let are_equal = rows.iter().all(|row| (height(row) - first).abs() < INVISIBLE_DIFFERENCE);
     for level in 1..=HeatCell::LEVELS {
         let runs: Vec<Run> = rows.iter().flat_map(|row| runs(plot, row, level)).collect();
         if runs.is_empty() {

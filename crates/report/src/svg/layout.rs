@@ -11,22 +11,22 @@ use crate::figure::{Figure, LegendEntry, Scale};
 pub(super) const WIDTH: f64 = 480.0;
 
 /// Width of the sample of a legend, in pixels.
-pub(super) const SWATCH: f64 = 30.0;
+pub(super) const SWATCH_WIDTH: f64 = 30.0;
 
 /// Height of the plot, in pixels.
-const PLOT: f64 = 200.0;
+const PLOT_HEIGHT: f64 = 200.0;
 
 /// Height of a category with a row of small texts above and below its marks, in pixels.
-const CATEGORY: f64 = 48.0;
+const CATEGORY_HEIGHT: f64 = 48.0;
 
 /// Height of a line of text, in pixels.
 pub(super) const LINE: f64 = 16.0;
 
 /// Maximum width of the labels of a vertical axis, in pixels.
-const WIDEST: f64 = 170.0;
+const WIDEST_LABEL: f64 = 170.0;
 
 /// Height of a line of a label of a vertical axis, in pixels.
-pub(super) const LABEL_LINE: f64 = 14.0;
+pub(super) const LABEL_LINE_HEIGHT: f64 = 14.0;
 
 /// Maximum number of letters of a short word that should not be alone on a line: `of`, `at`, `in`.
 const LONGEST_STRAY: usize = 2;
@@ -67,11 +67,11 @@ impl Layout {
         let has_title = figure.missing.is_none() && !figure.y.title.is_empty();
         y += if has_title { LINE + 8.0 } else { 8.0 };
         let small_texts = small_texts(figure, [left, right]);
-        let category = CATEGORY + further_height(&small_texts);
+        let category = CATEGORY_HEIGHT + further_height(&small_texts);
         let plot = match (figure.y.scale, figure.missing.is_some()) {
-            (_, true) => PLOT / 2.0,
+            (_, true) => PLOT_HEIGHT / 2.0,
             (Scale::Category, false) => category * figure.y.ticks.len().max(1) as f64,
-            (_, false) => PLOT,
+            (_, false) => PLOT_HEIGHT,
         };
         let bottom = y + plot;
         let below = match (figure.missing.is_some(), figure.x.title.is_empty()) {
@@ -102,12 +102,12 @@ fn headings(figure: &Figure, context: FigureContext<'_>) -> (Vec<(PixelPoint, f6
         return (headings, y);
     }
     y += 22.0 - LINE;
-    for line in limited(&figure.title, TITLE, WIDTH - 24.0, MOST_TITLE_LINES) {
+    for line in wrap_at_most(&figure.title, TITLE, WIDTH - 24.0, MOST_TITLE_LINES) {
         y += LINE;
         headings.push((PixelPoint { x: 12.0, y }, TITLE, line));
     }
     if figure.missing.is_none() {
-        for line in limited(&figure.caption, TEXT, WIDTH - 24.0, MOST_LINES) {
+        for line in wrap_at_most(&figure.caption, TEXT, WIDTH - 24.0, MOST_LINES) {
             y += LINE;
             headings.push((PixelPoint { x: 12.0, y }, TEXT, line));
         }
@@ -120,8 +120,8 @@ fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, St
     let mut point = PixelPoint { x: 2.0, y: top };
     let mut placed = Vec::with_capacity(entries.len());
     for entry in entries {
-        let text = cut(&entry.text, TEXT, WIDTH - SWATCH - 24.0);
-        let needed = SWATCH + 5.0 + width(&text, TEXT);
+        let text = cut(&entry.text, TEXT, WIDTH - SWATCH_WIDTH - 24.0);
+        let needed = SWATCH_WIDTH + 5.0 + width(&text, TEXT);
         if point.x > 2.0 && point.x + needed > WIDTH - 2.0 {
             point = PixelPoint { x: 2.0, y: point.y + LINE };
         }
@@ -132,7 +132,7 @@ fn legend(entries: &[LegendEntry], top: f64) -> Vec<(PixelPoint, LegendEntry, St
 }
 
 /// Wraps a text into lines of a width in pixels; words that are too long are cut.
-pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
+pub(super) fn wrap(text: &str, height: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -147,8 +147,8 @@ pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
 }
 
 /// Wraps a text into at most this number of lines; if there are more, the last one is cut.
-fn limited(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
-    let mut lines = wrapped(text, height, room);
+fn wrap_at_most(text: &str, height: f64, room: f64, most: usize) -> Vec<String> {
+    let mut lines = wrap(text, height, room);
     if lines.len() > most {
         let rest = lines.split_off(most - 1).join(" ");
         lines.push(cut(&rest, height, room));
@@ -165,21 +165,21 @@ const MOST_PIECES: usize = 40;
 /// word such as `of` is alone on a line, and the lines are few and of similar widths.
 pub(super) fn label_lines(label: &str) -> Vec<String> {
     let whole = label.replace('\n', " ");
-    if width(&whole, TEXT) <= WIDEST {
+    if width(&whole, TEXT) <= WIDEST_LABEL {
         return vec![whole];
     }
     let pieces: Vec<Piece<'_>> = label.split('\n').flat_map(pieces).collect();
     let end = pieces.len();
     if end > MOST_PIECES {
-        return limited(&whole, TEXT, WIDEST, 3);
+        return wrap_at_most(&whole, TEXT, WIDEST_LABEL, 3);
     }
     let breaks = (0..=end).flat_map(|first| (first..=end).map(move |second| [first, second]));
     let divided = breaks.map(|[first, second]| {
         let lines = [&pieces[..first], &pieces[first..second], &pieces[second..]];
         lines.into_iter().filter(|line| !line.is_empty())
     });
-    let best = divided.min_by_key(|lines| awkwardness(lines.clone()));
-    best.into_iter().flatten().map(|line| cut(&joined(line), TEXT, WIDEST)).collect()
+    let best = divided.min_by_key(|lines| penalties(lines.clone()));
+    best.into_iter().flatten().map(|line| cut(&join_pieces(line), TEXT, WIDEST_LABEL)).collect()
 }
 
 /// A part of a label that is never divided: a word, or the part of a word before its parenthesis,
@@ -205,7 +205,7 @@ fn pieces(line: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-fn joined(line: &[Piece<'_>]) -> String {
+fn join_pieces(line: &[Piece<'_>]) -> String {
     let text: String = line.iter().flat_map(|piece| [piece.space, piece.text]).collect();
     text.trim_start().to_owned()
 }
@@ -213,7 +213,7 @@ fn joined(line: &[Piece<'_>]) -> String {
 /// Returns the penalties of a division of a label into lines, the most important first: pixels that
 /// do not fit, short words such as `of` alone on a line, lost line breaks of the label, the number
 /// of lines, and the width of the widest line in pixels.
-fn awkwardness<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
+fn penalties<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
     let mut reasons = [0; 5];
     for line in lines {
         let parts = line.iter().enumerate().flat_map(|(place, piece)| {
@@ -223,7 +223,7 @@ fn awkwardness<'p>(lines: impl Iterator<Item = &'p [Piece<'p>]>) -> [u64; 5] {
         let pixels: f64 = parts.map(|part| width(part, TEXT)).sum();
         let is_stray = line.len() == 1 && line[0].text.len() <= LONGEST_STRAY;
         let hidden = line[1..].iter().filter(|piece| piece.begins_line).count();
-        reasons[0] += (pixels - WIDEST).max(0.0).ceil() as u64;
+        reasons[0] += (pixels - WIDEST_LABEL).max(0.0).ceil() as u64;
         reasons[1] += u64::from(is_stray);
         reasons[2] += hidden as u64;
         reasons[3] += 1;
@@ -261,16 +261,16 @@ mod tests {
         let job = "x".repeat(300);
         let lines = label_lines(&format!("throughput({job})\nof tls"));
         assert_eq!((lines.len(), lines[2].as_str()), (3, "of tls"), "{lines:?}");
-        assert!(lines.iter().all(|line| width(line, TEXT) <= WIDEST), "{lines:?}");
+        assert!(lines.iter().all(|line| width(line, TEXT) <= WIDEST_LABEL), "{lines:?}");
     }
 
     #[test]
     fn title_and_caption_that_are_cut_end_in_an_ellipsis() {
         let long = ["word"; 200].join(" ");
-        let lines = limited(&long, TEXT, 456.0, MOST_LINES);
+        let lines = wrap_at_most(&long, TEXT, 456.0, MOST_LINES);
         assert_eq!(lines.len(), MOST_LINES);
         assert!(lines[MOST_LINES - 1].ends_with('…'), "{lines:?}");
-        let whole = limited("Heat map of the job payments_by_card", TITLE, 200.0, 2);
+        let whole = wrap_at_most("Heat map of the job payments_by_card", TITLE, 200.0, 2);
         assert_eq!(whole.join(" "), "Heat map of the job payments_by_card");
     }
 
@@ -281,7 +281,7 @@ mod tests {
         assert!(short.ends_with('…') && width(&short, TEXT) <= 100.0, "{short}");
         assert_eq!(cut("short", TEXT, 100.0), "short");
         assert!(width("+40 %", TEXT) > width("140 k", TEXT));
-        let lines = wrapped("one two three four", TEXT, 85.0);
+        let lines = wrap("one two three four", TEXT, 85.0);
         assert_eq!(lines, ["one two", "three four"]);
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn painted(figure: &Figure, context: FigureContext<'_>) -> String {
     let layout = Layout::of(figure, context);
     let attributes = match context {
         FigureContext::File => " color=\"#1a1a1a\"".to_owned(),
-        FigureContext::Page(_) => data::of_figure(figure, &layout),
+        FigureContext::Page(_) => data::figure_attributes(figure, &layout),
     };
     let mut canvas = Canvas::new(figure, layout.size, context, &attributes);
     if context == FigureContext::File {
@@ -55,7 +55,7 @@ pub(crate) fn painted(figure: &Figure, context: FigureContext<'_>) -> String {
         frame::write_axes(&mut canvas, figure, &layout);
         canvas.part("data-part=\"marks\"", |canvas| {
             for mark in &figure.marks {
-                let attributes = data::of_mark(figure, mark);
+                let attributes = data::mark_attributes(figure, mark);
                 canvas.part(&attributes, |canvas| shapes::write(canvas, figure, &layout, mark));
             }
         });

@@ -10,13 +10,13 @@ pub(super) struct PixelPoint {
 
 /// Number of parts of a pixel that a coordinate distinguishes. They are needed because a page can
 /// enlarge a part of a figure to the whole width.
-const PARTS: f64 = 100.0;
+const PARTS_PER_PIXEL: f64 = 100.0;
 
 /// A writer of the data of a path element.
 #[derive(Default)]
 pub(super) struct Path {
     out: String,
-    /// The last point, in units of 1/[`PARTS`] pixel.
+    /// The last point, in units of 1/[`PARTS_PER_PIXEL`] pixel.
     at: [i64; 2],
     /// The point at which the last outline began, in the same unit.
     begin: [i64; 2],
@@ -102,10 +102,10 @@ impl Path {
 }
 
 fn parts(point: PixelPoint) -> [i64; 2] {
-    [point.x, point.y].map(|value| (value * PARTS).round() as i64)
+    [point.x, point.y].map(|value| (value * PARTS_PER_PIXEL).round() as i64)
 }
 
-/// Formats a number of 1/[`PARTS`] pixels as pixels, without trailing zeros.
+/// Formats a number of 1/[`PARTS_PER_PIXEL`] pixels as pixels, without trailing zeros.
 fn number(parts: i64) -> String {
     let sign = if parts < 0 { "-" } else { "" };
     let (whole, rest) = (parts.unsigned_abs() / 100, parts.unsigned_abs() % 100);

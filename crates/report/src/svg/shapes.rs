@@ -2,56 +2,56 @@
 
 use super::canvas::{Canvas, number};
 use super::heat;
-use super::layout::{Layout, SWATCH};
+use super::layout::{Layout, SWATCH_WIDTH};
 use super::palette::color;
 use super::path::{Path, PixelPoint};
 use super::plot::Plot;
 use crate::figure::{Bar, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol};
 
 /// Half the height of an interval's end, in pixels.
-const END: f64 = 5.0;
+const INTERVAL_END: f64 = 5.0;
 
 /// Half the width of a band that has only one point, in pixels.
-const LONE: f64 = 1.5;
+const LONE_BAND: f64 = 1.5;
 
 /// Half the height of a range's stripe, in pixels.
-const STRIPE: f64 = 10.0;
+const HALF_STRIPE: f64 = 10.0;
 
 /// Writes a mark without its label.
 pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark: &Mark) {
     let plot = Plot { figure, layout };
     match mark {
         Mark::Line { ink, stroke, points } => {
-            canvas.path(&line(&plot, points, false), &stroked(*ink, *stroke));
+            canvas.path(&line(&plot, points, false), &stroke_attributes(*ink, *stroke));
         }
         Mark::Steps { ink, stroke, points } => {
-            canvas.path(&line(&plot, points, true), &stroked(*ink, *stroke));
+            canvas.path(&line(&plot, points, true), &stroke_attributes(*ink, *stroke));
         }
         Mark::Band { ink, is_solid, extents } => {
             let opacity = if *is_solid { "0.7" } else { "0.2" };
-            canvas.path(&band(&plot, extents), &filled(*ink, opacity));
+            canvas.path(&band(&plot, extents), &fill_attributes(*ink, opacity));
         }
-        Mark::Dots { ink, points } => dots(canvas, &plot, points, &dotted(*ink)),
-        Mark::Specks { ink, points } => dots(canvas, &plot, points, &specked(*ink)),
+        Mark::Dots { ink, points } => dots(canvas, &plot, points, &dot_attributes(*ink)),
+        Mark::Specks { ink, points } => dots(canvas, &plot, points, &speck_attributes(*ink)),
         Mark::Symbols { ink, symbol, points } => {
             let mut path = Path::default();
             let drawn = points.iter().filter_map(|point| plot.place(point.x, point.y));
             drawn.for_each(|point| path.around(point, &outline(*symbol, 1.0)));
-            canvas.path(&path.into_text(), &shaped(*ink, *symbol));
+            canvas.path(&path.into_text(), &symbol_attributes(*ink, *symbol));
         }
         Mark::ErrorBars { ink, extents } => {
-            canvas.path(&error_bars(&plot, extents), &stroked(*ink, Stroke::Solid));
+            canvas.path(&error_bars(&plot, extents), &stroke_attributes(*ink, Stroke::Solid));
         }
         Mark::Bars { ink, is_solid, bars } => {
             let opacity = if *is_solid { "0.75" } else { "0.15" };
-            canvas.path(&boxes(&plot, bars), &filled(*ink, opacity));
+            canvas.path(&boxes(&plot, bars), &fill_attributes(*ink, opacity));
         }
         Mark::Intervals { ink, extents } => {
-            let attributes = stroked(*ink, Stroke::Solid);
+            let attributes = stroke_attributes(*ink, Stroke::Solid);
             canvas.path(&intervals(&plot, extents), &attributes);
         }
         Mark::Ranges { ink, extents } => {
-            canvas.path(&ranges(&plot, extents), &filled(*ink, "0.22"));
+            canvas.path(&ranges(&plot, extents), &fill_attributes(*ink, "0.22"));
         }
         Mark::Cells { ink, cells } => heat::write(canvas, &plot, *ink, cells),
         // Texts are written above all shapes.
@@ -60,21 +60,21 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
             if let Some(x) = layout.x(figure, *at) {
                 let (from, to) =
                     (PixelPoint { x, y: layout.top }, PixelPoint { x, y: layout.bottom });
-                canvas.line(from, to, &thin(*ink));
+                canvas.line(from, to, &thin_stroke_attributes(*ink));
             }
         }
         Mark::Level { ink, at, .. } => {
             if let Some(y) = layout.y(figure, *at) {
                 let (from, to) =
                     (PixelPoint { x: layout.left, y }, PixelPoint { x: layout.right, y });
-                canvas.line(from, to, &thin(*ink));
+                canvas.line(from, to, &thin_stroke_attributes(*ink));
             }
         }
         Mark::Period { ink, from, to, .. } => period(canvas, &plot, *ink, [*from, *to]),
     }
 }
 
-fn stroked(ink: Ink, stroke: Stroke) -> String {
+fn stroke_attributes(ink: Ink, stroke: Stroke) -> String {
     let dashes = match stroke {
         Stroke::Solid => "",
         Stroke::Dashed => " stroke-dasharray=\"6 4\"",
@@ -92,11 +92,11 @@ fn stroked(ink: Ink, stroke: Stroke) -> String {
     )
 }
 
-fn thin(ink: Ink) -> String {
+fn thin_stroke_attributes(ink: Ink) -> String {
     format!(" stroke=\"{}\" stroke-dasharray=\"3 2\"", color(ink))
 }
 
-fn filled(ink: Ink, opacity: &str) -> String {
+fn fill_attributes(ink: Ink, opacity: &str) -> String {
     format!(" fill=\"{}\" fill-opacity=\"{opacity}\"", color(ink))
 }
 
@@ -145,7 +145,7 @@ fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
     let edges: Vec<Option<(PixelPoint, PixelPoint)>> = edges.collect();
     for stretch in edges.split(Option::is_none) {
         if let [Some((low, high))] = stretch {
-            path.rectangle([high.x - LONE, high.x + LONE], [high.y, low.y]);
+            path.rectangle([high.x - LONE_BAND, high.x + LONE_BAND], [high.y, low.y]);
             continue;
         }
         let upper = stretch.iter().flatten().map(|(_, high)| *high);
@@ -173,15 +173,15 @@ fn dots(canvas: &mut Canvas, plot: &Plot<'_>, points: &[Point], attributes: &str
     canvas.path(&path.into_text(), attributes);
 }
 
-fn dotted(ink: Ink) -> String {
-    round(ink, "6", "0.45")
+fn dot_attributes(ink: Ink) -> String {
+    round_stroke_attributes(ink, "6", "0.45")
 }
 
-fn specked(ink: Ink) -> String {
-    round(ink, "3", "0.3")
+fn speck_attributes(ink: Ink) -> String {
+    round_stroke_attributes(ink, "3", "0.3")
 }
 
-fn round(ink: Ink, width: &str, opacity: &str) -> String {
+fn round_stroke_attributes(ink: Ink, width: &str, opacity: &str) -> String {
     format!(
         " stroke=\"{}\" stroke-width=\"{width}\" stroke-linecap=\"round\" \
          stroke-opacity=\"{opacity}\"",
@@ -213,32 +213,35 @@ fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
         let Some((low, high)) = low.zip(plot.place(extent.high, extent.at)) else { continue };
         path.move_to(low);
         path.line_to(high);
-        let arrows = [(goes_left(plot, extent), END), (goes_right(plot, extent), -END)];
-        for (end, value, (goes_on, inwards)) in
+        let arrows = [
+            (continues_left(plot, extent), INTERVAL_END),
+            (continues_right(plot, extent), -INTERVAL_END),
+        ];
+        for (end, value, (continues, inwards)) in
             [(low, extent.low, arrows[0]), (high, extent.high, arrows[1])]
         {
             // An end beyond the other end of the axis has no mark.
-            if !goes_on && !plot.figure.x.has(value) {
+            if !continues && !plot.figure.x.has(value) {
                 continue;
             }
-            let across = if goes_on { inwards } else { 0.0 };
-            path.move_to(PixelPoint { x: end.x + across, y: end.y - END });
-            if goes_on {
+            let across = if continues { inwards } else { 0.0 };
+            path.move_to(PixelPoint { x: end.x + across, y: end.y - INTERVAL_END });
+            if continues {
                 path.line_to(end);
             }
-            path.line_to(PixelPoint { x: end.x + across, y: end.y + END });
+            path.line_to(PixelPoint { x: end.x + across, y: end.y + INTERVAL_END });
         }
     }
     path.into_text()
 }
 
 /// Returns true if a horizontal range continues beyond the left end of the axis.
-fn goes_left(plot: &Plot<'_>, extent: &Extent) -> bool {
+fn continues_left(plot: &Plot<'_>, extent: &Extent) -> bool {
     extent.low < plot.figure.x.from
 }
 
 /// Returns true if a horizontal range continues beyond the right end of the axis.
-fn goes_right(plot: &Plot<'_>, extent: &Extent) -> bool {
+fn continues_right(plot: &Plot<'_>, extent: &Extent) -> bool {
     extent.high > plot.figure.x.to
 }
 
@@ -251,8 +254,8 @@ fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
         path.line_to(high);
         for (value, end) in [(extent.low, low), (extent.high, high)] {
             if plot.figure.y.has(value) {
-                path.move_to(PixelPoint { x: end.x - END, ..end });
-                path.line_to(PixelPoint { x: end.x + END, ..end });
+                path.move_to(PixelPoint { x: end.x - INTERVAL_END, ..end });
+                path.line_to(PixelPoint { x: end.x + INTERVAL_END, ..end });
             }
         }
     }
@@ -292,16 +295,18 @@ fn size(symbol: Symbol) -> f64 {
     }
 }
 
-fn shaped(ink: Ink, symbol: Symbol) -> String {
+fn symbol_attributes(ink: Ink, symbol: Symbol) -> String {
     match symbol {
-        Symbol::Disc | Symbol::Diamond | Symbol::Triangle | Symbol::Down => filled(ink, "1"),
+        Symbol::Disc | Symbol::Diamond | Symbol::Triangle | Symbol::Down => {
+            fill_attributes(ink, "1")
+        }
         Symbol::HollowDisc
         | Symbol::HollowDiamond
         | Symbol::HollowDown
         | Symbol::Ring
         | Symbol::Square
         | Symbol::Slash
-        | Symbol::Cross => stroked(ink, Stroke::Solid),
+        | Symbol::Cross => stroke_attributes(ink, Stroke::Solid),
     }
 }
 
@@ -317,16 +322,16 @@ fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
 
 /// Adds the stripe of a range, with an arrow where it continues beyond the axis.
 fn stripe(path: &mut Path, plot: &Plot<'_>, extent: &Extent, [low, high]: [PixelPoint; 2]) {
-    let (top, bottom) = (low.y - STRIPE, low.y + STRIPE);
-    let (is_left, is_right) = (goes_left(plot, extent), goes_right(plot, extent));
+    let (top, bottom) = (low.y - HALF_STRIPE, low.y + HALF_STRIPE);
+    let (is_left, is_right) = (continues_left(plot, extent), continues_right(plot, extent));
     let (mut left, mut right) = (low.x, high.x);
     // A range that lies wholly beyond the axis is only an arrow.
     if is_right {
-        right -= STRIPE;
+        right -= HALF_STRIPE;
         left = left.min(right);
     }
     if is_left {
-        left += STRIPE;
+        left += HALF_STRIPE;
         right = right.max(left);
     }
     path.move_to(PixelPoint { x: left, y: top });
@@ -348,25 +353,30 @@ fn period(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, [from, to]: [f64; 2]) 
     if let Some((from, to)) = ends {
         // A short period has a minimum width that keeps it visible.
         let area = rectangle([from, to.max(from + 1.0)], [layout.top, layout.bottom]);
-        canvas.path(&area, &filled(ink, "0.15"));
+        canvas.path(&area, &fill_attributes(ink, "0.15"));
     }
 }
 
 /// Writes the sample of a legend entry.
 pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &LegendEntry) {
     let middle = point.y - 4.0;
-    let (left, right) = (point.x, point.x + SWATCH);
+    let (left, right) = (point.x, point.x + SWATCH_WIDTH);
     let area = rectangle([left + 4.0, right - 4.0], [middle - 5.0, middle + 5.0]);
     let (from, to) = (PixelPoint { x: left, y: middle }, PixelPoint { x: right, y: middle });
     match entry.swatch {
-        Swatch::Line(stroke) => canvas.line(from, to, &stroked(entry.ink, stroke)),
-        Swatch::Area => canvas.path(&area, &filled(entry.ink, "0.7")),
-        Swatch::Spread => canvas.path(&area, &filled(entry.ink, "0.22")),
-        Swatch::Cell(level) => canvas.path(&area, &filled(entry.ink, &heat::opacity(level))),
+        Swatch::Line(stroke) => canvas.line(from, to, &stroke_attributes(entry.ink, stroke)),
+        Swatch::Area => canvas.path(&area, &fill_attributes(entry.ink, "0.7")),
+        Swatch::Spread => canvas.path(&area, &fill_attributes(entry.ink, "0.22")),
+        Swatch::Cell(level) => {
+            canvas.path(&area, &fill_attributes(entry.ink, &heat::opacity(level)));
+        }
         Swatch::Dot | Swatch::Speck => {
-            let dot = format!("M{} {}h0", number(left + SWATCH / 2.0), number(middle));
+            let dot = format!("M{} {}h0", number(left + SWATCH_WIDTH / 2.0), number(middle));
             let is_speck = entry.swatch == Swatch::Speck;
-            let attributes = if is_speck { specked(entry.ink) } else { dotted(entry.ink) };
+            let attributes = match is_speck {
+                true => speck_attributes(entry.ink),
+                false => dot_attributes(entry.ink),
+            };
             canvas.path(&dot, &attributes);
         }
         Swatch::Symbol(symbol) => {
@@ -383,15 +393,15 @@ pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &Legen
                 | Symbol::Down
                 | Symbol::HollowDown => 1.0,
             };
-            let at = PixelPoint { x: left + SWATCH / 2.0, y: middle };
+            let at = PixelPoint { x: left + SWATCH_WIDTH / 2.0, y: middle };
             let mut path = Path::default();
             path.around(at, &outline(symbol, shown));
-            canvas.path(&path.into_text(), &shaped(entry.ink, symbol));
+            canvas.path(&path.into_text(), &symbol_attributes(entry.ink, symbol));
         }
         Swatch::ErrorBar => {
-            let x = left + SWATCH / 2.0;
+            let x = left + SWATCH_WIDTH / 2.0;
             let ends = format!("M{0} {1}h8m-4 0v12m-4 0h8", number(x - 4.0), number(middle - 6.0),);
-            canvas.path(&ends, &stroked(entry.ink, Stroke::Solid));
+            canvas.path(&ends, &stroke_attributes(entry.ink, Stroke::Solid));
         }
         Swatch::Interval => {
             let ends = format!(
@@ -401,7 +411,7 @@ pub(super) fn write_swatch(canvas: &mut Canvas, point: PixelPoint, entry: &Legen
                 number(middle),
                 number(right - 2.0)
             );
-            canvas.path(&ends, &stroked(entry.ink, Stroke::Solid));
+            canvas.path(&ends, &stroke_attributes(entry.ink, Stroke::Solid));
         }
     }
 }

@@ -8,15 +8,15 @@ use crate::figure::{Figure, Mark, Point};
 pub(super) const SMALL: f64 = 10.0;
 
 /// Distance of the rows of small texts, in pixels.
-const ROW: f64 = 11.0;
+const ROW_DISTANCE: f64 = 11.0;
 
 /// Minimum distance between two texts in a row, in pixels.
 const GAP: f64 = 6.0;
 
 /// Distance between the point and the base line of a text above it, in pixels. The next constant is
 /// the distance for a text below it.
-const ABOVE: f64 = 13.0;
-const BELOW: f64 = 20.0;
+const DISTANCE_ABOVE: f64 = 13.0;
+const DISTANCE_BELOW: f64 = 20.0;
 
 /// A small text with its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +35,8 @@ pub(super) struct SmallText {
 impl SmallText {
     /// Returns the position of the base line, relative to the point, in pixels.
     pub(super) fn offset(&self) -> f64 {
-        let rows = self.row as f64 * ROW;
-        if self.is_below { BELOW + rows } else { -ABOVE - rows }
+        let rows = self.row as f64 * ROW_DISTANCE;
+        if self.is_below { DISTANCE_BELOW + rows } else { -DISTANCE_ABOVE - rows }
     }
 
     fn right(&self) -> f64 {
@@ -72,5 +72,5 @@ pub(super) fn small_texts(figure: &Figure, [left, right]: [f64; 2]) -> Vec<Small
 /// pixels.
 pub(super) fn further_height(texts: &[SmallText]) -> f64 {
     let rows = texts.iter().map(|text| text.row).max().unwrap_or_default();
-    2.0 * ROW * rows as f64
+    2.0 * ROW_DISTANCE * rows as f64
 }

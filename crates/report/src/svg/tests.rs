@@ -8,7 +8,7 @@ use crate::figure::{
 };
 
 /// Returns a figure with every mark.
-pub(super) fn whole() -> Figure {
+pub(super) fn full_figure() -> Figure {
     let ink = Ink::Series(0);
     let points = [[1.0, 2.0], [2.0, 4.0], [3.0, f64::NAN], [4.0, 1.0]];
     let points = points.map(|[x, y]| Point { x, y }).to_vec();
@@ -79,12 +79,12 @@ fn check(name: &str, text: &str) {
 
 #[test]
 fn figure_with_every_mark_has_these_bytes() {
-    check("figure.svg", &svg(&whole()));
+    check("figure.svg", &svg(&full_figure()));
 }
 
 #[test]
 fn figures_have_no_styles_and_no_foreign_markup() {
-    for text in [svg(&whole()), painted(&whole(), FigureContext::Page("f1"))] {
+    for text in [svg(&full_figure()), painted(&full_figure(), FigureContext::Page("f1"))] {
         for absent in ["style=", "<style", "<script", "href", "NaN", "inf", "<more>", "\u{202e}"] {
             assert!(!text.contains(absent), "{absent} in {text}");
         }
@@ -94,7 +94,7 @@ fn figures_have_no_styles_and_no_foreign_markup() {
 
 #[test]
 fn figure_in_a_page_takes_the_ink_of_the_page() {
-    let text = painted(&whole(), FigureContext::Page("f1"));
+    let text = painted(&full_figure(), FigureContext::Page("f1"));
     assert!(!text.contains("#ffffff") && text.contains("currentColor"), "{text}");
     assert!(text.contains("aria-labelledby=\"f1-title f1-desc\""), "{text}");
 }
@@ -150,7 +150,7 @@ fn rows_of_a_heat_map_may_differ_in_height() {
 }
 
 #[test]
-fn range_and_interval_that_leave_the_axis_end_in_an_arrow() {
+fn range_and_interval_beyond_the_axis_end_in_an_arrow() {
     let width = |low: f64, high: f64, is_range: bool| {
         let (ink, extents) = (Ink::Series(0), vec![Extent { at: 2.0, low, high }]);
         let mark = match is_range {
@@ -185,9 +185,8 @@ fn label_of_a_narrow_period_has_no_remark() {
 /// A label may lie on cells of any colour, and close to the lines of a search.
 #[test]
 fn labels_have_an_outline_of_the_ground() {
-    for (text, ground) in
-        [(svg(&whole()), "#ffffff"), (painted(&whole(), FigureContext::Page("f")), "Canvas")]
-    {
+    let in_page = painted(&full_figure(), FigureContext::Page("f"));
+    for (text, ground) in [(svg(&full_figure()), "#ffffff"), (in_page, "Canvas")] {
         let outline = format!(" paint-order=\"stroke\" stroke=\"{ground}\" stroke-width=\"3\"");
         let (_, labels) = text.split_once(&outline).unwrap();
         assert!(labels.contains(">warm-up</text>") && labels.contains(">limit</text>"), "{text}");

@@ -8,7 +8,7 @@ pub(super) fn write(canvas: &mut Canvas, page: &Page) {
     let verdict = &page.verdict;
     match page.verdict_position {
         VerdictPosition::First => {
-            canvas.alone(verdict.tone, verdict.word);
+            canvas.line_in_tone(verdict.tone, verdict.word);
             canvas.lines(2, &verdict.objections);
             canvas.gap();
             write_headline(canvas, &page.headline);

@@ -70,7 +70,7 @@ impl Canvas {
     }
 
     /// Writes a few words in a tone, alone on their line.
-    pub(crate) fn alone(&mut self, tone: Tone, text: &str) {
+    pub(crate) fn line_in_tone(&mut self, tone: Tone, text: &str) {
         self.start(0);
         self.write(tone, text);
         self.end();
@@ -78,11 +78,11 @@ impl Canvas {
 
     /// Writes a heading.
     pub(super) fn heading(&mut self, text: &str) {
-        self.alone(Tone::Strong, text);
+        self.line_in_tone(Tone::Strong, text);
     }
 
     /// Writes a text to be copied, which is not wrapped.
-    pub(crate) fn whole(&mut self, indent: usize, text: &str) {
+    pub(crate) fn unwrapped(&mut self, indent: usize, text: &str) {
         self.start(indent);
         self.write(Tone::Plain, text);
         self.end();
@@ -100,8 +100,8 @@ impl Canvas {
         let mut lines = value.lines().flat_map(broken);
         let first = lines.next().unwrap_or_default();
         let rest: Vec<String> = lines.collect();
-        self.whole(indent, format!("{name}  {first}").trim_end());
-        rest.iter().for_each(|line| self.whole(hanging, line));
+        self.unwrapped(indent, format!("{name}  {first}").trim_end());
+        rest.iter().for_each(|line| self.unwrapped(hanging, line));
     }
 
     /// Writes a sentence that begins with an emphasized word.
@@ -177,7 +177,7 @@ impl Canvas {
 
     /// Writes an indented table; its last column takes the remaining room.
     pub(crate) fn table(&mut self, table: &Table) {
-        for (tone, line) in self.shown(table).lay_out(self.room()) {
+        for (tone, line) in self.grid(table).lay_out(self.room()) {
             self.start(TABLE_INDENT);
             self.write(tone, &line);
             self.end();
@@ -199,11 +199,11 @@ impl Canvas {
 
     /// Returns true if the page is wide enough for the column of a table with this title.
     pub(crate) fn shows(&self, table: &Table, title: &str) -> bool {
-        self.shown(table).has(title)
+        self.grid(table).has(title)
     }
 
     /// Returns the table in the form for this page: whole, unless the page is narrow.
-    fn shown(&self, table: &Table) -> Grid {
+    fn grid(&self, table: &Table) -> Grid {
         let grid = Grid::of(table);
         match self.style.is_narrow() {
             true => grid.narrowed(self.room()),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn entry_is_broken_on_a_narrow_page_alone() {
+    fn entry_is_wrapped_only_on_a_narrow_page() {
         let write = |page: &mut Canvas| page.entry(2, "name", "word  word word\n  more");
         assert_eq!(page(100, write), "  name  word  word word\n          more\n");
         let long = "word ".repeat(8);
@@ -329,7 +329,7 @@ mod tests {
         page.sentence(Tone::Good, "VALID", ": all is well");
         page.gap();
         page.gap();
-        page.alone(Tone::Bad, "INVALID");
+        page.line_in_tone(Tone::Bad, "INVALID");
         let text = page.into_text();
         assert_eq!(text, "\x1b[1;32mVALID\x1b[0m: all is well\n\n\x1b[1;31mINVALID\x1b[0m\n");
     }

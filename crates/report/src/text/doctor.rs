@@ -19,7 +19,7 @@ pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
         canvas.gap();
         let text = format!("{}: {}", doctor::problem(problem), doctor::importance(problem));
         canvas.lines(0, &[Line::new(*check, text).in_tone(Tone::Doubtful)]);
-        canvas.whole(2, &doctor::cure(problem));
+        canvas.unwrapped(2, &doctor::remedy(problem));
     }
     if !diagnosis.not_possible.is_empty() {
         canvas.gap();

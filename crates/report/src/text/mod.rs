@@ -20,14 +20,14 @@ pub use doctor::diagnosis;
 pub use environment::environment;
 pub(crate) use layout::{columns, cut_line, one_line};
 pub(crate) use shape::bar;
-pub(crate) use short::{fitting, write_commands};
+pub(crate) use short::{first_that_fits, write_commands};
 pub(crate) use table::Grid;
 
 use crate::page::Page;
 
 /// Formats the short answer of a run.
 pub fn text(page: &Page, style: &Style) -> String {
-    short::written(page, style)
+    short::format_short(page, style)
 }
 
 /// Formats the full answer of a run.

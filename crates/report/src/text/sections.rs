@@ -25,7 +25,7 @@ pub(super) fn write_job(canvas: &mut Canvas, job: &JobSection) {
     canvas.part(&job.servers);
     canvas.remarks(&job.notes_on_service);
     canvas.part(&job.course);
-    let picture = shape::picture(&job.histogram, canvas.room());
+    let picture = shape::histogram_table(&job.histogram, canvas.room());
     canvas.part(&picture);
 }
 
@@ -98,5 +98,5 @@ pub(super) fn write_resources(canvas: &mut Canvas, run: &RunSection) {
         canvas.lines(0, &run.reviews);
         canvas.gap();
     }
-    run.commands.iter().for_each(|command| canvas.whole(2, command));
+    run.commands.iter().for_each(|command| canvas.unwrapped(2, command));
 }

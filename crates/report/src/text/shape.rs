@@ -7,16 +7,16 @@ use crate::text::table::Grid;
 const WIDEST: usize = 48;
 
 /// Draws a histogram for a page with this much room.
-pub(super) fn picture(bins: &[Bin], room: usize) -> Table {
-    let table = drawn(bins, WIDEST);
+pub(super) fn histogram_table(bins: &[Bin], room: usize) -> Table {
+    let table = draw_bins(bins, WIDEST);
     match Grid::of(&table).room_for_last(room) {
         WIDEST.. => table,
-        narrow => drawn(bins, narrow.max(1)),
+        narrow => draw_bins(bins, narrow.max(1)),
     }
 }
 
 /// Draws bins as lines of a table, with bars of at most `widest` columns.
-fn drawn(bins: &[Bin], widest: usize) -> Table {
+fn draw_bins(bins: &[Bin], widest: usize) -> Table {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut table = Table::new([
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_in_proportion_and_never_hide_what_is_there() {
+    fn bars_are_proportional_and_small_counts_stay_visible() {
         assert_eq!(bar(100, 100, WIDEST), "█".repeat(48));
         assert_eq!(bar(1, 1_000_000, WIDEST), "▏");
         assert_eq!(bar(0, 100, WIDEST), "");
@@ -65,7 +65,7 @@ mod tests {
         let bins = [(1_000_000.0, 100), (1_120_000.0, 0), (2_000_000.0, 50)];
         let bins = bins.map(|(edge_ns, count)| Bin { edge_ns, count });
         for (room, longest) in [(98, 48), (58, 20), (48, 22)] {
-            let table = Grid::of(&picture(&bins, room)).narrowed(room);
+            let table = Grid::of(&histogram_table(&bins, room)).narrowed(room);
             let lines = table.lay_out(room);
             let bars = lines.iter().map(|(_, line)| line.matches('█').count());
             let bars: Vec<usize> = bars.filter(|bar| *bar > 0).collect();

@@ -9,18 +9,18 @@ use crate::text::{sections, shape};
 const MOST_LINES: usize = 40;
 
 /// Formats the short answer.
-pub(super) fn written(page: &Page, style: &Style) -> String {
+pub(super) fn format_short(page: &Page, style: &Style) -> String {
     let text = |picture: Option<&Table>| {
         let mut canvas = Canvas::new(*style);
         write(&mut canvas, page, picture);
         canvas.into_text()
     };
-    let picture = shape::picture(&page.short.histogram, Canvas::new(*style).room());
-    fitting([Some(&picture), None].into_iter().map(text))
+    let picture = shape::histogram_table(&page.short.histogram, Canvas::new(*style).room());
+    first_that_fits([Some(&picture), None].into_iter().map(text))
 }
 
 /// Returns the first text that fits a screen; if there is none, the last one.
-pub(crate) fn fitting(texts: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn first_that_fits(texts: impl IntoIterator<Item = String>) -> String {
     let mut last = String::new();
     for text in texts {
         last = text;
@@ -34,7 +34,7 @@ pub(crate) fn fitting(texts: impl IntoIterator<Item = String>) -> String {
 fn write(canvas: &mut Canvas, page: &Page, picture: Option<&Table>) {
     let short = &page.short;
     if page.verdict_position == VerdictPosition::First {
-        canvas.alone(page.verdict.tone, page.verdict.word);
+        canvas.line_in_tone(page.verdict.tone, page.verdict.word);
         canvas.gap();
     }
     canvas.lines(0, &short.subject);
@@ -88,6 +88,6 @@ fn write_verdict(canvas: &mut Canvas, page: &Page) {
 pub(crate) fn write_commands(canvas: &mut Canvas, commands: &[Line]) {
     let widest = commands.iter().map(|line| columns(&line.label)).max().unwrap_or(0);
     for line in commands {
-        canvas.whole(0, &format!("{}  {}", padded(&line.label, widest), line.text));
+        canvas.unwrapped(0, &format!("{}  {}", padded(&line.label, widest), line.text));
     }
 }

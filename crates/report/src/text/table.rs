@@ -39,10 +39,10 @@ const WIDEST_TEXT: usize = 28;
 
 /// Width to which the text in the last column may shrink before other columns are dropped, and to
 /// which the texts of other columns are cut first.
-const LEAST_TEXT: usize = 12;
+const LEAST_TEXT_WIDTH: usize = 12;
 
 /// Width to which texts of other columns are cut if the table does not fit otherwise.
-const LEAST_CUT: usize = 8;
+const LEAST_CUT_WIDTH: usize = 8;
 
 impl Grid {
     /// Formats the cells of a table, makes them printable, and cuts long texts, except in the last
@@ -123,7 +123,7 @@ impl Grid {
     /// fits.
     fn cut_texts(&mut self, room: usize) {
         let places = 0..self.titles.len() - 1;
-        for (least, column) in [LEAST_TEXT, LEAST_CUT]
+        for (least, column) in [LEAST_TEXT_WIDTH, LEAST_CUT_WIDTH]
             .into_iter()
             .flat_map(|least| places.clone().map(move |it| (least, it)))
         {
@@ -143,7 +143,7 @@ impl Grid {
     fn least_width(&self) -> usize {
         let last = self.titles.len() - 1;
         let least = |(column, width): (usize, usize)| match self.titles[column].1 {
-            Align::Left if column == last => width.min(LEAST_TEXT),
+            Align::Left if column == last => width.min(LEAST_TEXT_WIDTH),
             Align::Left | Align::Right => width,
         };
         let widths = self.widths().into_iter().enumerate().map(least);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn long_and_wide_names_shift_no_column() {
+    fn columns_stay_aligned_with_long_and_wide_names() {
         let titles = [("job", Align::Left), ("count", Align::Right), ("p99", Align::Right)];
         let mut table = Table::new(titles);
         let names =

@@ -97,7 +97,7 @@ pub(crate) fn importance(problem: &Problem) -> &'static str {
         Problem::SameProcessors => {
             "it competes with the load generator for the processors, more at higher rates"
         }
-        Problem::NotDurable { setting, .. } => loss(*setting),
+        Problem::NotDurable { setting, .. } => risked_loss(*setting),
         Problem::BufferPool { .. } => {
             "this is the default of a server that was not configured: more data than that is read \
              again and again"
@@ -106,7 +106,7 @@ pub(crate) fn importance(problem: &Problem) -> &'static str {
 }
 
 /// Returns a description of the loss that a setting risks.
-fn loss(setting: DurableSetting) -> &'static str {
+fn risked_loss(setting: DurableSetting) -> &'static str {
     match setting {
         DurableSetting::Fsync => {
             "nothing waits for the disk, and a power failure destroys the database: no production \
@@ -135,7 +135,7 @@ fn loss(setting: DurableSetting) -> &'static str {
 }
 
 /// Returns the command that fixes the problem, or advice.
-pub(crate) fn cure(problem: &Problem) -> Cow<'static, str> {
+pub(crate) fn remedy(problem: &Problem) -> Cow<'static, str> {
     let text = match problem {
         Problem::Governor { .. } => "sudo cpupower frequency-set -g performance",
         Problem::Swap { .. } => "sudo swapoff -a && sudo swapon -a",
@@ -151,7 +151,7 @@ pub(crate) fn cure(problem: &Problem) -> Cow<'static, str> {
         }
         Problem::BusyMachine { .. } => "top -o %CPU",
         Problem::StolenTime { .. } => "use a machine with dedicated processors",
-        Problem::Timer { late: _, condition } => punctuality(*condition),
+        Problem::Timer { late: _, condition } => remedy_of_late_sleeps(*condition),
         Problem::SameProcessors => {
             "run assay on another machine, or give both their own processors: taskset -apc 0-3 \
              PID for the server, assay run FILE --cpus 4"
@@ -165,7 +165,7 @@ pub(crate) fn cure(problem: &Problem) -> Cow<'static, str> {
 }
 
 /// Returns the remedy for late sleeps.
-fn punctuality(condition: SleepCondition) -> &'static str {
+fn remedy_of_late_sleeps(condition: SleepCondition) -> &'static str {
     match condition {
         SleepCondition::BusyMachine => {
             "end or move the programs that top -o %CPU shows, then run assay doctor again"

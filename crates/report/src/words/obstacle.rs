@@ -15,14 +15,14 @@ pub(super) fn reason(obstacle: &Obstacle) -> String {
         Obstacle::NothingObserved => {
             "the record has no observations of the machine or the database".to_owned()
         }
-        Obstacle::Jobs(obstacle) => of_jobs(*obstacle),
-        Obstacle::Observation(obstacle) => of_observation(*obstacle),
-        Obstacle::Calibration(obstacle) => of_calibration(*obstacle).to_owned(),
-        Obstacle::Counters(obstacle) => of_counters(obstacle),
+        Obstacle::Jobs(obstacle) => reason_of_jobs(*obstacle),
+        Obstacle::Observation(obstacle) => reason_of_observation(*obstacle),
+        Obstacle::Calibration(obstacle) => reason_of_calibration(*obstacle).to_owned(),
+        Obstacle::Counters(obstacle) => reason_of_counters(obstacle),
     }
 }
 
-fn of_jobs(obstacle: JobObstacle) -> String {
+fn reason_of_jobs(obstacle: JobObstacle) -> String {
     let words = match obstacle {
         JobObstacle::NoSchedule => "no job has a schedule that says how many requests are due",
         JobObstacle::NoScheduleOfSeconds => {
@@ -73,7 +73,7 @@ fn of_jobs(obstacle: JobObstacle) -> String {
     words.to_owned()
 }
 
-fn of_observation(obstacle: ObservationObstacle) -> String {
+fn reason_of_observation(obstacle: ObservationObstacle) -> String {
     let words = match obstacle {
         ObservationObstacle::WatcherEnded => "the thread that detects stalls ended early",
         ObservationObstacle::Spinning => "with --spin, a thread is busy even while it waits",
@@ -105,7 +105,7 @@ fn of_observation(obstacle: ObservationObstacle) -> String {
     words.to_owned()
 }
 
-fn of_calibration(obstacle: CalibrationObstacle) -> &'static str {
+fn reason_of_calibration(obstacle: CalibrationObstacle) -> &'static str {
     match obstacle {
         CalibrationObstacle::NotCalibrated => "run `assay calibrate` once on this machine",
         CalibrationObstacle::NoCalibratedRoute => "no job uses a calibrated kind of database",
@@ -116,7 +116,7 @@ fn of_calibration(obstacle: CalibrationObstacle) -> &'static str {
     }
 }
 
-fn of_counters(obstacle: &CounterObstacle) -> String {
+fn reason_of_counters(obstacle: &CounterObstacle) -> String {
     let words = match obstacle {
         CounterObstacle::ProgramsRun => "the statements of the programs that were run are unknown",
         CounterObstacle::SeveralTargets => "jobs use several targets, which may be the same server",

@@ -84,7 +84,7 @@ fn every_caption_is_one_sentence() {
 }
 
 #[test]
-fn single_request_has_no_half() {
+fn caption_of_a_single_request_names_no_half() {
     let one = caption(&[(20, &[Nanos::from_millis(9)])]);
     assert_eq!(one, "The only response time is 9.00 ms, of a request that was due at about 20 s.");
 }

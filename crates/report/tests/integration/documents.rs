@@ -58,7 +58,7 @@ fn every_field_is_required_and_has_a_type() {
 }
 
 #[test]
-fn a_field_of_a_later_version_does_no_harm() {
+fn unknown_field_of_a_later_version_is_accepted() {
     let schema = schema(SCHEMA);
     let mut document = full();
     document["more"] = value!(1);
@@ -173,7 +173,7 @@ fn unbalanced(document: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn nothing_scheduled_vanishes_from_a_document() {
+fn document_balances_all_scheduled_requests() {
     for (name, view) in cases::all() {
         assert_eq!(unbalanced(&json(&view)), [""; 0], "{name}");
     }
@@ -192,7 +192,7 @@ fn errors_by_code_add_up_to_the_errors() {
 }
 
 #[test]
-fn the_same_view_is_the_same_bytes() {
+fn equal_views_give_equal_bytes() {
     let first = |view: View| serde_json::to_string(&json(&view)).unwrap();
     for ((name, one), (_, other)) in cases::all().into_iter().zip(cases::all()) {
         assert_eq!(first(one), first(other), "{name}");
@@ -310,7 +310,7 @@ fn missing_number_is_null() {
 }
 
 #[test]
-fn check_that_objects_has_a_remedy_and_no_other_has() {
+fn only_objecting_checks_have_a_remedy() {
     for (name, view) in cases::all() {
         let document = json(&view);
         for check in document["verdict"]["checks"].as_array().unwrap() {

@@ -97,7 +97,7 @@ fn foreign_tags(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn script_in_any_text_is_text() {
+fn script_in_any_text_is_shown_as_text() {
     let page = html(&view_of(&[(); TEXTS].map(|_| "<script>\"'&".to_owned())));
     assert_eq!(foreign_tags(&page), Vec::<&str>::new());
     let shown = page.matches("&lt;script&gt;&quot;&#39;&amp;").count();
@@ -224,7 +224,7 @@ proptest! {
     })]
 
     #[test]
-    fn no_text_moves_the_cursor_or_leaves_its_page(texts in prop::array::uniform14(words())) {
+    fn texts_cannot_move_the_cursor_or_exceed_the_page(texts in prop::array::uniform14(words())) {
         let view = view_of(&texts);
         prop_assert_eq!(obeyed(&view), vec![]);
         for page in [text(&view, &Style::PLAIN), short_text(&view, &Style::PLAIN)] {
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_without_end_moves_no_cursor(texts in prop::array::uniform14(huge())) {
+    fn huge_text_cannot_move_the_cursor(texts in prop::array::uniform14(huge())) {
         let view = view_of(&texts);
         prop_assert_eq!(obeyed(&view), vec![]);
         let page = html(&view);
@@ -244,7 +244,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_markup_of_a_page(texts in prop::array::uniform14(words())) {
+    fn texts_are_escaped_on_every_page(texts in prop::array::uniform14(words())) {
         let page = html(&view_of(&texts));
         let odd = page.chars().find(|&character| is_terminal_control(character));
         prop_assert_eq!(odd, None);
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn a_document_gives_every_text_back(texts in prop::array::uniform14(words())) {
+    fn document_preserves_every_text(texts in prop::array::uniform14(words())) {
         let document = json(&view_of(&texts));
         let written = serde_json::to_string(&document).unwrap();
         let read: Value = serde_json::from_str(&written).unwrap();

@@ -110,7 +110,7 @@ fn each_observed_quantity_has_a_figure_with_its_mean() {
 }
 
 #[test]
-fn caption_of_the_queue_tells_answers_from_failures() {
+fn caption_of_the_queue_distinguishes_answers_from_failures() {
     type Failing = fn(usize, u64) -> u64;
     let caption = |failing: Failing| {
         let mut case = cases::open();
@@ -276,7 +276,7 @@ fn checkpoints_are_marked_in_figures_over_time() {
 }
 
 #[test]
-fn caption_counts_what_is_not_drawn() {
+fn caption_counts_omitted_items() {
     let caption = |checkpoints: u64, events: usize| {
         let mut case = observed();
         let points = (0..=60).map(|at| (Nanos::from_secs(at), at.min(checkpoints) as f64));

@@ -16,7 +16,7 @@ const SCREEN: Style = Style { color: false, width: 80 };
 const MOST_LINES: usize = 40;
 
 /// Returns the short text in one line.
-fn said(view: &View) -> String {
+fn text_on_one_line(view: &View) -> String {
     short_text(view, &SCREEN).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -118,7 +118,7 @@ fn run_is_repeated_from_its_record_if_that_keeps_the_files() {
 fn every_objection_is_in_the_short_answer_with_its_remedy() {
     let mut objections = 0;
     for (name, view) in cases::all() {
-        let said = said(&view);
+        let said = text_on_one_line(&view);
         let remedies = view.summary.verdict.checks.iter().filter_map(report::remedy_of);
         for remedy in remedies {
             assert!(said.contains(&format!("What to do: {remedy} ")), "{name}: {remedy}");
@@ -139,7 +139,7 @@ fn invalid_run_begins_with_that_word_alone() {
 
 #[test]
 fn errors_unsent_and_rejected_requests_are_in_the_short_answer() {
-    let said = said(&cases::closed().view());
+    let said = text_on_one_line(&cases::closed().view());
     for words in [
         "3,600 scheduled: 3,594 completed, 6 errors (1 timeout, 4 accepted)",
         "retries 13",
@@ -152,10 +152,10 @@ fn errors_unsent_and_rejected_requests_are_in_the_short_answer() {
     }
     let mut view = cases::open().view();
     view.summary.jobs[0].counts.balance = Balance::of(98, 0, 3, 2);
-    let said = self::said(&view);
+    let said = text_on_one_line(&view);
     assert!(said.contains("103 scheduled: 98 completed, 3 rejected, 2 unsent"), "{said}");
     view.summary.jobs[0].counts.arrivals = 107;
-    let said = self::said(&view);
+    let said = text_on_one_line(&view);
     assert!(said.contains("; 4 more have no outcome"), "{said}");
 }
 
@@ -175,7 +175,7 @@ fn rare_errors_are_counted_and_each_text_is_whole() {
         error: None,
         text: "password refused".to_owned(),
     });
-    let said = said(&view);
+    let said = text_on_one_line(&view);
     assert!(said.contains(&format!("{long}end")), "{said}");
     assert!(said.contains("and 5 more errors with 5 other codes"), "{said}");
     assert!(said.contains("password refused"), "no other line has this text: {said}");
@@ -194,7 +194,7 @@ fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
     case.evidence.events.push(event(3, EventKind::OutageBegan, "connection refused"));
     case.evidence.events.push(event(4, EventKind::OutageEnded, "connected again"));
     case.evidence.events.push(event(5, EventKind::FirstError, "an error of the warm-up"));
-    let shown = said(&case.view());
+    let shown = text_on_one_line(&case.view());
     for words in ["outage-began: connection refused", "outage-ended: ", "an error of the warm-up"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
@@ -202,7 +202,7 @@ fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
     let mut case = cases::open();
     let many = (0..8).map(|at| event(at, EventKind::ConnectionLimit, "12 connections"));
     case.evidence.events = many.collect();
-    let shown = said(&case.view());
+    let shown = text_on_one_line(&case.view());
     assert!(shown.contains("and 3 more events in the record"), "{shown}");
 }
 
@@ -211,14 +211,14 @@ fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     let mut view = cases::open().view();
     view.summary.jobs[0].empty_success = Some(EmptySuccess::NoRows { answers: 15_000 });
     view.summary.jobs[0].slos[0].met = false;
-    let said = said(&view);
+    let said = text_on_one_line(&view);
     assert!(said.contains("Warning: [read] had 15,000 answers, and no row"), "{said}");
     assert!(said.contains("SLO missed by read: p99 < 30ms, measured"), "{said}");
     assert!(!said.contains("Every SLO is met"), "{said}");
-    let limited = self::said(&cases::limited().view());
+    let limited = text_on_one_line(&cases::limited().view());
     assert!(limited.contains("Incomplete data for background: user `ann` sees"), "{limited}");
     assert!(!limited.contains("Also, "), "only --full has other suspects: {limited}");
-    let unknown = self::said(&cases::unknown().view());
+    let unknown = text_on_one_line(&cases::unknown().view());
     assert!(unknown.contains("Not seen: "), "{unknown}");
     for words in ["Waits of the active sessions", "Other programs"] {
         assert!(unknown.contains(words), "{words}: {unknown}");
@@ -229,7 +229,7 @@ fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
 fn faults_of_loads_are_in_the_answer_of_their_jobs() {
     let mut case = cases::open();
     case.evidence.loads = cases::loads().evidence.loads;
-    let said = said(&case.view());
+    let said = text_on_one_line(&case.view());
     assert!(said.contains("orders was filled by inserts, which is slower"), "{said}");
     assert!(said.contains("Incomplete data for sessions while accounts was filled"), "{said}");
     assert!(!said.contains("100,000"), "a table that was filled is left out: {said}");

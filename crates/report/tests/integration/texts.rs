@@ -17,12 +17,12 @@ fn check(name: &str, case: Case) {
 }
 
 #[test]
-fn a_valid_run_of_an_open_job() {
+fn valid_run_of_an_open_job_matches_its_text() {
     check("open", cases::open());
 }
 
 #[test]
-fn a_database_on_the_same_host_is_always_said_in_the_headline() {
+fn headline_names_a_database_on_the_same_host() {
     let headline = |case: Case| {
         let text = text(&case.view(), &Style::PLAIN);
         text.lines()
@@ -40,7 +40,7 @@ fn a_database_on_the_same_host_is_always_said_in_the_headline() {
 }
 
 #[test]
-fn a_closed_job_with_errors_and_two_statements() {
+fn closed_job_with_errors_and_two_statements_matches_its_text() {
     check("closed", cases::closed());
 }
 
@@ -68,7 +68,7 @@ fn unknown_limiter_is_shown_with_each_component() {
 }
 
 #[test]
-fn three_jobs_of_which_one_missed_its_slo() {
+fn three_jobs_with_a_missed_slo_match_their_text() {
     check("mixed", cases::mixed());
 }
 
@@ -102,7 +102,7 @@ fn every_finding_is_followed_by_its_remedy() {
 }
 
 #[test]
-fn an_invalid_run_says_so_before_any_number() {
+fn invalid_run_is_reported_before_any_number() {
     check("invalid", cases::invalid());
     let text = text(&cases::invalid().view(), &Style::PLAIN);
     assert_eq!(text.lines().next(), Some("INVALID"));
@@ -115,17 +115,17 @@ fn run_beyond_the_capacity_withholds_misleading_numbers() {
 }
 
 #[test]
-fn an_interrupted_run_says_so_first() {
+fn interrupted_run_begins_with_that_word() {
     check("interrupted", cases::interrupted());
 }
 
 #[test]
-fn a_killed_run_says_so_first() {
+fn killed_run_begins_with_that_word() {
     check("killed", cases::killed());
 }
 
 #[test]
-fn a_lost_target_says_so_first() {
+fn lost_target_is_reported_first() {
     check("lost", cases::lost());
 }
 
@@ -177,7 +177,7 @@ fn narrow_pages_give_up_columns_and_keep_counts_and_p99() {
 }
 
 #[test]
-fn colours_mark_the_verdict_and_change_no_word() {
+fn colours_leave_the_words_unchanged() {
     let view = cases::open().view();
     let coloured = text(&view, &Style { color: true, ..Style::PLAIN });
     assert!(
@@ -264,7 +264,7 @@ fn self_ending_job_shows_its_count() {
 
 /// The part of a job's name beyond 24 characters reduces the room of all rows equally.
 #[test]
-fn names_of_jobs_of_any_length_shift_no_column() {
+fn columns_stay_aligned_with_job_names_of_any_length() {
     let long = "a-job-with-a-name-of-forty-characters-xx";
     for names in
         [["b", long, "c"], [&long[..25], "d", long], ["日本語の長い名前の仕事です", long, "e"]]

@@ -15,7 +15,7 @@ pub struct MMc {
 
 impl MMc {
     /// Returns Erlang's C, the probability that an arrival waits.
-    pub fn waits(&self) -> f64 {
+    pub fn wait_probability(&self) -> f64 {
         let load = self.arrival_rate / self.service_rate;
         let blocked = (1..=self.servers).fold(1.0, |b, k| load * b / (f64::from(k) + load * b));
         let utilisation = load / f64::from(self.servers);
@@ -23,14 +23,14 @@ impl MMc {
     }
 
     /// Returns the rate at which a queue of waiting requests shrinks.
-    fn spare(&self) -> f64 {
+    fn spare_rate(&self) -> f64 {
         f64::from(self.servers) * self.service_rate - self.arrival_rate
     }
 }
 
 impl ClosedForm for MMc {
     fn exceeds(&self, t: f64) -> f64 {
-        let (mu, theta, c) = (self.service_rate, self.spare(), self.waits());
+        let (mu, theta, c) = (self.service_rate, self.spare_rate(), self.wait_probability());
         let served = libm::exp(-mu * t);
         if (theta - mu).abs() < 1e-9 * mu {
             return served * (1.0 + c * mu * t);
@@ -40,7 +40,7 @@ impl ClosedForm for MMc {
     }
 
     fn mean(&self) -> f64 {
-        1.0 / self.service_rate + self.waits() / self.spare()
+        1.0 / self.service_rate + self.wait_probability() / self.spare_rate()
     }
 }
 
@@ -195,7 +195,7 @@ pub struct DM1 {
 impl DM1 {
     /// Returns the probability that an arrival finds the server busy: the root below 1 of σ =
     /// e^(−(μ/λ)(1−σ)).
-    pub fn busy(&self) -> f64 {
+    pub fn busy_probability(&self) -> f64 {
         let ratio = self.service_rate / self.arrival_rate;
         bisect(0.0, 1.0 - 1e-9, |s| s < libm::exp(-ratio * (1.0 - s)))
     }
@@ -203,10 +203,10 @@ impl DM1 {
 
 impl ClosedForm for DM1 {
     fn exceeds(&self, t: f64) -> f64 {
-        libm::exp(-self.service_rate * (1.0 - self.busy()) * t)
+        libm::exp(-self.service_rate * (1.0 - self.busy_probability()) * t)
     }
 
     fn mean(&self) -> f64 {
-        1.0 / (self.service_rate * (1.0 - self.busy()))
+        1.0 / (self.service_rate * (1.0 - self.busy_probability()))
     }
 }

@@ -28,7 +28,7 @@ impl Scalability {
     }
 
     /// Returns the number of clients with the highest throughput: √((1−σ)/κ).
-    pub fn best(&self) -> f64 {
+    pub fn peak_clients(&self) -> f64 {
         ((1.0 - self.contention) / self.coherency).sqrt()
     }
 }
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn worked_values_of_the_scalability_law() {
         let law = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };
-        assert!((law.best() - 69.64).abs() < 0.01, "{}", law.best());
+        assert!((law.peak_clients() - 69.64).abs() < 0.01, "{}", law.peak_clients());
         assert!((law.throughput(70.0) - 17_344.0).abs() < 1.0, "{}", law.throughput(70.0));
         assert!((law.throughput(1.0) - 1_000.0).abs() < 1e-9);
     }

@@ -20,7 +20,7 @@ pub struct Stall {
 }
 
 impl Stall {
-    fn spare(&self) -> f64 {
+    fn spare_fraction(&self) -> f64 {
         1.0 - self.arrival_rate * self.service_s
     }
 }
@@ -31,11 +31,11 @@ impl ClosedForm for Stall {
         if above_service < 0.0 {
             return 1.0;
         }
-        let affected = self.stall_s / (self.spare() * self.period_s);
+        let affected = self.stall_s / (self.spare_fraction() * self.period_s);
         (affected * (1.0 - above_service / self.stall_s)).max(0.0)
     }
 
     fn mean(&self) -> f64 {
-        self.service_s + self.stall_s * self.stall_s / (2.0 * self.period_s * self.spare())
+        self.service_s + self.stall_s * self.stall_s / (2.0 * self.period_s * self.spare_fraction())
     }
 }

@@ -17,15 +17,17 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match host(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(words) => {
-            let _ = writeln!(std::io::stderr(), "testbed-host: {words}");
+        Err(problem) => {
+            let _ = writeln!(std::io::stderr(), "testbed-host: {problem}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn host(arguments: &[&str]) -> Result<(), String> {
-    let [url, rest @ ..] = arguments else { return Err("which URL?".to_owned()) };
+    let [url, rest @ ..] = arguments else {
+        return Err("expected a `testbed:` or `sim:` URL".to_owned());
+    };
     let target = Target::parse(url).map_err(|error| error.to_string())?;
     match target.kind {
         TargetKind::Sim => simulate(&target, rest),
@@ -39,21 +41,21 @@ fn host(arguments: &[&str]) -> Result<(), String> {
 fn start(target: &Target) -> Result<(), String> {
     let (server, reached) = testbed::start(target).map_err(|problem| problem.to_string())?;
     let (pid, folder) = (server.pid().unwrap_or_default(), server.folder().display());
-    say(&format!("{reached} {pid} {folder}"))?;
-    until_the_input_ends()
+    print_line(&format!("{reached} {pid} {folder}"))?;
+    wait_for_end_of_input()
 }
 
 fn simulate(target: &Target, words: &[&str]) -> Result<(), String> {
     let simulation = Simulation::parse(target, words)?;
-    wire_server::host(&simulation).map_err(|error| error.to_string())
+    wire_server::serve_until_input_ends(&simulation).map_err(|error| error.to_string())
 }
 
-fn say(line: &str) -> Result<(), String> {
+fn print_line(line: &str) -> Result<(), String> {
     let mut out = std::io::stdout();
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| error.to_string())
 }
 
-fn until_the_input_ends() -> Result<(), String> {
+fn wait_for_end_of_input() -> Result<(), String> {
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input).map(drop).map_err(|error| error.to_string())
 }

@@ -9,8 +9,8 @@
 //! counted as the client's.
 
 mod mysql;
-mod next;
 mod postgres;
+mod session_need;
 mod statement;
 
 use std::cell::RefCell;
@@ -28,19 +28,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{AnswerKind, Config, Hints, Refusal};
 
 use crate::Kind;
-use next::SessionNeed;
+use session_need::SessionNeed;
 
 /// Size of the read buffer, in bytes. All connections share one buffer.
-const READ: usize = 64 << 10;
+const READ_BUFFER_BYTES: usize = 64 << 10;
 
 /// Maximum length of a client's incomplete message, in bytes.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
 /// Service time of an immediate answer: the simulation takes at least a nanosecond.
-const AT_ONCE: Nanos = Nanos(1);
+const LONGEST_IMMEDIATE_ANSWER: Nanos = Nanos(1);
 
 /// Pause before accepting again when no file descriptor is left.
-const OUT_OF_FILES: Nanos = Nanos::from_millis(10);
+const ACCEPT_RETRY_DELAY: Nanos = Nanos::from_millis(10);
 
 /// Configuration of a simulated server.
 #[derive(Clone, Debug)]
@@ -65,16 +65,18 @@ impl Simulation {
     /// # Errors
     /// Names the part that is missing or wrong.
     pub fn parse(target: &Target, words: &[&str]) -> Result<Simulation, String> {
-        let Endpoint::Named(name) = &target.endpoint else { return Err("sim: what?".to_owned()) };
+        let Endpoint::Named(name) = &target.endpoint else {
+            return Err("expected the kind of the simulated server after `sim:`".to_owned());
+        };
         let config = Config::from_options(name, &target.options);
         let config = config.map_err(|error| error.to_string())?;
         let kind = match words.first() {
             Some(&"postgres") => Kind::Postgres,
             Some(&"mariadb") => Kind::Mariadb,
-            _ => return Err("by which protocol? postgres or mariadb".to_owned()),
+            _ => return Err("expected a protocol: postgres or mariadb".to_owned()),
         };
         let cpu = words.get(1).map(|text| text.parse()).transpose();
-        let cpu = cpu.map_err(|_| "which processor?")?;
+        let cpu = cpu.map_err(|_| "expected the number of a processor")?;
         Ok(Simulation { config, cpu, ..Simulation::at_once(kind) })
     }
 
@@ -101,7 +103,7 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
             rt,
             kind: simulation.kind,
             server: RefCell::new(server),
-            read: RefCell::new(vec![0; READ].into_boxed_slice()),
+            read: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
         });
         let listener = ReadyFd::new(&host.rt, listener)?;
         let end = ReadyFd::new(&host.rt, end)?;
@@ -118,7 +120,7 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
 ///
 /// # Errors
 /// No port is free, or as [`serve`].
-pub fn host(simulation: &Simulation) -> io::Result<()> {
+pub fn serve_until_input_ends(simulation: &Simulation) -> io::Result<()> {
     allow_many_files();
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let (end, ended) = UnixStream::pair()?;
@@ -188,16 +190,16 @@ async fn accept(host: Rc<Host>, listener: ReadyFd<TcpListener>) {
     loop {
         match poll_fn(|context| rt::poll_accept(&host.rt, &listener, context)).await {
             Ok(stream) => {
-                drop(host.rt.spawn(attend(Rc::clone(&host), stream)));
+                drop(host.rt.spawn(serve_connection(Rc::clone(&host), stream)));
             }
             // Most likely there is no free file descriptor; connections may be closed soon.
-            Err(_) => host.rt.sleep(OUT_OF_FILES).await,
+            Err(_) => host.rt.sleep(ACCEPT_RETRY_DELAY).await,
         }
     }
 }
 
 /// Serves one connection from its beginning to its end.
-async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
+async fn serve_connection(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     // Setting the option fails if the client is already gone.
     if stream.get().set_nodelay(true).is_err() {
         return;
@@ -206,7 +208,7 @@ async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
     let session = match connected {
         Ok(session) => session,
         // A real server would send the reason, unless it is unreachable.
-        Err(Refusal::Away | Refusal::Denied(_) | Refusal::TooMany) => return,
+        Err(Refusal::Unreachable | Refusal::Denied(_) | Refusal::TooMany) => return,
     };
     let connect_time = host.server.borrow().connect_time();
     if connect_time > Nanos::ZERO {
@@ -216,9 +218,15 @@ async fn attend(host: Rc<Host>, stream: ReadyFd<TcpStream>) {
         Kind::Postgres => Protocol::Postgres(postgres::Session::new()),
         Kind::Mariadb | Kind::Mysql => Protocol::Mysql(mysql::Session::new()),
     };
-    let (kept, out) = (Vec::new(), Vec::new());
-    let mut connection =
-        Connection { host: &host, stream, session, protocol, due: None, kept, out };
+    let mut connection = Connection {
+        host: &host,
+        stream,
+        session,
+        protocol,
+        pending_answer: None,
+        incomplete: Vec::new(),
+        out: Vec::new(),
+    };
     // An error ends the connection, and is not reported.
     let _ = connection.run().await;
     host.server.borrow_mut().close(session);
@@ -238,8 +246,8 @@ impl Protocol {
         }
     }
 
-    fn answer(&mut self, fate: AnswerKind, out: &mut Vec<u8>) -> io::Result<()> {
-        match (self, fate) {
+    fn answer(&mut self, kind: AnswerKind, out: &mut Vec<u8>) -> io::Result<()> {
+        match (self, kind) {
             (_, AnswerKind::Disconnected) => Err(io::ErrorKind::ConnectionAborted.into()),
             (Protocol::Postgres(session), AnswerKind::Completed { rows }) => {
                 session.answer(rows, out).map_err(io::Error::other)
@@ -266,16 +274,16 @@ struct Connection<'h> {
     session: sim::Session,
     protocol: Protocol,
     /// The answer to the statement that was read last, if it takes time.
-    due: Option<sim::Answer>,
+    pending_answer: Option<sim::Answer>,
     /// Beginning of an incomplete message.
-    kept: Vec<u8>,
+    incomplete: Vec<u8>,
     /// Bytes to be sent. A large buffer is released when it is empty, to keep ten thousand idle
     /// connections cheap.
     out: Vec<u8>,
 }
 
 /// Capacity that an empty buffer retains, in bytes.
-const SPARE: usize = 4 << 10;
+const RETAINED_CAPACITY: usize = 4 << 10;
 
 impl Connection<'_> {
     async fn run(&mut self) -> io::Result<()> {
@@ -290,7 +298,9 @@ impl Connection<'_> {
                     self.flush().await?;
                     next = self.read(&mut pending).await?;
                 }
-                SessionNeed::Statement => next = self.serve(&mut pending, &mut timer).await?,
+                SessionNeed::Statement => {
+                    next = self.answer_when_due(&mut pending, &mut timer).await?;
+                }
             }
         }
     }
@@ -310,29 +320,30 @@ impl Connection<'_> {
         let mut scratch = host.read.borrow_mut();
         match ready!(self.stream.poll_read(context, &mut scratch))? {
             0 => Poll::Ready(Ok(SessionNeed::End)),
-            count => Poll::Ready(self.take(&scratch[..count], pending)),
+            count => Poll::Ready(self.process_read(&scratch[..count], pending)),
         }
     }
 
     /// Processes the bytes read. Usually there is no incomplete message, and the bytes are
     /// processed without a copy.
-    fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
-        if self.kept.is_empty() {
+    fn process_read(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<SessionNeed> {
+        if self.incomplete.is_empty() {
             let (used, next) = self.advance(fresh)?;
             if used < fresh.len() {
-                let rest = if next == SessionNeed::Statement { pending } else { &mut self.kept };
+                let is_statement = next == SessionNeed::Statement;
+                let rest = if is_statement { pending } else { &mut self.incomplete };
                 rest.extend_from_slice(&fresh[used..]);
             }
             return Ok(next);
         }
-        if self.kept.len() + fresh.len() > LONGEST_MESSAGE {
+        if self.incomplete.len() + fresh.len() > LONGEST_MESSAGE {
             return Err(io::Error::other("a message that is too long"));
         }
-        let mut whole = std::mem::take(&mut self.kept);
+        let mut whole = std::mem::take(&mut self.incomplete);
         whole.extend_from_slice(fresh);
         let (used, next) = self.advance(&whole)?;
         whole.drain(..used);
-        *(if next == SessionNeed::Statement { pending } else { &mut self.kept }) = whole;
+        *(if next == SessionNeed::Statement { pending } else { &mut self.incomplete }) = whole;
         Ok(next)
     }
 
@@ -349,31 +360,31 @@ impl Connection<'_> {
             }
             let mut server = self.host.server.borrow_mut();
             let answer = server.arrive(self.session, now, &Hints::default());
-            if answer.at.since(now) > AT_ONCE {
-                self.due = Some(answer);
+            if answer.at.since(now) > LONGEST_IMMEDIATE_ANSWER {
+                self.pending_answer = Some(answer);
                 return Ok((used, next));
             }
-            self.protocol.answer(answer.fate, &mut self.out)?;
+            self.protocol.answer(answer.kind, &mut self.out)?;
         }
     }
 
     /// Answers a statement when it is due, and continues with the bytes after it.
-    async fn serve(
+    async fn answer_when_due(
         &mut self,
         pending: &mut Vec<u8>,
         timer: &mut Option<Timer>,
     ) -> io::Result<SessionNeed> {
         self.flush().await?;
-        if let Some(answer) = self.due.take() {
+        if let Some(answer) = self.pending_answer.take() {
             let timer = timer.get_or_insert_with(|| self.host.rt.timer());
             timer.arm(answer.at);
             timer.fired().await;
-            self.protocol.answer(answer.fate, &mut self.out)?;
+            self.protocol.answer(answer.kind, &mut self.out)?;
         }
         let (used, next) = self.advance(pending)?;
         pending.drain(..used);
         if next != SessionNeed::Statement {
-            self.kept = std::mem::take(pending);
+            self.incomplete = std::mem::take(pending);
         }
         Ok(next)
     }
@@ -386,8 +397,8 @@ impl Connection<'_> {
             sent += poll_fn(|context| self.stream.poll_write(context, rest)).await?;
         }
         self.out.clear();
-        if self.out.capacity() > SPARE {
-            self.out.shrink_to(SPARE);
+        if self.out.capacity() > RETAINED_CAPACITY {
+            self.out.shrink_to(RETAINED_CAPACITY);
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ use wire_mysql::{
     WireError, packet,
 };
 
-use super::next::SessionNeed;
-use super::statement::{Kind, question_marks};
+use super::session_need::SessionNeed;
+use super::statement::{StatementKind, count_question_marks};
 
 /// Capabilities of the server, without those specific to MariaDB.
 const OFFERED: Capabilities = Capabilities(
@@ -50,19 +50,19 @@ enum Stage {
     /// After the server's greeting.
     Greeted,
     /// After the login.
-    In(Negotiated),
+    LoggedIn(Negotiated),
 }
 
 #[derive(Clone, Copy)]
 struct Statement {
-    kind: Kind,
+    kind: StatementKind,
     parameters: u16,
 }
 
 #[derive(Clone, Copy)]
 enum ServedStatement {
-    Text(Kind),
-    Prepared(Kind),
+    Text(StatementKind),
+    Prepared(StatementKind),
 }
 
 impl Session {
@@ -99,7 +99,7 @@ impl Session {
             if is_whole {
                 payloads.expect(match self.stage {
                     Stage::New | Stage::Greeted => sequence,
-                    Stage::In(_) => 0,
+                    Stage::LoggedIn(_) => 0,
                 });
             }
             self.payloads = payloads;
@@ -137,12 +137,12 @@ impl Session {
                 ClientHello::Ssl(_) => Ok(Some(SessionNeed::End)),
                 ClientHello::Response(response) => {
                     let agreed = response.agreed(OFFERED);
-                    self.stage = Stage::In(agreed);
+                    self.stage = Stage::LoggedIn(agreed);
                     self.ok(&mut Answers::new(out, agreed, sequence), 0);
                     Ok(None)
                 }
             },
-            Stage::In(agreed) => {
+            Stage::LoggedIn(agreed) => {
                 let mut answers = Answers::new(out, agreed, sequence);
                 match Command::decode(payload) {
                     Ok(command) => Ok(self.command(&command, sequence, &mut answers)),
@@ -165,7 +165,8 @@ impl Session {
         match command {
             Command::Quit => return Some(SessionNeed::End),
             Command::Query(text) => {
-                self.served = Some((ServedStatement::Text(Kind::of(text)), sequence));
+                let kind = StatementKind::classify(text);
+                self.served = Some((ServedStatement::Text(kind), sequence));
                 return Some(SessionNeed::Statement);
             }
             Command::Execute(execute) => match self.statement(execute.id) {
@@ -197,7 +198,8 @@ impl Session {
     }
 
     fn prepare(&mut self, text: &[u8], answers: &mut Answers<'_>) {
-        let statement = Statement { kind: Kind::of(text), parameters: question_marks(text) };
+        let (kind, parameters) = (StatementKind::classify(text), count_question_marks(text));
+        let statement = Statement { kind, parameters };
         self.prepared.push(Some(statement));
         let id = StatementId(u32::try_from(self.prepared.len()).unwrap_or(u32::MAX));
         let columns: &[ColumnDefinition<'_>] =
@@ -218,25 +220,26 @@ impl Session {
 
     /// Answers the statement that was read last.
     pub(super) fn answer(&mut self, rows: u64, out: &mut Vec<u8>) {
-        let (Some((served, sequence)), Stage::In(agreed)) = (self.served.take(), self.stage) else {
+        let (Some((served, sequence)), Stage::LoggedIn(agreed)) = (self.served.take(), self.stage)
+        else {
             return;
         };
         let mut answers = Answers::new(out, agreed, sequence);
         let (ServedStatement::Text(kind) | ServedStatement::Prepared(kind)) = served;
         let rows = match kind {
-            Kind::Query => rows,
-            Kind::Settings => 0,
-            Kind::Change(_) => return self.ok(&mut answers, rows),
-            Kind::Begin => {
+            StatementKind::Query => rows,
+            StatementKind::Settings => 0,
+            StatementKind::Change(_) => return self.ok(&mut answers, rows),
+            StatementKind::Begin => {
                 self.status = Status::AUTOCOMMIT | Status::IN_TRANSACTION;
                 return self.ok(&mut answers, 0);
             }
-            Kind::End(_) => {
+            StatementKind::End(_) => {
                 self.status = Status::AUTOCOMMIT;
                 return self.ok(&mut answers, 0);
             }
-            Kind::Other(_) => return self.ok(&mut answers, 0),
-            Kind::Empty => return fail(&mut answers, 1065, *b"42000", b"Query was empty"),
+            StatementKind::Other(_) => return self.ok(&mut answers, 0),
+            StatementKind::Empty => return fail(&mut answers, 1065, *b"42000", b"Query was empty"),
         };
         answers.columns(&[column(b"answer")], false);
         for _ in 0..rows {
@@ -250,7 +253,7 @@ impl Session {
 
     /// Refuses the statement that was read last.
     pub(super) fn refuse(&mut self, code: Code, out: &mut Vec<u8>) {
-        let (Some((_, sequence)), Stage::In(agreed)) = (self.served.take(), self.stage) else {
+        let (Some((_, sequence)), Stage::LoggedIn(agreed)) = (self.served.take(), self.stage) else {
             return;
         };
         let number = code.as_str().parse().unwrap_or(1_105);

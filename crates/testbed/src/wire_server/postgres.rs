@@ -10,8 +10,8 @@ use wire_postgres::{
     TransactionStatus, WireError, answer_ssl,
 };
 
-use super::next::SessionNeed;
-use super::statement::{Cast, Kind, dollars, statements};
+use super::session_need::SessionNeed;
+use super::statement::{Cast, StatementKind, parameter_casts, statements};
 
 /// Parameters that the server reports before the first statement.
 const SETTINGS: [(&str, &str); 6] = [
@@ -26,14 +26,14 @@ const SETTINGS: [(&str, &str); 6] = [
 /// The state of a session from its first byte on.
 pub(super) struct Session {
     /// State of the login; `None` after it.
-    reception: Option<ServerLogin<'static>>,
+    login: Option<ServerLogin<'static>>,
     status: TransactionStatus,
     /// Prepared statements by name. A load has few, for which a list is faster than a hash map.
     prepared: Vec<(Box<[u8]>, Statement)>,
     /// Portals by name.
     portals: Vec<(Box<[u8]>, Portal)>,
     /// Statements of a Query still to be served.
-    waiting: VecDeque<Kind>,
+    waiting: VecDeque<StatementKind>,
     /// The statement that is being served.
     served: Option<ServedStatement>,
     /// True if messages are skipped until the next Sync because of an error.
@@ -42,13 +42,13 @@ pub(super) struct Session {
 
 #[derive(Clone)]
 struct Statement {
-    kind: Kind,
+    kind: StatementKind,
     parameters: Vec<Oid>,
 }
 
 #[derive(Clone, Copy)]
 struct Portal {
-    kind: Kind,
+    kind: StatementKind,
     format: Format,
 }
 
@@ -56,7 +56,7 @@ struct Portal {
 #[derive(Clone, Copy)]
 enum ServedStatement {
     /// As text, with Query.
-    Text(Kind),
+    Text(StatementKind),
     /// With Execute.
     Portal(Portal),
 }
@@ -64,7 +64,7 @@ enum ServedStatement {
 impl Session {
     pub(super) fn new() -> Session {
         Session {
-            reception: Some(ServerLogin::new(Policy::Trust)),
+            login: Some(ServerLogin::new(Policy::Trust)),
             status: TransactionStatus::Idle,
             prepared: Vec::new(),
             portals: Vec::new(),
@@ -87,8 +87,8 @@ impl Session {
         }
         loop {
             let rest = &bytes[used..];
-            if self.reception.is_some() {
-                let (read, next) = self.receive(rest, out)?;
+            if self.login.is_some() {
+                let (read, next) = self.read_login(rest, out)?;
                 used += read;
                 match next {
                     Some(next) => return Ok((used, next)),
@@ -107,14 +107,14 @@ impl Session {
 
     /// Reads messages of the login. Returns `None` if the login is complete, or if more messages
     /// may already be there.
-    fn receive(
+    fn read_login(
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<SessionNeed>), WireError> {
-        let Some(reception) = &mut self.reception else { return Ok((0, None)) };
-        let (used, visit) = reception.read(bytes, out)?;
-        let next = match visit {
+        let Some(login) = &mut self.login else { return Ok((0, None)) };
+        let (used, progress) = login.read(bytes, out)?;
+        let next = match progress {
             LoginProgress::Waits => Some(SessionNeed::Bytes),
             LoginProgress::TlsRequested | LoginProgress::GssRequested => {
                 answer_ssl(out, SslAnswer::Refused);
@@ -124,7 +124,7 @@ impl Session {
                 Some(SessionNeed::End)
             }
             LoginProgress::Authenticated => {
-                self.reception = None;
+                self.login = None;
                 for (name, value) in SETTINGS {
                     let (name, value) = (name.as_bytes(), value.as_bytes());
                     backend::parameter_status(out, ParameterStatus { name, value })?;
@@ -175,7 +175,7 @@ impl Session {
     }
 
     fn query(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<Option<SessionNeed>, WireError> {
-        self.waiting.extend(statements(text).into_iter().map(Kind::of));
+        self.waiting.extend(statements(text).into_iter().map(StatementKind::classify));
         match self.waiting.pop_front() {
             Some(kind) => {
                 self.served = Some(ServedStatement::Text(kind));
@@ -192,7 +192,7 @@ impl Session {
     /// Prepares a statement. Its parameters have the types that the client names or casts to, and
     /// are otherwise text, which can carry any value.
     fn parse(&mut self, parse: &Parse<'_>, out: &mut Vec<u8>) {
-        let mut parameters: Vec<Oid> = dollars(parse.text)
+        let mut parameters: Vec<Oid> = parameter_casts(parse.text)
             .into_iter()
             .map(|cast| match cast {
                 Cast::None => Oid::TEXT,
@@ -208,8 +208,8 @@ impl Session {
                 None => parameters.push(oid),
             }
         }
-        let statement = Statement { kind: Kind::of(parse.text), parameters };
-        put(&mut self.prepared, parse.statement, statement);
+        let statement = Statement { kind: StatementKind::classify(parse.text), parameters };
+        insert(&mut self.prepared, parse.statement, statement);
         backend::parse_complete(out);
     }
 
@@ -218,7 +218,7 @@ impl Session {
             return self.fail(out, "26000", "prepared statement does not exist");
         };
         let format = bind.results.iter().next().unwrap_or_default();
-        put(&mut self.portals, bind.portal, Portal { kind: *kind, format });
+        insert(&mut self.portals, bind.portal, Portal { kind: *kind, format });
         backend::bind_complete(out);
         Ok(())
     }
@@ -273,35 +273,35 @@ impl Session {
 
     fn complete(
         &mut self,
-        kind: Kind,
+        kind: StatementKind,
         format: Format,
         rows: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), WireError> {
         match kind {
             // By far the most frequent case: a tag that needs no formatting.
-            Kind::Query if rows == 1 => {
+            StatementKind::Query if rows == 1 => {
                 row(out, format)?;
                 backend::command_complete(out, "SELECT 1")
             }
-            Kind::Query => {
+            StatementKind::Query => {
                 for _ in 0..rows {
                     row(out, format)?;
                 }
                 backend::command_complete(out, format!("SELECT {rows}"))
             }
-            Kind::Settings => backend::command_complete(out, "SELECT 0"),
-            Kind::Change(words) => backend::command_complete(out, format!("{words}{rows}")),
-            Kind::Begin => {
+            StatementKind::Settings => backend::command_complete(out, "SELECT 0"),
+            StatementKind::Change(tag) => backend::command_complete(out, format!("{tag}{rows}")),
+            StatementKind::Begin => {
                 self.status = TransactionStatus::Active;
                 backend::command_complete(out, "BEGIN")
             }
-            Kind::End(tag) => {
+            StatementKind::End(tag) => {
                 self.status = TransactionStatus::Idle;
                 backend::command_complete(out, tag)
             }
-            Kind::Other(tag) => backend::command_complete(out, tag),
-            Kind::Empty => {
+            StatementKind::Other(tag) => backend::command_complete(out, tag),
+            StatementKind::Empty => {
                 backend::empty_query_response(out);
                 Ok(())
             }
@@ -335,7 +335,7 @@ fn find<'t, T>(things: &'t [(Box<[u8]>, T)], name: &[u8]) -> Option<&'t T> {
     things.iter().find(|(known, _)| **known == *name).map(|(_, thing)| thing)
 }
 
-fn put<T>(things: &mut Vec<(Box<[u8]>, T)>, name: &[u8], thing: T) {
+fn insert<T>(things: &mut Vec<(Box<[u8]>, T)>, name: &[u8], thing: T) {
     match things.iter_mut().find(|(known, _)| **known == *name) {
         Some((_, place)) => *place = thing,
         None => things.push((name.into(), thing)),

@@ -2,7 +2,7 @@
 
 /// The kind of answer to a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StatementKind {
     /// Rows.
     Query,
     /// An empty result: a query about the server itself, which reports nothing.
@@ -24,42 +24,42 @@ const QUERIES: [&str; 9] =
     ["SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "FETCH", "CALL", "DESCRIBE", "DESC"];
 
 /// Parts of texts that query the server itself.
-const ABOUT_ITSELF: [&[u8]; 4] = [b"@@", b"pg_", b"information_schema", b"current_setting"];
+const SERVER_NAMES: [&[u8]; 4] = [b"@@", b"pg_", b"information_schema", b"current_setting"];
 
-impl Kind {
+impl StatementKind {
     /// Classifies a statement by its first word and by parts that query the server itself.
-    pub(super) fn of(text: &[u8]) -> Kind {
-        let text = past_comments(text);
+    pub(super) fn classify(text: &[u8]) -> StatementKind {
+        let text = skip_comments(text);
         let end = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
         let word = String::from_utf8_lossy(&text[..end]).to_ascii_uppercase();
         match word.as_str() {
-            "" if text.is_empty() => Kind::Empty,
-            "SHOW" => Kind::Settings,
+            "" if text.is_empty() => StatementKind::Empty,
+            "SHOW" => StatementKind::Settings,
             word if QUERIES.contains(&word) || word.is_empty() => {
                 let asks = |name: &&[u8]| text.windows(name.len()).any(|part| part == *name);
-                let is_about_itself = ABOUT_ITSELF.iter().any(asks);
-                if is_about_itself { Kind::Settings } else { Kind::Query }
+                let is_about_server = SERVER_NAMES.iter().any(asks);
+                if is_about_server { StatementKind::Settings } else { StatementKind::Query }
             }
-            "INSERT" | "REPLACE" => Kind::Change("INSERT 0 "),
-            "UPDATE" => Kind::Change("UPDATE "),
-            "DELETE" => Kind::Change("DELETE "),
-            "BEGIN" | "START" => Kind::Begin,
-            "COMMIT" | "END" => Kind::End("COMMIT"),
-            "ROLLBACK" | "ABORT" => Kind::End("ROLLBACK"),
-            "CREATE" => Kind::Other("CREATE TABLE"),
-            "DROP" => Kind::Other("DROP TABLE"),
-            "TRUNCATE" => Kind::Other("TRUNCATE TABLE"),
-            _ => Kind::Other("SET"),
+            "INSERT" | "REPLACE" => StatementKind::Change("INSERT 0 "),
+            "UPDATE" => StatementKind::Change("UPDATE "),
+            "DELETE" => StatementKind::Change("DELETE "),
+            "BEGIN" | "START" => StatementKind::Begin,
+            "COMMIT" | "END" => StatementKind::End("COMMIT"),
+            "ROLLBACK" | "ABORT" => StatementKind::End("ROLLBACK"),
+            "CREATE" => StatementKind::Other("CREATE TABLE"),
+            "DROP" => StatementKind::Other("DROP TABLE"),
+            "TRUNCATE" => StatementKind::Other("TRUNCATE TABLE"),
+            _ => StatementKind::Other("SET"),
         }
     }
 
     /// Returns true if the answer has columns, even without rows.
     pub(super) fn has_rows(self) -> bool {
-        matches!(self, Kind::Query | Kind::Settings)
+        matches!(self, StatementKind::Query | StatementKind::Settings)
     }
 }
 
-fn past_comments(mut text: &[u8]) -> &[u8] {
+fn skip_comments(mut text: &[u8]) -> &[u8] {
     loop {
         text = text.trim_ascii();
         let after = |mark: &[u8], from: usize| {
@@ -103,18 +103,18 @@ pub(super) fn statements(text: &[u8]) -> Vec<&[u8]> {
         found.push(&text[from..end]);
         from = end + 1;
     }
-    found.retain(|statement| Kind::of(statement) != Kind::Empty);
+    found.retain(|statement| StatementKind::classify(statement) != StatementKind::Empty);
     found
 }
 
 /// Returns the number of values of a statement in MySQL's notation, `?`.
-pub(super) fn question_marks(text: &[u8]) -> u16 {
+pub(super) fn count_question_marks(text: &[u8]) -> u16 {
     let marks = outside_of_quotes(text).filter(|(_, byte)| *byte == b'?').count();
     u16::try_from(marks).unwrap_or(u16::MAX)
 }
 
 /// Returns the type to which each value of a statement in PostgreSQL's notation, `$1`, is cast.
-pub(super) fn dollars(text: &[u8]) -> Vec<Cast> {
+pub(super) fn parameter_casts(text: &[u8]) -> Vec<Cast> {
     let mut casts = Vec::new();
     for (at, _) in outside_of_quotes(text).filter(|(_, byte)| *byte == b'$') {
         let after = &text[at + 1..];
@@ -163,28 +163,28 @@ mod tests {
     #[test]
     fn statements_are_classified_by_their_first_word() {
         for (text, kind) in [
-            ("select 1", Kind::Query),
-            (" /* a */ -- b\n(SELECT 1) ;", Kind::Query),
-            ("select @@version", Kind::Settings),
-            ("select name from pg_settings", Kind::Settings),
-            ("SHOW all", Kind::Settings),
-            ("insert into t values (1)", Kind::Change("INSERT 0 ")),
-            ("Start transaction", Kind::Begin),
-            ("COMMIT;", Kind::End("COMMIT")),
-            ("set x = 1", Kind::Other("SET")),
-            (" ; ", Kind::Empty),
-            ("/* only", Kind::Empty),
-            ("--", Kind::Empty),
+            ("select 1", StatementKind::Query),
+            (" /* a */ -- b\n(SELECT 1) ;", StatementKind::Query),
+            ("select @@version", StatementKind::Settings),
+            ("select name from pg_settings", StatementKind::Settings),
+            ("SHOW all", StatementKind::Settings),
+            ("insert into t values (1)", StatementKind::Change("INSERT 0 ")),
+            ("Start transaction", StatementKind::Begin),
+            ("COMMIT;", StatementKind::End("COMMIT")),
+            ("set x = 1", StatementKind::Other("SET")),
+            (" ; ", StatementKind::Empty),
+            ("/* only", StatementKind::Empty),
+            ("--", StatementKind::Empty),
         ] {
-            assert_eq!(Kind::of(text.as_bytes()), kind, "{text}");
+            assert_eq!(StatementKind::classify(text.as_bytes()), kind, "{text}");
         }
     }
 
     #[test]
     fn quoted_text_is_ignored() {
         let text = b"select '?;$3', ? ; select \"a?\", $2::int8, $1; ";
-        assert_eq!(question_marks(text), 1);
-        assert_eq!(dollars(text), [Cast::None, Cast::Int8]);
+        assert_eq!(count_question_marks(text), 1);
+        assert_eq!(parameter_casts(text), [Cast::None, Cast::Int8]);
         let parts = statements(text);
         assert_eq!(parts, [&text[..17], &text[18..44]]);
     }

@@ -6,20 +6,20 @@ use std::process::Command;
 use base::{Endpoint, Target};
 use testbed::{Auth, Kind, Options, Rights, Server, Tls};
 
-use crate::support::{Login, ask, ask_plainly, said, start, text};
+use crate::support::{Login, ask, ask_plainly, output_of, start, text};
 
 /// Query for the prefix of PostgreSQL's stored verifier, which shows the method.
-const KEPT: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
+const STORED_PASSWORD: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
 
 #[test]
 fn postgres_accepts_each_login_method_only_with_the_password() {
-    for (auth, method, kept) in [
+    for (auth, method, prefix) in [
         (Auth::Scram, "scram-sha-256", "SCR"),
         (Auth::Md5, "md5", "md5"),
         (Auth::Password, "password", "SCR"),
     ] {
         let server = start(&Options::postgres().auth(auth));
-        assert_eq!(ask_plainly(&server, KEPT), Ok(kept.to_owned()));
+        assert_eq!(ask_plainly(&server, STORED_PASSWORD), Ok(prefix.to_owned()));
         let rules = server.sql("SELECT auth_method FROM pg_hba_file_rules WHERE type = 'host'");
         assert_eq!(rules.unwrap(), format!("reject\n{method}\n"));
         let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
@@ -34,8 +34,8 @@ fn postgres_accepts_each_login_method_only_with_the_password() {
 fn mariadb_accepts_each_login_method_only_with_the_password() {
     for (auth, plugin) in [(Auth::Native, "mysql_native_password"), (Auth::Ed25519, "ed25519")] {
         let server = start(&Options::mariadb().auth(auth));
-        let kept = "SELECT plugin FROM mysql.user WHERE user = 'assay'";
-        assert_eq!(ask_plainly(&server, kept), Ok(plugin.to_owned()));
+        let plugin_query = "SELECT plugin FROM mysql.user WHERE user = 'assay'";
+        assert_eq!(ask_plainly(&server, plugin_query), Ok(plugin.to_owned()));
         let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
         assert!(refused.unwrap_err().contains("Access denied"), "{auth:?}");
     }
@@ -47,13 +47,13 @@ fn tcp_logins_are_limited_to_the_user() {
     let mut psql = Command::new("psql");
     psql.args(["-X", "-h", "127.0.0.1", "-p", &postgres.port().to_string()]);
     psql.args(["-U", "postgres", "-c", "SELECT 1"]).env("PGPASSWORD", "");
-    assert!(said(psql).unwrap_err().contains("pg_hba.conf rejects"));
+    assert!(output_of(psql).unwrap_err().contains("pg_hba.conf rejects"));
     let mariadb = testbed::shared(Kind::Mariadb);
     for user in ["root", ""] {
         let mut client = Command::new("mariadb");
         client.args(["--no-defaults", "-h", "127.0.0.1", "-P", &mariadb.port().to_string()]);
         client.arg(format!("--user={user}")).args(["-e", "SELECT 1"]);
-        assert!(said(client).unwrap_err().contains("Access denied"), "`{user}`");
+        assert!(output_of(client).unwrap_err().contains("Access denied"), "`{user}`");
     }
 }
 
@@ -190,7 +190,7 @@ fn verifying<'a>(server: &Server, authority: &'a str) -> Vec<(&'static str, &'a 
 }
 
 #[test]
-fn a_client_that_trusts_the_authority_trusts_the_server_and_no_other_does() {
+fn only_clients_that_trust_the_authority_trust_the_server() {
     for (kind, tls, refusal) in [
         (
             Kind::Postgres,
@@ -211,7 +211,7 @@ fn a_client_that_trusts_the_authority_trusts_the_server_and_no_other_does() {
             ask(&server, Login { password: server.password().expose(), extra: &extra }, tls)
         };
         assert_eq!(with(text(&files.authority)), Ok("true".to_owned()), "{}", server.log());
-        let refused = with(text(&files.stranger)).unwrap_err();
+        let refused = with(text(&files.unrelated_authority)).unwrap_err();
         assert!(refused.contains(refusal), "{refused}");
         let url = server.url();
         assert_eq!(url.option("tls"), Some("verify"));
@@ -237,9 +237,9 @@ fn the_certificates_verify() {
         let mut openssl = Command::new("openssl");
         openssl.args(["verify", "-x509_strict", "-purpose", purpose, "-CAfile", authority]);
         openssl.args(name).arg(certificate);
-        said(openssl)
+        output_of(openssl)
     };
-    let (authority, stranger) = (text(&files.authority), text(&files.stranger));
+    let (authority, unrelated) = (text(&files.authority), text(&files.unrelated_authority));
     let (of_server, of_client) = (text(&files.server), text(&files.client));
     for name in
         [["-verify_hostname", "localhost"], ["-verify_ip", "127.0.0.1"], ["-verify_ip", "::1"]]
@@ -250,7 +250,7 @@ fn the_certificates_verify() {
     assert!(verify(authority, "sslclient", of_client, &[]).is_ok());
     assert!(verify(authority, "sslclient", of_server, &[]).is_err());
     assert!(verify(authority, "sslserver", of_server, &["-verify_hostname", "a.b"]).is_err());
-    assert!(verify(stranger, "sslserver", of_server, &[]).is_err());
+    assert!(verify(unrelated, "sslserver", of_server, &[]).is_err());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use testbed::{Auth, Cache, Options, Server, Tls, Via};
 
-use crate::support::{Login, ask, ask_plainly, runs, start, text};
+use crate::support::{Login, ask, ask_plainly, is_running, start, text};
 
 const CACHING: Via = Via::Pgpool { cache: Some(Cache { ttl: None }) };
 
@@ -17,9 +17,9 @@ fn pooler_supports_each_login_and_leaves_nothing() {
             let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
             assert!(refused.is_err(), "{refused:?}");
             let (pooler, folder) = (server.pooler_pid().unwrap(), server.folder().to_owned());
-            assert!(runs(pooler));
+            assert!(is_running(pooler));
             drop(server);
-            assert!(!runs(pooler) && !folder.exists());
+            assert!(!is_running(pooler) && !folder.exists());
         }
     }
 }
@@ -32,7 +32,7 @@ fn sessions_of_pgbouncer_can_prepare_statements() {
 }
 
 /// Changes a row by a direct connection to the server, and returns the pooler's answer after that.
-fn behind_its_back(server: &Server) -> String {
+fn change_behind_the_pooler(server: &Server) -> String {
     let change = |sql| server.sql(sql).expect("a change");
     change("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
     assert_eq!(ask_plainly(server, "SELECT a FROM t"), Ok("1".to_owned()));
@@ -43,7 +43,7 @@ fn behind_its_back(server: &Server) -> String {
 #[test]
 fn pgpool_cache_serves_repeated_queries() {
     let server = start(&Options::postgres().via(CACHING));
-    assert_eq!(behind_its_back(&server), "1", "{}", server.pooler_log());
+    assert_eq!(change_behind_the_pooler(&server), "1", "{}", server.pooler_log());
     let through = ask_plainly(&server, "UPDATE t SET a = 3");
     assert_eq!(through, Ok("UPDATE 1".to_owned()));
     assert_eq!(ask_plainly(&server, "SELECT a FROM t"), Ok("3".to_owned()));
@@ -59,7 +59,7 @@ fn pgpool_cache_expires() {
 #[test]
 fn pgpool_without_cache_queries_each_time() {
     let server = start(&Options::postgres().via(Via::Pgpool { cache: None }));
-    assert_eq!(behind_its_back(&server), "2", "{}", server.pooler_log());
+    assert_eq!(change_behind_the_pooler(&server), "2", "{}", server.pooler_log());
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn pooler_offers_tls_if_the_server_does() {
             ask(&server, Login { password, extra: &extra }, "SELECT 1")
         };
         assert_eq!(verify(text(&files.authority)), Ok("1".to_owned()), "{via:?}");
-        assert!(verify(text(&files.stranger)).is_err());
+        assert!(verify(text(&files.unrelated_authority)).is_err());
     }
 }
 
@@ -83,7 +83,8 @@ fn pooler_reconnects_to_a_restarted_server() {
         let mut server = start(&Options::postgres().via(via));
         server.kill();
         server.restart().unwrap();
-        crate::support::until("the pooler answers", || ask_plainly(&server, "SELECT 1").is_ok());
+        let answers = || ask_plainly(&server, "SELECT 1").is_ok();
+        crate::support::wait_until("the pooler answers", answers);
     }
 }
 

@@ -24,7 +24,7 @@ fn echo() -> SocketAddr {
 }
 
 /// Sends bytes and returns the number that come back, up to the same number or the end.
-fn there_and_back(client: &mut TcpStream, bytes: usize) -> usize {
+fn round_trip(client: &mut TcpStream, bytes: usize) -> usize {
     // The connection may be cut while bytes are sent.
     let _ = client.write_all(&vec![7; bytes]);
     let mut back = vec![0; bytes];
@@ -43,11 +43,12 @@ fn there_and_back(client: &mut TcpStream, bytes: usize) -> usize {
 fn a_relay_passes_bytes_on_and_counts_them() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
-    assert_eq!(there_and_back(&mut client, 200_000), 200_000);
-    assert_eq!(relay.passed(Direction::ToServer), 200_000);
+    assert_eq!(round_trip(&mut client, 200_000), 200_000);
+    assert_eq!(relay.bytes_passed(Direction::ToServer), 200_000);
     // The last bytes are counted after they have been sent.
     drop(client);
-    crate::support::until("all are counted", || relay.passed(Direction::ToClient) == 200_000);
+    let are_counted = || relay.bytes_passed(Direction::ToClient) == 200_000;
+    crate::support::wait_until("all are counted", are_counted);
 }
 
 #[test]
@@ -57,12 +58,12 @@ fn connection_is_cut_after_a_given_byte() {
         let mut other = TcpStream::connect(relay.address()).unwrap();
         let mut client = TcpStream::connect(relay.address()).unwrap();
         relay.cut_after(direction, 11);
-        assert_eq!(there_and_back(&mut client, 5), 5);
-        let back = there_and_back(&mut client, 20);
+        assert_eq!(round_trip(&mut client, 5), 5);
+        let back = round_trip(&mut client, 20);
         // Bytes that reached the server may or may not have come back when both sides are cut.
         assert!(if direction == Direction::ToClient { back == 6 } else { back <= 6 }, "{back}");
-        assert_eq!(relay.passed(direction), 11);
-        assert_eq!(there_and_back(&mut other, 20), 20);
+        assert_eq!(relay.bytes_passed(direction), 11);
+        assert_eq!(round_trip(&mut other, 20), 20);
     }
 }
 
@@ -70,23 +71,23 @@ fn connection_is_cut_after_a_given_byte() {
 fn all_connections_are_cut_at_once() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
-    assert_eq!(there_and_back(&mut client, 5), 5);
+    assert_eq!(round_trip(&mut client, 5), 5);
     relay.cut();
-    assert_eq!(there_and_back(&mut client, 5), 0);
+    assert_eq!(round_trip(&mut client, 5), 0);
 }
 
 #[test]
 fn new_connections_are_refused_and_accepted_again() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
-    assert_eq!(there_and_back(&mut client, 5), 5);
-    relay.refuse();
+    assert_eq!(round_trip(&mut client, 5), 5);
+    relay.refuse_connections();
     let refused = TcpStream::connect(relay.address()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
-    assert_eq!(there_and_back(&mut client, 5), 5);
-    relay.accept();
+    assert_eq!(round_trip(&mut client, 5), 5);
+    relay.accept_connections();
     let mut again = TcpStream::connect(relay.address()).unwrap();
-    assert_eq!(there_and_back(&mut again, 5), 5);
+    assert_eq!(round_trip(&mut again, 5), 5);
 }
 
 #[test]
@@ -96,12 +97,12 @@ fn delays_stalls_and_bandwidth_limits_take_effect() {
     let mut at_least = |span: Nanos, begin: &dyn Fn()| {
         let start = Monotonic.now();
         begin();
-        assert_eq!(there_and_back(&mut client, 1_000), 1_000);
+        assert_eq!(round_trip(&mut client, 1_000), 1_000);
         assert!(Monotonic.now().since(start) >= span);
     };
-    at_least(Nanos::from_millis(40), &|| relay.delay(Nanos::from_millis(20)));
-    relay.delay(Nanos::ZERO);
-    at_least(Nanos::from_millis(100), &|| relay.bandwidth(Some(20_000)));
-    relay.bandwidth(None);
+    at_least(Nanos::from_millis(40), &|| relay.set_delay(Nanos::from_millis(20)));
+    relay.set_delay(Nanos::ZERO);
+    at_least(Nanos::from_millis(100), &|| relay.set_bandwidth(Some(20_000)));
+    relay.set_bandwidth(None);
     at_least(Nanos::from_millis(300), &|| relay.stall(Nanos::from_millis(300)));
 }

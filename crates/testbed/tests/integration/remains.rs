@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Host, runs, text, until};
+use crate::support::{Host, is_running, text, wait_until};
 
 /// Returns the process id of the guardian of a host's folder.
 fn guardian_of(host: &Host) -> u32 {
@@ -25,14 +25,14 @@ fn kill(pid: u32) {
 }
 
 #[test]
-fn nothing_is_left_of_a_server_whose_owner_is_killed() {
+fn server_of_a_killed_owner_is_removed_completely() {
     for url in ["testbed:postgres?via=pgpool&cache=on", "testbed:mariadb"] {
         let mut host = Host::start(url);
-        assert!(runs(host.pid) && host.folder.exists());
+        assert!(is_running(host.pid) && host.folder.exists());
         kill(host.child.id());
         host.child.wait().unwrap();
-        until("the server is gone", || !runs(host.pid));
-        until("the folder is gone", || !host.folder.exists());
+        wait_until("the server is gone", || !is_running(host.pid));
+        wait_until("the folder is gone", || !host.folder.exists());
     }
 }
 
@@ -43,7 +43,7 @@ fn server_without_guardian_ends_with_its_owner() {
         kill(guardian_of(&host));
         kill(host.child.id());
         host.child.wait().unwrap();
-        until("the server is gone", || !runs(host.pid));
+        wait_until("the server is gone", || !is_running(host.pid));
         std::fs::remove_dir_all(&host.folder).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use testbed::{Auth, Cpus, Kind, Options, Server};
 
-use crate::support::{KINDS, Login, client, runs, start};
+use crate::support::{KINDS, Login, client, is_running, start};
 
 #[test]
 fn a_server_answers_with_its_settings_and_leaves_nothing() {
@@ -17,10 +17,10 @@ fn a_server_answers_with_its_settings_and_leaves_nothing() {
         };
         assert_eq!(setting, "17\n", "{}", server.log());
         let (folder, pid) = (server.folder().to_owned(), server.pid().unwrap());
-        assert!(folder.exists() && runs(pid));
+        assert!(folder.exists() && is_running(pid));
         drop(server);
         assert!(!folder.exists(), "{}", folder.display());
-        assert!(!runs(pid));
+        assert!(!is_running(pid));
     }
 }
 
@@ -123,7 +123,7 @@ fn a_frozen_server_can_be_ended() {
         let (folder, pid) = (server.folder().to_owned(), server.pid().unwrap());
         server.freeze();
         drop(server);
-        assert!(!runs(pid) && !folder.exists());
+        assert!(!is_running(pid) && !folder.exists());
     }
 }
 

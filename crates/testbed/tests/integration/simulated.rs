@@ -10,7 +10,7 @@ use sim::{Config, Service};
 use testbed::Kind;
 use testbed::wire_server::{Simulation, WireServer};
 
-use crate::support::said;
+use crate::support::output_of;
 
 fn start(simulation: Simulation) -> WireServer {
     WireServer::start(simulation).expect("a server")
@@ -18,7 +18,7 @@ fn start(simulation: Simulation) -> WireServer {
 
 /// Runs psql with these arguments.
 fn psql(server: &WireServer, arguments: &[&str]) -> Result<String, String> {
-    said(psql_client(server, arguments))
+    output_of(psql_client(server, arguments))
 }
 
 fn psql_client(server: &WireServer, arguments: &[&str]) -> Command {
@@ -30,7 +30,7 @@ fn psql_client(server: &WireServer, arguments: &[&str]) -> Command {
 
 /// Runs a statement with the mariadb client.
 fn mariadb(server: &WireServer, sql: &str) -> Result<String, String> {
-    said(mariadb_client(server, sql))
+    output_of(mariadb_client(server, sql))
 }
 
 fn mariadb_client(server: &WireServer, sql: &str) -> Command {
@@ -68,7 +68,7 @@ fn pgbench_is_answered_in_each_of_its_modes() {
         let mut pgbench = Command::new("pgbench");
         pgbench.args(["-n", "-c", "3", "-t", "20", "-M", mode, "-h", "127.0.0.1", "-U", "anybody"]);
         pgbench.args(["-p", &server.address().port().to_string(), "-f"]).arg(&folder).arg("any");
-        let answer = said(pgbench).expect("pgbench ends well");
+        let answer = output_of(pgbench).expect("pgbench ends well");
         assert!(answer.contains("actually processed: 60/60"), "{mode}: {answer}");
     }
     std::fs::remove_file(&folder).expect("the file");
@@ -161,13 +161,13 @@ fn separate_server_process_ends_with_its_input() {
     let mut asking = Command::new("psql");
     asking.args(["-X", "-A", "-t", "-h", "127.0.0.1", "-p", host.port(), "-U", "a"]);
     asking.args(["-c", "select 1"]);
-    assert_eq!(said(asking), Ok("1".to_owned()));
+    assert_eq!(output_of(asking), Ok("1".to_owned()));
     host.end();
     let host = Host::start("mariadb");
     let mut asking = Command::new("mariadb");
     asking.args(["--no-defaults", "-N", "-B", "-h", "127.0.0.1", "-P", host.port(), "-u", "a"]);
     asking.args(["-e", "select 1"]);
-    assert_eq!(said(asking), Ok("1".to_owned()));
+    assert_eq!(output_of(asking), Ok("1".to_owned()));
     host.end();
 }
 

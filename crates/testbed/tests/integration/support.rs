@@ -59,7 +59,7 @@ pub(crate) struct Login<'a> {
 
 /// Runs a statement with the database's own client over TCP, and returns its output.
 pub(crate) fn ask(server: &Server, login: Login<'_>, sql: &str) -> Result<String, String> {
-    said(client(server, login, sql))
+    output_of(client(server, login, sql))
 }
 
 /// Returns the command that runs a statement with the database's own client over TCP.
@@ -91,20 +91,20 @@ pub(crate) fn ask_plainly(server: &Server, sql: &str) -> Result<String, String> 
 }
 
 /// Runs a program and returns its output, or its error output if it failed.
-pub(crate) fn said(mut command: Command) -> Result<String, String> {
+pub(crate) fn output_of(mut command: Command) -> Result<String, String> {
     let Output { status, stdout, stderr } = command.output().expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
     if status.success() { Ok(text(stdout)) } else { Err(text(stderr)) }
 }
 
 /// Returns true if a process exists and is not a zombie.
-pub(crate) fn runs(pid: u32) -> bool {
+pub(crate) fn is_running(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 /// Waits until a condition holds, a minute at most.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let (_keep, never) = std::sync::mpsc::sync_channel::<()>(0);
     for _ in 0..1_200 {
         if is_so() {

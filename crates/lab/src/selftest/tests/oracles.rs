@@ -2,7 +2,7 @@
 
 use base::Nanos;
 use engine::Rules;
-use sim::closed_form::loss;
+use sim::closed_form::loss_probability;
 use workload::Plan;
 
 use super::assert_green;
@@ -88,7 +88,7 @@ fn a_timeout_has_a_latency_too() {
 #[test]
 fn a_server_with_another_number_of_places_is_noticed() {
     let ten = ORACLES.into_iter().find(|oracle| oracle.name == "O8 M/M/1/10").unwrap();
-    let oracle = Oracle { exact: || vec![(Quantity::Loss, loss(9, 0.9))], ..ten };
+    let oracle = Oracle { exact: || vec![(Quantity::Loss, loss_probability(9, 0.9))], ..ten };
     let findings = oracle.findings(Rules::STANDARD, Depth::Thorough);
     let judged = findings.iter().find(|finding| finding.quantity == Quantity::Loss).unwrap();
     assert!(!judged.is_close(), "{findings:#?}");

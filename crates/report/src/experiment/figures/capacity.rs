@@ -10,13 +10,13 @@ use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch,
 use crate::number::{count, percent};
 
 /// Largest distance of a trial from the estimate in the figure of the boundary, as a logarithm.
-const NEAR: f64 = 0.25;
+const LARGEST_DISTANCE: f64 = 0.25;
 
 /// Number of points of the regression line.
-const LINE: u32 = 40;
+const LINE_POINTS: u32 = 40;
 
 /// Lowest end of an axis, as a fraction of the allowed value.
-const LOWEST: f64 = 0.1;
+const LOWEST_AXIS_END: f64 = 0.1;
 
 /// Returns the figures of a search: the boundary of the binding condition, and all trials by each
 /// condition.
@@ -28,16 +28,16 @@ pub(super) fn figures(view: &CapacityView) -> Vec<Figure> {
     let judged = |position: usize| {
         let condition = view.order.conditions.get(position)?;
         let found = found.filter(|found| found.binding == Some(position));
-        Some(Judged { view, condition, position, found })
+        Some(JudgedCondition { view, condition, position, found })
     };
-    let all: Vec<Judged<'_>> = positions.into_iter().filter_map(judged).collect();
+    let all: Vec<JudgedCondition<'_>> = positions.into_iter().filter_map(judged).collect();
     let boundary = all.first().map(boundary);
     let trials = all.iter().enumerate().map(|(number, it)| trials(it, number == 0));
     boundary.into_iter().chain(trials).collect()
 }
 
 /// A condition with the trials that were judged by it.
-struct Judged<'a> {
+struct JudgedCondition<'a> {
     view: &'a CapacityView,
     condition: &'a Condition,
     position: usize,
@@ -46,13 +46,13 @@ struct Judged<'a> {
 }
 
 /// A trial with its height in a figure.
-struct Placed<'a> {
+struct PlacedTrial<'a> {
     trial: &'a TrialView,
     /// Measure of the trial: a fraction of the requests, or the ratio to the bound.
     y: Option<f64>,
 }
 
-impl Placed<'_> {
+impl PlacedTrial<'_> {
     /// Returns the position in the figure. A trial without a measure could not sustain its load: it
     /// lies at the upper end of the axis.
     fn place(&self, y: &Axis) -> Point {
@@ -61,16 +61,16 @@ impl Placed<'_> {
     }
 }
 
-impl Judged<'_> {
+impl JudgedCondition<'_> {
     /// Returns the allowed value, on the vertical axis.
     fn allowed(&self) -> f64 {
         self.condition.allowed_share().unwrap_or(1.0)
     }
 
-    fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
+    fn placed_trials(&self) -> impl Iterator<Item = PlacedTrial<'_>> {
         self.view.trials.iter().map(|trial| {
             let ratio = trial.trial.ratio(&self.view.order, self.position);
-            Placed { trial, y: ratio.map(|ratio| ratio * self.allowed()) }
+            PlacedTrial { trial, y: ratio.map(|ratio| ratio * self.allowed()) }
         })
     }
 
@@ -85,9 +85,9 @@ impl Judged<'_> {
 
     /// Returns the vertical axis of these trials. A trial without a request beyond the bound lies
     /// at the lower end of the axis, and a trial with an infinite ratio at the upper end.
-    fn y(&self, placed: &[Placed<'_>]) -> Axis {
+    fn y(&self, placed: &[PlacedTrial<'_>]) -> Axis {
         let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0 && y.is_finite());
-        let low = shown().fold(LOWEST * self.allowed(), f64::min);
+        let low = shown().fold(LOWEST_AXIS_END * self.allowed(), f64::min);
         let high = shown().fold(2.0 * self.allowed(), f64::max);
         let (title, unit) = match self.condition.allowed_share() {
             Some(_) => {
@@ -112,7 +112,8 @@ impl Judged<'_> {
     fn regression(&self, [from, to]: [f64; 2], y: &Axis) -> Vec<Point> {
         let line = self.found.and_then(|found| found.estimate.zip(found.slope));
         let Some((estimate, slope)) = line else { return Vec::new() };
-        let at = (0..=LINE).map(|n| from * (to / from).powf(f64::from(n) / f64::from(LINE)));
+        let part = |n: u32| f64::from(n) / f64::from(LINE_POINTS);
+        let at = (0..=LINE_POINTS).map(|n| from * (to / from).powf(part(n)));
         let points = at.map(|x| Point { x, y: self.allowed() * (x / estimate).powf(slope) });
         points.filter(|point| y.has(point.y)).collect()
     }
@@ -137,7 +138,12 @@ impl Judged<'_> {
     }
 
     /// Draws trials on axes.
-    fn drawn(&self, x: &Axis, y: &Axis, placed: &[Placed<'_>]) -> (Vec<Mark>, Vec<LegendEntry>) {
+    fn draw_trials(
+        &self,
+        x: &Axis,
+        y: &Axis,
+        placed: &[PlacedTrial<'_>],
+    ) -> (Vec<Mark>, Vec<LegendEntry>) {
         let mut marks = self.results();
         let mut legend = Vec::new();
         marks.push(self.limit());
@@ -165,10 +171,10 @@ impl Judged<'_> {
 fn write_trials(
     marks: &mut Vec<Mark>,
     legend: &mut Vec<LegendEntry>,
-    placed: &[Placed<'_>],
+    placed: &[PlacedTrial<'_>],
     y: &Axis,
 ) {
-    let place = |it: &Placed<'_>| it.place(y);
+    let place = |it: &PlacedTrial<'_>| it.place(y);
     for (name, ink, symbols) in OUTCOMES {
         for is_hollow in [false, true] {
             let of = placed.iter().filter(|it| {
@@ -184,7 +190,7 @@ fn write_trials(
             legend.push(LegendEntry::new(ink, Swatch::Symbol(symbols[0]), name));
         }
     }
-    let is_hollow = |it: &Placed<'_>| {
+    let is_hollow = |it: &PlacedTrial<'_>| {
         is_of_bracket(it.trial.trial.phase) && !matches!(it.trial.outcome, TrialOutcome::Invalid(_))
     };
     if placed.iter().any(is_hollow) {
@@ -192,7 +198,7 @@ fn write_trials(
         legend.push(LegendEntry::new(Ink::Plain, swatch, "hollow: bracket"));
     }
     for (symbol, text) in [(Symbol::Ring, "confirmation"), (Symbol::Square, "hold")] {
-        let is_one = |it: &&Placed<'_>| surrounding(it.trial.trial.phase) == Some(symbol);
+        let is_one = |it: &&PlacedTrial<'_>| outer_symbol(it.trial.trial.phase) == Some(symbol);
         let points: Vec<Point> = placed.iter().filter(is_one).map(place).collect();
         if !points.is_empty() {
             marks.push(Mark::Symbols { ink: Ink::Plain, symbol, points });
@@ -210,7 +216,7 @@ const OUTCOMES: [(&str, Ink, [Symbol; 2]); 4] = [
 ];
 
 /// Returns the shape around the trials of a phase.
-fn surrounding(phase: Phase) -> Option<Symbol> {
+fn outer_symbol(phase: Phase) -> Option<Symbol> {
     match phase {
         Phase::Confirm(_) => Some(Symbol::Ring),
         Phase::Hold => Some(Symbol::Square),
@@ -228,18 +234,20 @@ fn is_of_bracket(phase: Phase) -> bool {
 
 /// Returns the figure of the trials near the boundary, and of the trials that confirmed a value
 /// further below it.
-fn boundary(judged: &Judged<'_>) -> Figure {
+fn boundary(judged: &JudgedCondition<'_>) -> Figure {
     let view = judged.view;
     let found = view.found.as_ref();
     let estimate = found.and_then(|found| found.estimate);
     let published = found.and_then(|found| found.sustained).unwrap_or(f64::INFINITY);
     let is_near = |value: f64| {
-        let is_of =
-            |it: f64| value >= published.min(it * (-NEAR).exp()) && value <= it * NEAR.exp();
-        estimate.is_some_and(is_of)
+        let is_near_to = |it: f64| {
+            let low = published.min(it * (-LARGEST_DISTANCE).exp());
+            (low..=it * LARGEST_DISTANCE.exp()).contains(&value)
+        };
+        estimate.is_some_and(is_near_to)
     };
-    let placed: Vec<Placed<'_>> =
-        judged.placed().filter(|it| is_near(it.trial.trial.value)).collect();
+    let placed: Vec<PlacedTrial<'_>> =
+        judged.placed_trials().filter(|it| is_near(it.trial.trial.value)).collect();
     let interval = view.interval().map(|it| [it.low, it.high]);
     let values = placed.iter().map(|it| it.trial.trial.value).chain(interval.into_iter().flatten());
     let low = values.clone().fold(f64::INFINITY, f64::min);
@@ -247,7 +255,7 @@ fn boundary(judged: &Judged<'_>) -> Figure {
     let (low, high) = if low < high { (low, high) } else { (0.9 * high, 1.1 * high.max(1.0)) };
     let x = Axis::linear(&judged.title_of_x(), Unit::Number, [low, high]);
     let y = judged.y(&placed);
-    let (marks, legend) = judged.drawn(&x, &y, &placed);
+    let (marks, legend) = judged.draw_trials(&x, &y, &placed);
     let sustained = match found.and_then(|found| Some((found.sustained?, found.confirmations))) {
         Some((value, times)) => {
             format!("{} was confirmed {}", view.value(value), count(times.into(), "time"))
@@ -272,15 +280,15 @@ fn boundary(judged: &Judged<'_>) -> Figure {
 }
 
 /// Returns the figure of all trials by a condition; `is_first` for the binding condition.
-fn trials(judged: &Judged<'_>, is_first: bool) -> Figure {
-    let placed: Vec<Placed<'_>> = judged.placed().collect();
+fn trials(judged: &JudgedCondition<'_>, is_first: bool) -> Figure {
+    let placed: Vec<PlacedTrial<'_>> = judged.placed_trials().collect();
     let values = placed.iter().map(|it| it.trial.trial.value);
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(0.0, f64::max);
     let title = format!("{}, logarithmic", judged.title_of_x());
     let x = Axis::logarithmic(&title, Unit::Number, [low.min(high), high]);
     let y = judged.y(&placed);
-    let (marks, legend) = judged.drawn(&x, &y, &placed);
+    let (marks, legend) = judged.draw_trials(&x, &y, &placed);
     let metric = judged.condition.slo.text.split(' ').next().unwrap_or_default();
     let name = if is_first { "trials".to_owned() } else { format!("trials.{metric}") };
     Figure {
@@ -295,7 +303,7 @@ fn trials(judged: &Judged<'_>, is_first: bool) -> Figure {
     }
 }
 
-fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
+fn caption(judged: &JudgedCondition<'_>, placed: &[PlacedTrial<'_>]) -> String {
     let mut text = judged.view.outcomes();
     let zeros = placed.iter().filter(|it| it.y == Some(0.0)).count();
     let unmeasured = placed.iter().filter(|it| it.y.is_none()).count();
@@ -316,7 +324,7 @@ fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
 
 /// Returns the clause with the number of SUSPECT trials and the checks that object to them, after a
 /// semicolon; empty without SUSPECT trials.
-fn doubts(placed: &[Placed<'_>]) -> String {
+fn doubts(placed: &[PlacedTrial<'_>]) -> String {
     let doubts: Vec<Vec<CheckKind>> = placed.iter().map(|it| it.trial.doubts()).collect();
     let verb = match doubts.iter().filter(|checks| !checks.is_empty()).count() {
         0 => return String::new(),

@@ -7,12 +7,12 @@ use analyze::curve::{Interval, PointMean};
 
 use super::doubts::Doubts;
 use super::positions::Positions;
-use super::readable::readable;
+use super::readable::highest_readable;
 use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::significant;
 
 /// Largest end of an interval for which the axis is extended, as a multiple of the largest value.
-const MOST_ROOM: f64 = 1.3;
+const MOST_HEADROOM: f64 = 1.3;
 
 /// Maximum number of small dots in a figure, each for one second of a run.
 const MOST_SPECKS: usize = 4_000;
@@ -98,7 +98,7 @@ pub(super) fn curves(
     let means = positions.order.iter().map(|point| {
         series.iter().filter_map(|series| series.mean(*point)).fold(f64::NAN, f64::max)
     });
-    let limit = readable(means);
+    let limit = highest_readable(means);
     let y = Axis::from_zero(title, unit, highest(series, positions, limit).max(fold(others)));
     let mut curves = Curves { y, marks: Vec::new(), legend: Vec::new(), beyond: Vec::new() };
     specks(&mut curves, positions, series);
@@ -135,7 +135,7 @@ fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
         }
     }
     let most = fold(&all).max(limit);
-    most.max(fold(&ends).min(MOST_ROOM * most))
+    most.max(fold(&ends).min(MOST_HEADROOM * most))
 }
 
 /// Draws the values of each run over time, from left to right around its point.
@@ -149,9 +149,10 @@ fn specks(curves: &mut Curves, positions: &Positions, series: &[Series<'_>]) {
             let at = positions.of_series(point, number, series.len());
             for values in one.over_time(point) {
                 let last = values.len().saturating_sub(1).max(1) as f64;
-                let place = |(number, value): (usize, &f64)| Point {
-                    x: positions.axis.beside(at, half * (2.0 * number as f64 / last - 1.0)),
-                    y: value * one.scale,
+                let place = |(number, value): (usize, &f64)| {
+                    let distance = half * (2.0 * number as f64 / last - 1.0);
+                    let x = positions.axis.value_at_distance(at, distance);
+                    Point { x, y: value * one.scale }
                 };
                 points.extend(values.iter().enumerate().step_by(stride).map(place));
             }
@@ -254,7 +255,7 @@ impl Line<'_> {
         let part = (self.top - from.y) / (to.y - from.y);
         let place = |at: f64| self.x.place(at).unwrap_or(0.0);
         let distance = part * (place(to.x) - place(from.x));
-        Point { x: self.x.beside(from.x, distance), y: self.top }
+        Point { x: self.x.value_at_distance(from.x, distance), y: self.top }
     }
 }
 

@@ -29,7 +29,8 @@ const WIDEST: f64 = 1.5;
 const MOST_BEYOND: usize = 4;
 
 /// Response times that are shown next to declared metrics of the same job.
-const BESIDE: [TimeStatistic; 3] = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
+const SHOWN_BESIDE: [TimeStatistic; 3] =
+    [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
 
 /// Arms or groups of runs with their comparisons.
 pub(super) struct Subject<'a> {
@@ -72,7 +73,7 @@ fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
         let of_comparison = move |(point, comparison): &'a (Option<&'a str>, &'a Comparison)| {
             let of_arm = move |arm: &'a ArmComparison| {
                 let of_kind = arm.changes.iter().filter(move |change| {
-                    let is_beside = point.is_none() && is_beside(change, arm);
+                    let is_beside = point.is_none() && is_shown_beside(change, arm);
                     change.is_exploratory == is_exploratory && (!is_exploratory || is_beside)
                 });
                 of_kind.filter_map(move |change| {
@@ -90,8 +91,9 @@ fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
 
 /// Returns true if a metric is shown beside the declared ones: a response time of a job that has a
 /// declared metric, or of any job if the declared metrics concern the whole run.
-fn is_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
-    let is_time = matches!(change.metric.quantity, Quantity::Response(it) if BESIDE.contains(&it));
+fn is_shown_beside(change: &MetricChange, arm: &ArmComparison) -> bool {
+    let quantity = &change.metric.quantity;
+    let is_time = matches!(quantity, Quantity::Response(it) if SHOWN_BESIDE.contains(it));
     let declared = || arm.changes.iter().filter(|one| !one.is_exploratory);
     let mut jobs = declared().filter_map(|one| one.metric.of.as_ref());
     let is_of_job =
@@ -190,16 +192,16 @@ fn range(shown: &[Effect<'_>]) -> (AxisScale, [f64; 2]) {
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
     let low = ends.iter().copied().fold(0.0, f64::min);
     let high = ends.iter().copied().fold(0.0, f64::max);
-    let scale = AxisScale::of_changes(high);
+    let scale = AxisScale::for_changes(high);
     let bets = shown.iter().flat_map(Effect::bets).map(|bet| [bet.range.low(), bet.range.high()]);
     let exploratory = shown.iter().filter(|effect| effect.is_exploratory()).map(Effect::ends);
     let others: Vec<[f64; 2]> = bets.chain(exploratory).collect();
-    let place = |change: f64| scale.straight(change);
+    let place = |change: f64| scale.coordinate(change);
     let [low, high] = [low, high].map(place);
     let room = WIDEST * (high - low).max(0.01);
     let lowest = others.iter().map(|it| place(it[0])).fold(low, f64::min).max(low - room);
     let highest = others.iter().map(|it| place(it[1])).fold(high, f64::max).min(high + room);
-    (scale, [lowest, highest.max(lowest + 0.01)].map(|place| scale.unstraight(place)))
+    (scale, [lowest, highest.max(lowest + 0.01)].map(|place| scale.value_at_coordinate(place)))
 }
 
 fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
@@ -366,7 +368,7 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let ends = compared.interval.map_or([compared.change; 2], |it| [it.low, it.high]);
     let finite = || differences.iter().copied().chain(ends).filter(|y| y.is_finite());
     let high = finite().fold(0.0, f64::max);
-    let axis = AxisScale::of_changes(high);
+    let axis = AxisScale::for_changes(high);
     // An axis of ratios cannot show a change of −100 %.
     let placed = finite().filter(|y| axis == AxisScale::Linear || *y > -1.0);
     let low = placed.fold(0.0, f64::min);

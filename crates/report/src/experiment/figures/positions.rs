@@ -4,7 +4,7 @@ use super::super::sweep::SweepView;
 use crate::figure::Axis;
 
 /// Distance between the marks of two series at one point, as a fraction of the axis.
-const APART: f64 = 0.01;
+const SERIES_DISTANCE: f64 = 0.01;
 
 /// The positions of points on a horizontal axis.
 pub(super) struct Positions {
@@ -45,7 +45,7 @@ impl Positions {
     /// Returns the position of a point for one of several series that are drawn side by side.
     pub(super) fn of_series(&self, point: usize, series: usize, count: usize) -> f64 {
         let steps = series as f64 - (count as f64 - 1.0) / 2.0;
-        self.axis.beside(self.at[point], APART * steps)
+        self.axis.value_at_distance(self.at[point], SERIES_DISTANCE * steps)
     }
 }
 

@@ -8,7 +8,7 @@ const ABOVE_MEDIAN: f64 = 40.0;
 
 /// Returns the largest value that is not far above the others; 0 without values. At least half of
 /// the values are readable.
-pub(super) fn readable(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn highest_readable(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let Some(median) = sorted.get(sorted.len().saturating_sub(1) / 2).copied() else { return 0.0 };
@@ -29,7 +29,7 @@ mod tests {
 
     #[track_caller]
     fn check(values: &[f64], expected: f64) {
-        assert_eq!(readable(values.iter().copied()), expected, "{values:?}");
+        assert_eq!(highest_readable(values.iter().copied()), expected, "{values:?}");
     }
 
     #[test]

@@ -70,13 +70,13 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the values of some points in words: `1, 2`.
-    pub(super) fn named(&self, points: impl Iterator<Item = usize>) -> String {
+    pub(super) fn point_names(&self, points: impl Iterator<Item = usize>) -> String {
         points.map(|point| self.sweep.values[point].as_str()).collect::<Vec<&str>>().join(", ")
     }
 
     /// Returns the number of clients at the largest predicted peak that the axis can include.
     pub(super) fn peak_in_reach(&self) -> Option<f64> {
-        let peaks = self.laws().filter_map(|(_, _, usl)| match usl.peak {
+        let peaks = self.fitted_laws().filter_map(|(_, _, usl)| match usl.peak {
             Peak::At { clients, .. } => Some((clients.estimate, usl.largest)),
             Peak::None { .. } => None,
         });
@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
         rates.into_iter().map(|rate| Point { x: rate, y: rate }).collect()
     }
 
-    pub(super) fn laws(&self) -> impl Iterator<Item = (usize, &'a str, &'a Usl)> {
+    pub(super) fn fitted_laws(&self) -> impl Iterator<Item = (usize, &'a str, &'a Usl)> {
         self.arms().filter_map(|(number, name, curve)| {
             Some((number, name, curve.usl.as_ref()?.as_ref().ok()?))
         })
@@ -106,8 +106,8 @@ impl<'a> Subject<'a> {
     pub(super) fn gaps(&self, series: &[Series<'_>]) -> String {
         let lacks = |point: &usize| series.iter().any(|one| one.mean(*point).is_none());
         let all = || (0..self.sweep.values.len()).filter(lacks);
-        let overloaded = self.named(all().filter(|point| self.is_overloaded(*point)));
-        let others = self.named(all().filter(|point| !self.is_overloaded(*point)));
+        let overloaded = self.point_names(all().filter(|point| self.is_overloaded(*point)));
+        let others = self.point_names(all().filter(|point| !self.is_overloaded(*point)));
         let mut text = String::new();
         if !overloaded.is_empty() {
             text += &format!("; the load exceeds the capacity at {overloaded}");
@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         }
         let at = match places.len() == self.sweep.values.len() {
             true => "every point".to_owned(),
-            false => self.named(places.into_iter()),
+            false => self.point_names(places.into_iter()),
         };
         format!("; a run is {word} at {at}{checks}")
     }

@@ -20,11 +20,11 @@ const QUANTILES: [(TimeStatistic, Stroke); 3] = [
 ];
 
 /// Number of points of a fitted curve.
-const CURVE: u32 = 80;
+const CURVE_POINTS: u32 = 80;
 
 /// Smallest fraction of the offered rate that counts as completely answered, because the arrivals
 /// of a run scatter.
-const COMPLETES: f64 = 0.98;
+const COMPLETE_FRACTION: f64 = 0.98;
 
 /// Nanoseconds in a millisecond.
 const MILLISECOND: f64 = 1e6;
@@ -53,13 +53,13 @@ fn throughput(subject: &Subject<'_>) -> Figure {
     let series = subject.throughput();
     let positions = Positions::of(subject.sweep, subject.peak_in_reach());
     let mut laws: Vec<f64> =
-        subject.laws().flat_map(|(_, _, usl)| height(usl, &positions)).collect();
+        subject.fitted_laws().flat_map(|(_, _, usl)| highest_of_law(usl, &positions)).collect();
     let offered = subject.offered();
     laws.extend(offered.iter().map(|point| point.y));
     let mut drawn =
         curves("completed requests per second", Unit::Number, &series, &positions, &laws);
     let mut marks = Vec::new();
-    for (number, name, usl) in subject.laws() {
+    for (number, name, usl) in subject.fitted_laws() {
         law(&mut marks, &mut drawn.legend, usl, &positions, Ink::Series(number), name);
     }
     if !offered.is_empty() {
@@ -74,7 +74,7 @@ fn throughput(subject: &Subject<'_>) -> Figure {
         offered_text(subject, &positions).unwrap_or_else(|| highest_text(subject, &series));
     let clauses = [peaks(subject, &positions), subject.gaps(&series), subject.doubts()].concat();
     let caption = format!("{highest}{clauses}.");
-    let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
+    let is_empty = series.iter().all(|one| highest_point(one, |_| true).is_none());
     let reason = is_empty.then(|| "No point has a throughput yet.".to_owned());
     Figure {
         name: "throughput".to_owned(),
@@ -92,10 +92,10 @@ fn throughput(subject: &Subject<'_>) -> Figure {
 fn highest_text(subject: &Subject<'_>, series: &[Series<'_>]) -> String {
     let of_arm = |(series, (_, _, curve)): (&Series<'_>, (usize, &str, &ArmCurve))| {
         let counts = |point: usize| curve.points[point].is_usable();
-        let (highest, most) = extreme(series, counts)?;
+        let (highest, most) = highest_point(series, counts)?;
         let is_tie =
             |point: &usize| *point != highest && counts(*point) && series.is_tie(highest, *point);
-        let ties = subject.named((0..curve.points.len()).filter(is_tie));
+        let ties = subject.point_names((0..curve.points.len()).filter(is_tie));
         let ties = if ties.is_empty() { ties } else { format!(", not separated from {ties}") };
         let name = of_name(&series.name);
         Some(format!("{} at {}{name}{ties}", rate(most), subject.sweep.values[highest]))
@@ -124,7 +124,7 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
         let job = job(point)?;
         let completed = job.completed_per_s.as_ref().ok()?;
         let most = completed.interval.map_or(completed.mean, |interval| interval.high);
-        Some(most >= COMPLETES * job.offered_per_s?)
+        Some(most >= COMPLETE_FRACTION * job.offered_per_s?)
     };
     let is_judged =
         |point: &usize| !subject.is_overloaded(*point) && curve.points[*point].is_usable();
@@ -138,15 +138,16 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
             format!("{} completes {rates} at {range}", subject.job())
         }
         (Some(_), Some(_)) => {
-            format!("{} completes {rates} at {}", subject.job(), subject.named(kept.into_iter()))
+            let points = subject.point_names(kept.into_iter());
+            format!("{} completes {rates} at {points}", subject.job())
         }
         _ => format!("{} nowhere completes {rates}", subject.job()),
     };
     let less = points().filter(|point| is_judged(point) && is_answered(*point) == Some(false));
     let exceeding = points().filter(|point| subject.is_overloaded(*point));
     let others = [
-        ("less at", subject.named(less)),
-        ("the load exceeds the capacity at", subject.named(exceeding)),
+        ("less at", subject.point_names(less)),
+        ("the load exceeds the capacity at", subject.point_names(exceeding)),
     ];
     let others = others.iter().filter(|(_, points)| !points.is_empty());
     Some(others.fold(completes, |text, (words, points)| format!("{text}; {words} {points}")))
@@ -154,7 +155,7 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
 
 /// Returns the point with the largest mean among the points for which `counts` returns true, and
 /// the mean.
-fn extreme(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
+fn highest_point(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
     let points = (0..series.means.len()).filter(|point| counts(*point));
     let all = points.filter_map(|point| Some((point, series.mean(point)?)));
     all.max_by(|a, b| a.1.total_cmp(&b.1))
@@ -165,13 +166,14 @@ fn of_name(name: &str) -> String {
 }
 
 /// Returns the largest throughput that a fitted law predicts within the axis.
-fn height(usl: &Usl, positions: &Positions) -> Option<f64> {
+fn highest_of_law(usl: &Usl, positions: &Positions) -> Option<f64> {
     law_points(usl, positions).into_iter().map(|point| point.y).max_by(f64::total_cmp)
 }
 
 fn law_points(usl: &Usl, positions: &Positions) -> Vec<Point> {
     let axis = &positions.axis;
-    let at = (0..=CURVE).map(|n| axis.beside(axis.from, f64::from(n) / f64::from(CURVE)));
+    let part = |n: u32| f64::from(n) / f64::from(CURVE_POINTS);
+    let at = (0..=CURVE_POINTS).map(|n| axis.value_at_distance(axis.from, part(n)));
     // The law is defined for whole clients, so the curve begins at one client.
     at.filter(|x| *x >= 1.0).map(|x| Point { x, y: usl.throughput(x) }).collect()
 }
@@ -223,7 +225,7 @@ fn peaks(subject: &Subject<'_>, positions: &Positions) -> String {
         }
         Peak::None { .. } => format!("; the fitted law has no peak{}", of_name(name)),
     };
-    subject.laws().map(of_law).collect()
+    subject.fitted_laws().map(of_law).collect()
 }
 
 /// Marks the best point of each arm, and its ties. `series` returns the curve of an arm on which
@@ -393,7 +395,7 @@ fn judged(subject: &Subject<'_>) -> Option<Figure> {
     let positions = Positions::of(subject.sweep, None);
     let mut drawn = curves(&format!("{metric}, {unit}"), Unit::Number, &series, &positions, &[]);
     mark_best(subject, &mut drawn, &positions, |arm| series.get(arm));
-    let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
+    let is_empty = series.iter().all(|one| highest_point(one, |_| true).is_none());
     Some(Figure {
         name: "best".to_owned(),
         title: format!("{metric} by {}", subject.sweep.vary),
@@ -488,15 +490,18 @@ fn caption_of_model(subject: &Subject<'_>, made: &[(usize, &str, &ResponseModel)
     };
     let texts: Vec<String> = made.iter().filter_map(of_arm).collect();
     match texts.is_empty() {
-        true => format!("The model predicts no point; {}.", lowered(sweep::ONE_SERVER)),
+        true => {
+            let one_server = with_lower_case_start(sweep::ONE_SERVER);
+            format!("The model predicts no point; {one_server}.")
+        }
         false => format!(
             "The measured times deviate from the model by up to {}; {}.",
             texts.join(", "),
-            lowered(sweep::ONE_SERVER)
+            with_lower_case_start(sweep::ONE_SERVER)
         ),
     }
 }
 
-fn lowered(sentence: &str) -> String {
+fn with_lower_case_start(sentence: &str) -> String {
     sentence.replacen("It ", "it ", 1)
 }

@@ -146,7 +146,7 @@ fn overload(sweep: &mut SweepView, point: usize) {
 }
 
 #[test]
-fn caption_says_where_all_that_is_offered_is_completed() {
+fn caption_names_the_points_that_complete_the_offered_load() {
     let points =
         [("1", 3_000.0, 9.0), ("2", 5_000.0, 5.36), ("4", 7_994.0, 2.06), ("8", 7_994.0, 4.0)];
     let mut sweep = sweep(&points, 1);
@@ -185,7 +185,7 @@ fn equal_means_without_intervals_are_ties() {
 }
 
 #[test]
-fn single_point_is_drawn_and_its_caption_has_no_course() {
+fn caption_of_a_single_point_describes_no_trend() {
     let mut sweep = SweepView { best: None, ..sweep(&POINTS[..1], 1) };
     sweep.curves[0].best = None;
     let figures = drawn(&sweep);

@@ -6,9 +6,9 @@ use analyze::doctor::{
 use base::Nanos;
 
 use super::is_complete;
-use crate::words::doctor::{cure, importance, not_possible, problem};
+use crate::words::doctor::{importance, not_possible, problem, remedy};
 
-/// A problem with its sentence and the beginning of its cure.
+/// A problem with its sentence and the beginning of its remedy.
 type ExpectedSentence = (Problem, &'static str, &'static str);
 
 /// Number of problems, by their innermost variants.
@@ -149,9 +149,9 @@ fn of_server() -> Vec<ExpectedSentence> {
 fn every_problem_of_the_doctor_has_a_sentence() {
     let all = [of_machine(), of_server()].concat();
     let sentences: Vec<String> = all.iter().map(|(it, ..)| problem(it)).collect();
-    for ((it, expected, cured), sentence) in all.iter().zip(&sentences) {
+    for ((it, expected, beginning), sentence) in all.iter().zip(&sentences) {
         assert_eq!(sentence, expected);
-        assert!(cure(it).starts_with(cured), "{}", cure(it));
+        assert!(remedy(it).starts_with(beginning), "{}", remedy(it));
         assert!(!importance(it).is_empty());
     }
     is_complete(all.iter().map(|(it, ..)| place(it)), ALL, &sentences);
@@ -160,7 +160,7 @@ fn every_problem_of_the_doctor_has_a_sentence() {
 #[test]
 fn spinning_is_recommended_only_where_a_processor_is_idle() {
     for condition in SleepCondition::ALL {
-        let recommends = cure(&timer(condition)).starts_with("assay run FILE --spin");
+        let recommends = remedy(&timer(condition)).starts_with("assay run FILE --spin");
         let may_be_idle = [SleepCondition::Idle, SleepCondition::UseUnknown].contains(&condition);
         assert_eq!(recommends, may_be_idle, "{condition:?}");
     }

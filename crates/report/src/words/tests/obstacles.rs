@@ -211,7 +211,7 @@ fn of_counters() -> Vec<(Obstacle, &'static str)> {
 }
 
 #[test]
-fn every_finding_has_a_sentence_if_its_check_is_not_possible() {
+fn every_obstacle_of_a_check_has_a_sentence() {
     let mut all = vec![
         (Obstacle::NoJob, "there is no job, so nothing was requested"),
         (Obstacle::VirtualTime, "time was simulated"),
