@@ -62,7 +62,7 @@ fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
     match asked.iter().find(|cpu| !allowed.contains(cpu)) {
         None => Ok(()),
         Some(cpu) => Err(Complaint::new(format!(
-            "--cpus: processor {cpu} is not one that this process may use; write some of {}",
+            "--cpus: cannot use processor {cpu}; available: {}",
             ranges(&allowed)
         ))),
     }

@@ -116,7 +116,7 @@ impl<'f> Checker<'f> {
                     }
                     plan.jobs.push(job);
                 }
-                Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Silent => {}
+                Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Ignored => {}
             }
         }
         for (_, section) in sections.iter().filter(|(kind, _)| *kind == Kind::Threshold) {

@@ -206,7 +206,7 @@ fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
             .error(format!("{} is not a comparison of conditions", quoted(sign.text())))
             .help(format!("write `{strict}`")));
     }
-    let (name, suffix) = apart(item.part(0..at).trim())?;
+    let (name, suffix) = split_metric(item.part(0..at).trim())?;
     let bound = item.part(at + 1..text.len()).trim();
     let metric = metric(name)?;
     let value = bound_of(metric, bound)?;
@@ -216,7 +216,7 @@ fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
 }
 
 /// Splits a metric from the parenthesized job name after it.
-fn apart(name: Excerpt<'_>) -> Result<(Excerpt<'_>, Option<Excerpt<'_>>), Diagnostic> {
+fn split_metric(name: Excerpt<'_>) -> Result<(Excerpt<'_>, Option<Excerpt<'_>>), Diagnostic> {
     let text = name.text();
     let Some(open) = text.find('(') else {
         return Ok((name, None));

@@ -36,13 +36,13 @@ impl<'f> Fields<'f> {
     }
 
     /// Removes a line, as if the file did not have it.
-    pub(super) fn leave_out(&mut self, entry: &Entry<'_>) {
+    pub(super) fn remove(&mut self, entry: &Entry<'_>) {
         self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
     }
 
     /// Returns every line whose key is `wanted`, in file order, with the name of the key in the
     /// table of keys.
-    pub(super) fn those(
+    pub(super) fn entries_where(
         &self,
         wanted: impl Fn(&Key) -> bool,
     ) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {

@@ -63,7 +63,7 @@ impl<'f> Checker<'f> {
             if let Ok(ast) = ast {
                 ast.names(source.text(), &mut |used| uses.push(used.to_owned()));
             }
-            variables.announce(name.text(), uses);
+            variables.declare(name.text(), uses);
         }
         for (name, source, ast) in parsed {
             let Some(name) = self.variable_name(name, variables) else {

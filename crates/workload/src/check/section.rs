@@ -54,7 +54,7 @@ impl<'f> Checker<'f> {
             "teardown" => Kind::Teardown,
             "global" => {
                 self.sink.warning(|| ignored(section));
-                Kind::Silent
+                Kind::Ignored
             }
             name if is_job => {
                 self.warn_of_near_miss(section, name);
@@ -75,7 +75,7 @@ impl<'f> Checker<'f> {
             return self.target_of(section, name.trim());
         }
         self.sink.error(|| no_job(section, name));
-        Kind::Silent
+        Kind::Ignored
     }
 
     fn load_of(&mut self, section: &Section<'_>, table: &'f str) -> Kind<'f> {
@@ -84,7 +84,7 @@ impl<'f> Checker<'f> {
                 Diagnostic::error(section.span, "the section names no table to load")
                     .help("write `[load TABLE]`")
             });
-            return Kind::Silent;
+            return Kind::Ignored;
         }
         if !is_identifier(table) {
             self.sink.error(|| {
@@ -92,7 +92,7 @@ impl<'f> Checker<'f> {
                 Diagnostic::error(section.span, message)
                     .help("a name is letters, digits and `_`, or is quoted: `[load \"odd name\"]`")
             });
-            return Kind::Silent;
+            return Kind::Ignored;
         }
         Kind::Load(table)
     }

@@ -29,7 +29,7 @@ impl<'f> Checker<'f> {
                      name",
                 )
             });
-            return Kind::Silent;
+            return Kind::Ignored;
         }
         let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(in_word) {
@@ -44,7 +44,7 @@ impl<'f> Checker<'f> {
                     .help("a name has at most 64 letters, digits, `_` and `-`")
             }
         });
-        Kind::Silent
+        Kind::Ignored
     }
 
     /// Finds the targets that jobs can name, anywhere in the file.

@@ -132,7 +132,7 @@ fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
 }
 
 /// Reports URL options of a target that has none, and settings of a server that is not private.
-pub(super) fn reject_idle_options(draft: &ArmDraft, target: Option<&Target>, sink: &mut Sink) {
+pub(super) fn reject_unused_options(draft: &ArmDraft, target: Option<&Target>, sink: &mut Sink) {
     for (one, span) in draft.differences.iter().zip(&draft.spans) {
         let (message, help) = match (one, target) {
             (Difference::Option { .. } | Difference::Server { .. }, None) => (

@@ -31,7 +31,7 @@ pub(super) struct CapacityDraft<'f> {
     /// Place of the trial's length, if the file names one.
     trial_place: Option<Excerpt<'f>>,
     /// Shortest trial that shows an overload.
-    shortest_telling: Nanos,
+    shortest_detecting: Nanos,
     budget: Nanos,
     /// Length of the hold, and its place.
     hold: Option<(Nanos, Excerpt<'f>)>,
@@ -70,19 +70,19 @@ pub(super) fn read<'f>(
     };
     let budget = length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET);
     let trial = length(&fields, "trial", sink);
-    let shortest_telling = match is_whole {
+    let shortest_detecting = match is_whole {
         // Clients of a closed job wait for answers instead of leaving a backlog.
         true => Nanos::ZERO,
-        false => CapacityQuestion::shortest_telling_trial(slos.iter().map(|one| &one.slo)),
+        false => CapacityQuestion::shortest_detecting_trial(slos.iter().map(|one| &one.slo)),
     };
-    let default = CapacityQuestion::default_trial(budget).max(shortest_telling);
+    let default = CapacityQuestion::default_trial(budget).max(shortest_detecting);
     CapacityDraft {
         slos,
         first: number("first", sink).map(|(first, _)| first),
         highest: number("highest", sink),
         trial: trial.unwrap_or(default),
         trial_place: fields.one("trial"),
-        shortest_telling,
+        shortest_detecting,
         budget,
         hold: length(&fields, "hold", sink).zip(fields.one("hold")),
         vary,
@@ -172,7 +172,7 @@ impl CapacityDraft<'_> {
 
     /// Warns of a trial that may be too short to show an overload.
     fn warn_of_short_trial(&self, sink: &mut Sink) {
-        let CapacityDraft { trial, shortest_telling: least, .. } = *self;
+        let CapacityDraft { trial, shortest_detecting: least, .. } = *self;
         let Some(place) = self.trial_place.filter(|_| trial < least) else { return };
         sink.warning(|| {
             let message = format!(

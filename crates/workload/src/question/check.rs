@@ -280,7 +280,7 @@ impl<'f> Checker<'f> {
             let own: Vec<&Diagnostic> = found.iter().filter(|one| !shared.contains(one)).collect();
             self.report_in_arm(workload, &arm, &own);
             let Some(plan) = plan else { continue };
-            arm::reject_idle_options(&arm, plan.target.as_ref(), &mut self.sink);
+            arm::reject_unused_options(&arm, plan.target.as_ref(), &mut self.sink);
             let arm = self.arm(planner, arm, plan);
             arms.push(Checked { found, ..arm });
         }
@@ -376,7 +376,7 @@ impl<'f> Checker<'f> {
             self.report_in_arm(planner.workload, &draft, &own.collect::<Vec<_>>());
             let Some(plan) = plan else { continue };
             if place == 0 {
-                arm::reject_idle_options(&draft, plan.target.as_ref(), &mut self.sink);
+                arm::reject_unused_options(&draft, plan.target.as_ref(), &mut self.sink);
             }
             let mut arm_point = self.arm(planner, draft, plan);
             arm_point.arm.point = Some(value.text.clone());

@@ -137,7 +137,7 @@ fn judged_job<'p>(
                 "{} needs a {what}, and the workload has none",
                 quoted(&metric.to_string())
             );
-            return Err(Box::new(place.error(message).help(without(what))));
+            return Err(Box::new(place.error(message).help(remedy_for_missing(what))));
         }
         (None, [first, ..]) => {
             let message =
@@ -198,13 +198,13 @@ fn unknown(name: &str, what: &str, names: &[&str], place: Excerpt<'_>) -> Diagno
     let error = place.error(format!("the workload has no {what} {}", quoted(name)));
     match (nearest(name, names.iter().copied()), names) {
         (Some(near), _) => error.did_you_mean(Some(near)),
-        (None, []) => error.help(without(what)),
+        (None, []) => error.help(remedy_for_missing(what)),
         (None, _) => error.help(format!("its {what}s are {}", enumeration(names, "and"))),
     }
 }
 
 /// Returns the remedy for a metric of a job or a table in a workload that has none.
-fn without(what: &str) -> &'static str {
+fn remedy_for_missing(what: &str) -> &'static str {
     match what {
         "table" => "load one with `[load TABLE]` in the workload, or bet on a metric of a job",
         _ => "write a job into the workload, or bet on `load(TABLE)` or `size`",

@@ -185,13 +185,15 @@ impl Outline {
         let names = self.arms.iter().map(|arm| arm.name.clone());
         match self.design {
             Design::Arms => names.collect(),
-            Design::Aa => names.take(1).flat_map(|name| [name.clone(), again(&name)]).collect(),
+            Design::Aa => {
+                names.take(1).flat_map(|name| [name.clone(), second_arm_name(&name)]).collect()
+            }
         }
     }
 }
 
 /// Returns the name of the second arm of a comparison of an arm with itself.
-fn again(name: &str) -> String {
+fn second_arm_name(name: &str) -> String {
     format!("{name}-again")
 }
 

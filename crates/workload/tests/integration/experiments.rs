@@ -597,7 +597,7 @@ fn warning_about_an_arm_is_not_an_error() {
     let (experiment, found) = read(text);
     assert!(experiment.is_some(), "{}", render(text, &found));
     let rendered = render(text, &found);
-    assert!(rendered.starts_with("warning: the first time is at `24h`"), "{rendered}");
+    assert!(rendered.starts_with("warning: the first arrival is due at `24h`"), "{rendered}");
     assert!(rendered.contains("every(clean) = 1d"), "{rendered}");
 }
 

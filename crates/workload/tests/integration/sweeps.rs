@@ -417,7 +417,7 @@ fn keys_that_contradict_a_sweep_are_refused() {
     refused(
         &format!("[arm a]\n{vary}"),
         "[question]",
-        "there is one arm, which is compared with nothing",
+        "expected no arm or at least two, found one",
         "write its lines into the workload file: a sweep needs no arm",
     );
     // A key is the same under its other name.
