@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::session_ids::SessionIds;
 
 /// The words for a login in messages about a timeout.
-pub(crate) const LOGIN: &str = "complete a login";
+pub(crate) const LOGGING_IN: &str = "complete a login";
 
 /// The words for preparing a statement in messages about a timeout.
 pub(crate) const PREPARING: &str = "prepare a statement";
@@ -26,7 +26,7 @@ pub(crate) const PREPARING: &str = "prepare a statement";
 pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be full)";
 
 /// The words for reading the settings in messages about a timeout.
-pub(crate) const TELLING: &str = "report its settings";
+pub(crate) const REPORTING_SETTINGS: &str = "report its settings";
 
 /// Builds the error of a connection on which the answer to an earlier statement is outstanding. The
 /// next statement could take that answer for its own.
@@ -52,7 +52,7 @@ pub(crate) struct ServiceKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusedLogin<'a> {
     /// The message.
-    pub(crate) words: &'a str,
+    pub(crate) message: &'a str,
     /// The remedy; may be empty.
     pub(crate) remedy: &'a str,
     /// True if the password is wrong or missing.
@@ -299,7 +299,7 @@ impl Service {
         match within(rt, limit, Box::pin(login)).await {
             Some(login) => login,
             None if silence.0.get() => Err(self.silent_server(node)),
-            None => Err(self.too_late(node, LOGIN)),
+            None => Err(self.too_late(node, LOGGING_IN)),
         }
     }
 
@@ -381,7 +381,7 @@ impl Service {
     /// Formats a refusal of the server: the server, the login, the server's message without
     /// passwords, and a remedy.
     pub(crate) fn refusal(&self, address: &Address, refused: &RefusedLogin<'_>) -> String {
-        let RefusedLogin { words, remedy, is_of_password } = *refused;
+        let RefusedLogin { message, remedy, is_of_password } = *refused;
         let user = &self.user;
         let database = match &self.database {
             Some(database) => format!(", database `{database}`"),
@@ -393,7 +393,7 @@ impl Service {
             Some(why) if is_of_password => format!("; {why}"),
             Some(_) | None => String::new(),
         };
-        format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}{ignored}")
+        format!("{kind} at {address} refuses user `{user}`{database}: {message}{remedy}{ignored}")
     }
 }
 

@@ -110,7 +110,7 @@ impl<D: Driver> Control<'_, D> {
     }
 
     fn shows_tables(&self) -> bool {
-        self.context.shows_tables && self.driver().keeps_data()
+        self.context.shows_tables && self.driver().stores_data()
     }
 
     /// Returns the tables to show after they are filled; `None` if the user ends the run. A
@@ -221,7 +221,7 @@ impl<D: Driver> Control<'_, D> {
         self.report_settings(connection).await;
         for load in counted {
             let place = Location::of_load(load);
-            if !self.driver().keeps_data() {
+            if !self.driver().stores_data() {
                 let reason = "this target keeps no data".to_owned();
                 let help = "leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason, help });

@@ -40,7 +40,7 @@ impl std::fmt::Debug for Policy<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginProgress {
     /// More bytes are needed; the appended bytes are to be sent.
-    Waits,
+    NeedsBytes,
     /// The client requests TLS. The server appends [`answer_ssl`](crate::answer_ssl), and continues
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
     /// server that accepts must not read them (CVE-2021-23214).
@@ -99,7 +99,7 @@ impl<'p> ServerLogin<'p> {
         out: &mut Vec<u8>,
     ) -> Result<(usize, LoginProgress), WireError> {
         let Some((packet, used)) = StartupPacket::decode(bytes)? else {
-            return Ok((0, LoginProgress::Waits));
+            return Ok((0, LoginProgress::NeedsBytes));
         };
         let visit = match packet {
             StartupPacket::SslRequest => LoginProgress::TlsRequested,
@@ -134,11 +134,11 @@ impl<'p> ServerLogin<'p> {
             Policy::Trust => enter(out),
             Policy::Cleartext { .. } => {
                 backend::authentication_cleartext_password(out);
-                LoginProgress::Waits
+                LoginProgress::NeedsBytes
             }
             Policy::Md5 { salt, .. } => {
                 backend::authentication_md5_password(out, salt);
-                LoginProgress::Waits
+                LoginProgress::NeedsBytes
             }
         })
     }
@@ -156,7 +156,7 @@ impl<'p> ServerLogin<'p> {
         }
         let Some((frontend::Message::Password(body), used)) = frontend::Message::decode(bytes)?
         else {
-            return Ok((0, LoginProgress::Waits));
+            return Ok((0, LoginProgress::NeedsBytes));
         };
         let given = frontend::Message::password(body)?;
         let is_right = match self.policy {

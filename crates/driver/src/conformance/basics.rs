@@ -8,7 +8,7 @@ use super::{CaseContext, Finding, Fixture, Verdict};
 use crate::{Connection, Driver, PreparedId, Step, Work};
 
 /// Number of connections open at the same time.
-pub(super) const MANY: usize = 64;
+pub(super) const CONNECTIONS: usize = 64;
 
 /// Checks that connections open, work and close, more than once.
 pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
@@ -144,7 +144,7 @@ pub async fn settings_have_the_server_and_each_name_once<F: Fixture>(
 pub async fn many_connections_work_at_the_same_time<F: Fixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
-    let opening: Vec<_> = (0..MANY)
+    let opening: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
             let (driver, rt) = (bench.fixture.driver(), bench.rt.clone());
             bench.rt.spawn(async move { driver.connect(&rt).await })
@@ -171,6 +171,6 @@ pub async fn many_connections_work_at_the_same_time<F: Fixture>(
     for result in running {
         rows += result.await?;
     }
-    ensure!(rows == MANY as u64, "{MANY} connections returned {rows} rows together");
+    ensure!(rows == CONNECTIONS as u64, "{CONNECTIONS} connections returned {rows} rows together");
     Ok(())
 }

@@ -30,7 +30,7 @@ impl Rows {
 }
 
 /// A text with the characters that each method must escape.
-const ODD: &str = "tab\tline\nback\\slash \\N 'quote' \"double\", naïve 東京";
+const TEXT_TO_ESCAPE: &str = "tab\tline\nback\\slash \\N 'quote' \"double\", naïve 東京";
 
 impl Batches for Rows {
     fn next_batch(&mut self) -> bool {
@@ -46,7 +46,7 @@ impl Batches for Rows {
         values.push(Value::Int(self.next));
         values.push(Value::Int(self.number));
         values.push(if self.next % 2 == 0 { Value::Null } else { Value::Real(0.25) });
-        values.push_text(|buffer| buffer.push_str(ODD));
+        values.push_text(|buffer| buffer.push_str(TEXT_TO_ESCAPE));
         self.next += 1;
         true
     }
@@ -56,7 +56,7 @@ impl Batches for Rows {
     }
 
     fn is_ascii(&self) -> bool {
-        ODD.is_ascii()
+        TEXT_TO_ESCAPE.is_ascii()
     }
 }
 
@@ -93,8 +93,8 @@ pub async fn every_way_of_loading_writes_every_row<F: StoringFixture>(
             .query_text(&format!("select distinct words from {TABLE} where id >= {first}"))
             .await?;
         ensure!(
-            words.single() == Some(ODD) && words.rows.len() == 1,
-            "loading by `{word}` turns {ODD:?} into {:?}",
+            words.single() == Some(TEXT_TO_ESCAPE) && words.rows.len() == 1,
+            "loading by `{word}` turns {TEXT_TO_ESCAPE:?} into {:?}",
             words.rows
         );
         let (counts, bytes): (Vec<u64>, Vec<u64>) = rows.committed.into_iter().unzip();

@@ -7,7 +7,7 @@
 //! A case is a function from a [`CaseContext`] to a [`Verdict`], independent of the test harness:
 //! [`in_real_time`] and [`in_virtual_time`] run one. The macros
 //! [`conformance_cases!`](crate::conformance_cases) and
-//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases) list the names of the cases; a
+//! [`conformance_storage_cases!`](crate::conformance_storage_cases) list the names of the cases; a
 //! test binary creates one test from each name.
 
 mod basics;
@@ -61,10 +61,10 @@ pub trait StoringFixture: Fixture {
     fn text(&self) -> &'static str;
 
     /// Returns a driver for the same database with a lock timeout of a few milliseconds.
-    fn impatient(&self) -> Self::Driver;
+    fn with_short_lock_timeout(&self) -> Self::Driver;
 
     /// Returns true if the driver counts waits for locks in a reply.
-    fn counts_waits(&self) -> bool;
+    fn counts_lock_waits(&self) -> bool;
 }
 
 /// A statement that fails, and its expected error.
@@ -107,7 +107,7 @@ macro_rules! conformance_cases {
 /// Calls the macro `$then` like [`conformance_cases!`](crate::conformance_cases), with the cases
 /// for drivers whose database stores data.
 #[macro_export]
-macro_rules! conformance_keeper_cases {
+macro_rules! conformance_storage_cases {
     ($then:ident $($arguments:tt)*) => {
         $then! {
             [$($arguments)*]
@@ -149,4 +149,4 @@ macro_rules! publish {
 }
 
 conformance_cases!(publish every: basics failures);
-conformance_keeper_cases!(publish keeping: values transactions loads);
+conformance_storage_cases!(publish keeping: values transactions loads);

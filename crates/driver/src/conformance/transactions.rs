@@ -2,7 +2,7 @@
 
 use base::{Class, Clock, Value};
 
-use super::basics::MANY;
+use super::basics::CONNECTIONS;
 use super::bench::{
     TABLE, both, count, dropped_after, ensure, execute, execute_with, number, ran, work,
 };
@@ -87,7 +87,7 @@ pub async fn a_transaction_is_seen_when_it_is_committed<F: StoringFixture>(
 
 /// Maximum number of rounds in which two writers contend. In each round, the first writer holds the
 /// lock for twice as many statements as before, until the second is observed waiting for it.
-const MEETINGS: u32 = 12;
+const MOST_CONTENTIONS: u32 = 12;
 
 /// Checks that the second of two writing transactions waits for the first, and that both succeed.
 pub async fn writers_wait_for_each_other<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
@@ -96,7 +96,7 @@ pub async fn writers_wait_for_each_other<F: StoringFixture>(bench: CaseContext<'
     let first_update = bench.prepare_update(&mut first).await?;
     let second_update = bench.prepare_update(&mut second).await?;
     let idle = first.prepare(&bench.fixture.returning(1)).await?;
-    for meeting in 0..MEETINGS {
+    for meeting in 0..MOST_CONTENTIONS {
         let lock = [Step::Begin, execute_with(first_update, 0, 1)];
         first.run(&mut work(lock, &[Value::Int(1)])).await?;
         let all = [Step::Begin, execute_with(second_update, 0, 1), Step::Commit];
@@ -128,7 +128,7 @@ fn has_waited<F: StoringFixture>(
     waiting: &Reply,
     commit: &Reply,
 ) -> bool {
-    if bench.fixture.counts_waits() {
+    if bench.fixture.counts_lock_waits() {
         return waiting.busy_waits > 0;
     }
     waiting.sent < commit.sent && Some(waiting.done) > commit.sent
@@ -139,7 +139,7 @@ pub async fn a_lock_that_stays_is_a_conflict<F: StoringFixture>(
     bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut holder = bench.with_table().await?;
-    let mut impatient = bench.fixture.impatient().connect(&bench.rt).await?;
+    let mut impatient = bench.fixture.with_short_lock_timeout().connect(&bench.rt).await?;
     let holds = bench.prepare_update(&mut holder).await?;
     let wants = bench.prepare_update(&mut impatient).await?;
     let lock = [Step::Begin, execute_with(holds, 0, 1)];
@@ -155,7 +155,7 @@ pub async fn a_lock_that_stays_is_a_conflict<F: StoringFixture>(
         error.class()
     );
     ensure!(
-        request.reply.busy_waits > 0 || !bench.fixture.counts_waits(),
+        request.reply.busy_waits > 0 || !bench.fixture.counts_lock_waits(),
         "a vain wait is not counted"
     );
     ran(&mut holder, [Step::Commit]).await?;
@@ -202,7 +202,7 @@ pub async fn many_connections_write_at_the_same_time<F: StoringFixture>(
 ) -> Verdict {
     let mut witness = bench.with_table().await?;
     let mut writers = Vec::new();
-    for _ in 0..MANY {
+    for _ in 0..CONNECTIONS {
         let mut connection = bench.connect().await?;
         let insert = bench.prepare_insert(&mut connection).await?;
         writers.push((connection, insert));
@@ -225,8 +225,8 @@ pub async fn many_connections_write_at_the_same_time<F: StoringFixture>(
     }
     let rows = count(&mut witness).await?;
     ensure!(
-        rows == (MANY + 1).to_string(),
-        "{MANY} writers have made {rows} rows of one in `{TABLE}`"
+        rows == (CONNECTIONS + 1).to_string(),
+        "{CONNECTIONS} writers have made {rows} rows of one in `{TABLE}`"
     );
     Ok(())
 }

@@ -38,7 +38,8 @@ pub(super) enum TrustedKey {
 
 /// The option `server-public-key` as written.
 pub(super) enum KeyOption {
-    Near,
+    /// The option is absent.
+    Unset,
     Ask,
     File(PathBuf),
 }
@@ -56,7 +57,7 @@ impl KeyOption {
     /// Reads the file that the option names.
     pub(super) fn read(self) -> Result<TrustedKey, Error> {
         let path = match self {
-            KeyOption::Near => return Ok(TrustedKey::Near),
+            KeyOption::Unset => return Ok(TrustedKey::AnyIfLocal),
             KeyOption::Ask => return Ok(TrustedKey::Any),
             KeyOption::File(path) => path,
         };

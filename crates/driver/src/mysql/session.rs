@@ -22,7 +22,7 @@ use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::{Connection, Error, Reply, Step, Work};
 
 /// Statement that commits the open transaction and turns autocommit on again.
-pub(super) const RELEASE: &str = "set autocommit = 1";
+pub(super) const AUTOCOMMIT_ON: &str = "set autocommit = 1";
 
 /// A session with a server of MySQL or MariaDB.
 pub struct MysqlConnection {
@@ -297,17 +297,19 @@ impl MysqlConnection {
                         let given = given.iter().map(|value| parameter(*value, values));
                         let sequence = execute
                             .append(line.channel.out(), given)
-                            .map_err(|_| faults::unfit(count, execute.parameters()))?;
+                            .map_err(|_| faults::wrong_value_count(count, execute.parameters()))?;
                         line.expect(ReplyKind::Binary, sequence)?;
                         return Ok(PendingCommand { line, columns, grant: grant(loads) });
                     }
-                    Statement::Text(_) if count > 0 => return Err(faults::unfit(count, 0)),
+                    Statement::Text(_) if count > 0 => {
+                        return Err(faults::wrong_value_count(count, 0));
+                    }
                     Statement::Text(text) => &**text,
                 }
             }
             Step::ExecuteText { text } => values.text_at(text),
             Step::Begin => "begin",
-            Step::Commit if *is_autocommit_off => RELEASE,
+            Step::Commit if *is_autocommit_off => AUTOCOMMIT_ON,
             Step::Commit => "commit",
         };
         line.append_query(text)?;

@@ -10,7 +10,7 @@ use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
 use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
+use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS, unread_answer};
 use crate::session_ids::KnownSession;
 use crate::{Batches, Connection, Error, Insert, Method, PreparedId, SessionId, Table, Work};
 
@@ -25,7 +25,7 @@ impl Connection for PostgresConnection {
         let mut template = Template::new(self.shared.results);
         template
             .statement(&name, &described.parameters)
-            .map_err(|error| faults::unsendable(&error))?;
+            .map_err(|error| faults::unencodable_text(&error))?;
         let mut cycle = Cycle::STATEMENT.of_text(text);
         if let Some(columns) = described.columns.filter(|_| keeps_columns(text)) {
             cycle = cycle.returning(columns);
@@ -105,7 +105,7 @@ impl Connection for PostgresConnection {
             Ok(())
         };
         // Without an answer in time, the server stays unknown.
-        let _ = shared.service.in_time(&rt, node, TELLING, asked).await;
+        let _ = shared.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
@@ -114,7 +114,7 @@ impl Connection for PostgresConnection {
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(settings::tls_query()).await.ok()))
         };
-        let answered = shared.service.in_time(&rt, node, TELLING, asked).await;
+        let answered = shared.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
         let tls = self.shared.service.options.tls_to(self.channel.address());
         settings::list(&ServerFacts {

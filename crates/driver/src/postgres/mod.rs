@@ -22,7 +22,7 @@ use net::{CancelService, PasswordFile};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::service::{LOGIN, ServiceKind};
+use crate::service::{LOGGING_IN, ServiceKind};
 use crate::{Driver, Error, Insert, Login, Method, SessionIds};
 
 use login::Shared;
@@ -92,7 +92,7 @@ impl Driver for Postgres {
         Dialect::Postgres
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -126,7 +126,7 @@ impl Driver for Postgres {
             let session = login::log_in(rt, &self.shared.service, node).await?;
             PostgresConnection::begin(self.shared.clone(), rt.clone(), node, session).await
         };
-        let connected = self.shared.service.in_time(rt, node, LOGIN, session).await;
+        let connected = self.shared.service.in_time(rt, node, LOGGING_IN, session).await;
         connected.map_err(|error| error.of_node(node))
     }
 }

@@ -139,7 +139,7 @@ impl PostgresConnection {
     ) -> Result<(), Error> {
         let Statement { template, .. } = &self.statements[statement.index()];
         let given = given.iter().map(|value| parameter(*value, texts));
-        template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
+        template.fill(self.channel.out(), given).map_err(|error| faults::unencodable_value(&error))
     }
 
     /// Appends the Sync after messages of the extended protocol.
@@ -170,11 +170,12 @@ impl PostgresConnection {
         frontend::parse(out, "", text, [])
             .and_then(|()| frontend::bind(out, "", "", [], [], [results]))
             .and_then(|()| frontend::execute(out, "", 0))
-            .map_err(|error| faults::unsendable(&error))
+            .map_err(|error| faults::unencodable_text(&error))
     }
 
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
-        frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
+        frontend::query(self.channel.out(), text)
+            .map_err(|error| faults::unencodable_text(&error))?;
         self.replies.expect(Cycle::QUERY.of_text(text));
         self.is_execution = false;
         Ok(())
@@ -429,7 +430,7 @@ impl PostgresConnection {
         let appended = appended.and_then(|()| frontend::describe(out, Object::Statement, name));
         if let Err(error) = appended {
             out.clear();
-            return Err(faults::unsendable(&error));
+            return Err(faults::unencodable_text(&error));
         }
         self.append_sync(Cycle::SYNC.parse().describe(Object::Statement));
         Ok(())

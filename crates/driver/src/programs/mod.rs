@@ -157,8 +157,8 @@ impl Programs {
                 let _guard = guard;
                 // The program inherits the processors.
                 processors.adopt();
-                let programs = worker::Surroundings { folder, environment, watch };
-                worker::live(&programs, &line, &mailbox);
+                let programs = worker::ProgramContext { folder, environment, watch };
+                worker::run_thread(&programs, &line, &mailbox);
             }
         };
         let thread = std::thread::Builder::new().name("program".to_owned()).spawn(body)?;
@@ -179,7 +179,7 @@ impl Driver for Programs {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 

@@ -36,7 +36,7 @@ pub(super) enum Response {
 }
 
 /// The folder, the environment and the guardian of the programs of one driver.
-pub(super) struct Surroundings {
+pub(super) struct ProgramContext {
     /// The folder in which the programs run.
     pub(super) folder: PathBuf,
     pub(super) environment: Arc<ProgramEnvironment>,
@@ -44,8 +44,12 @@ pub(super) struct Surroundings {
 }
 
 /// Runs the thread until its caller has gone, which closes the other end of `line`.
-pub(super) fn live(programs: &Surroundings, line: &PipeReader, mailbox: &ConnectionMailbox) {
-    let _end = End(mailbox);
+pub(super) fn run_thread(
+    programs: &ProgramContext,
+    line: &PipeReader,
+    mailbox: &ConnectionMailbox,
+) {
+    let _exit_guard = ExitGuard(mailbox);
     mailbox.answer(Response::Ready);
     let mut worker = Worker { programs, line, texts: Vec::new() };
     while let Some(command) = mailbox.next_command() {
@@ -54,16 +58,16 @@ pub(super) fn live(programs: &Surroundings, line: &PipeReader, mailbox: &Connect
 }
 
 /// A guard that reports the end of the thread to the caller, even after a panic.
-struct End<'a>(&'a ConnectionMailbox);
+struct ExitGuard<'a>(&'a ConnectionMailbox);
 
-impl Drop for End<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         self.0.thread_exited();
     }
 }
 
 struct Worker<'a> {
-    programs: &'a Surroundings,
+    programs: &'a ProgramContext,
     line: &'a PipeReader,
     texts: Vec<Box<str>>,
 }
@@ -103,7 +107,7 @@ impl Worker<'_> {
     }
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
-        let Surroundings { folder, environment, watch } = self.programs;
+        let ProgramContext { folder, environment, watch } = self.programs;
         let script = Script { text, folder, variables: &environment.variables };
         let ended = child::run(&script, &Cancellation::Pipe(self.line), watch);
         let ProgramEnd { at, outcome } = ended.unwrap_or_else(|cause| ProgramEnd {

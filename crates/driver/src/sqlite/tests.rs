@@ -737,7 +737,7 @@ fn invariant_3_a_request_allocates_nothing() {
         });
         let serving = allocation_counter::measure(|| {
             let counted = ConnectionCounts::new(&driver.shared.counters);
-            thread::live(driver.path(), &driver.shared.options, &mailbox, counted);
+            thread::run_thread(driver.path(), &driver.shared.options, &mailbox, counted);
         });
         (caller.join().unwrap().count_total, serving.count_total)
     };

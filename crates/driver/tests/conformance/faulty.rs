@@ -162,12 +162,12 @@ impl<F: StoringFixture> StoringFixture for FaultyFixture<F> {
         self.fixture.text()
     }
 
-    fn impatient(&self) -> Self::Driver {
-        self.planted(self.fixture.impatient())
+    fn with_short_lock_timeout(&self) -> Self::Driver {
+        self.planted(self.fixture.with_short_lock_timeout())
     }
 
-    fn counts_waits(&self) -> bool {
-        self.fixture.counts_waits()
+    fn counts_lock_waits(&self) -> bool {
+        self.fixture.counts_lock_waits()
     }
 }
 
@@ -190,15 +190,15 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.driver.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.driver.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.driver.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
         let limit = match self.fault {
             Defect::LimitsConnections => LIMIT,
             // An abandoned connection is kept, which leaves no room for the next one.
-            Defect::KeepsAbandonedConnections if !self.driver.keeps_data() => 1,
+            Defect::KeepsAbandonedConnections if !self.driver.stores_data() => 1,
             _ => usize::MAX,
         };
         let open = self.open.fetch_add(1, Ordering::Relaxed);

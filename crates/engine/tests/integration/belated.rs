@@ -30,8 +30,8 @@ impl Driver for Belated {
         self.0.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.0.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.0.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<BelatedConnection, Error> {

@@ -45,8 +45,8 @@ impl Driver for Crowded {
         self.0.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.0.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.0.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
@@ -182,7 +182,7 @@ impl Driver for SlowFirstAnswerDatabase {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -260,8 +260,8 @@ impl Driver for TenRequestDatabase {
         Null.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        Null.keeps_data()
+    fn stores_data(&self) -> bool {
+        Null.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Keeping, Error> {

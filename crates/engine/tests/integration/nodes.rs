@@ -49,7 +49,7 @@ impl Driver for TwoServers {
         self.servers[0].dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 

@@ -49,7 +49,7 @@ impl Driver for Silent {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -136,7 +136,7 @@ impl Driver for Barred {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -331,7 +331,7 @@ impl Driver for Closing {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 

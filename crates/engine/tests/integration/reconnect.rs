@@ -76,8 +76,8 @@ impl Driver for Watched {
         self.0.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.0.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.0.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<WatchedConnection, Error> {

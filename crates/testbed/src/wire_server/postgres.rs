@@ -115,7 +115,7 @@ impl Session {
         let Some(reception) = &mut self.reception else { return Ok((0, None)) };
         let (used, visit) = reception.read(bytes, out)?;
         let next = match visit {
-            LoginProgress::Waits => Some(SessionNeed::Bytes),
+            LoginProgress::NeedsBytes => Some(SessionNeed::Bytes),
             LoginProgress::TlsRequested | LoginProgress::GssRequested => {
                 answer_ssl(out, SslAnswer::Refused);
                 None

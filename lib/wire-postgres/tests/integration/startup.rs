@@ -191,7 +191,7 @@ fn long_message_before_login_is_refused() {
     let (mut sent, mut out) = (Vec::new(), Vec::new());
     Startup::begin(login(None), &mut sent).expect("a login");
     let mut server = ServerLogin::new(Policy::Cleartext { password: b"s3cret" });
-    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), LoginProgress::Waits)));
+    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), LoginProgress::NeedsBytes)));
     let error = server.read(b"Q", &mut out).expect_err("no password");
     assert_eq!((error.kind, error.context), (ErrorKind::Unexpected, "PasswordMessage"));
 }
@@ -240,7 +240,7 @@ fn startup_handles_tls_cancel_and_other_versions() {
         let (mut sent, mut answer) = (Vec::new(), Vec::new());
         encode(&mut sent);
         let mut server = ServerLogin::new(Policy::Trust);
-        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, LoginProgress::Waits)));
+        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, LoginProgress::NeedsBytes)));
         let (used, visit) = server.read(&sent, &mut answer).expect("a packet");
         assert_eq!(used, sent.len());
         (visit, answer)
