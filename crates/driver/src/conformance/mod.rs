@@ -11,13 +11,13 @@
 //! test binary creates one test from each name.
 
 mod basics;
-mod bench;
 mod failures;
+mod harness;
 mod loads;
 mod transactions;
 mod values;
 
-pub use bench::{CaseContext, Finding, Verdict, in_real_time, in_virtual_time};
+pub use harness::{CaseContext, Finding, Verdict, in_real_time, in_virtual_time};
 
 use base::Class;
 
@@ -92,13 +92,13 @@ macro_rules! conformance_cases {
             the_stamps_lie_within_the_call
             every_statement_has_a_time_and_no_other_step
             rows_are_counted
-            a_reply_is_of_one_run_alone
+            reply_counts_one_run_only
             a_text_is_run_like_a_statement
             settings_have_the_server_and_each_name_once
             many_connections_work_at_the_same_time
-            a_rejected_statement_is_explained_and_the_connection_lives_on
-            a_failing_statement_ends_the_request_and_the_connection_lives_on
-            a_lost_connection_says_so
+            rejected_statement_leaves_connection_usable
+            failing_statement_ends_request_and_leaves_connection_usable
+            lost_connection_has_class_disconnect
             abandoned_request_leaves_other_connections_usable
         }
     };
@@ -111,27 +111,27 @@ macro_rules! conformance_storage_cases {
     ($then:ident $($arguments:tt)*) => {
         $then! {
             [$($arguments)*]
-            values_come_back_as_they_went
-            literals_come_back_as_they_went
+            values_round_trip
+            literals_round_trip
             bytes_are_counted
-            returned_rows_are_captured_when_they_are_wanted
+            requested_rows_are_captured
             affected_rows_are_counted
             placeholders_are_counted_when_prepared
             a_wrong_number_of_values_is_an_error
             two_statements_in_one_text_are_refused
             a_query_as_text_returns_names_and_values
             a_duplicate_key_is_a_violated_constraint
-            every_way_of_loading_writes_every_row
+            every_load_method_writes_every_row
             a_load_fills_columns_of_any_name
             a_load_treats_duplicates_as_requested
             refused_load_leaves_connection_usable
             a_load_keeps_the_batches_before_one_that_fails
             an_error_rolls_the_whole_transaction_back
             a_transaction_sent_at_once_is_one_transaction
-            a_transaction_is_seen_when_it_is_committed
+            transaction_is_visible_after_commit
             writers_wait_for_each_other
-            a_lock_that_stays_is_a_conflict
-            an_abandoned_transaction_gives_its_locks_back
+            lock_timeout_is_a_conflict
+            abandoned_transaction_releases_its_locks
             many_connections_write_at_the_same_time
         }
     };

@@ -29,7 +29,7 @@ pub(super) struct ServiceConfig {
 #[derive(Clone, Debug)]
 pub(super) enum TrustedKey {
     /// Any key from a server on this machine, where no attacker is in between.
-    Near,
+    AnyIfLocal,
     /// Any key.
     Any,
     /// Exactly this key, in PEM.
