@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_never_enter() {
+    fn secrets_are_not_recorded() {
         for (name, value) in [
             ("primary_conninfo", "host=a user=r password=geheim"),
             ("archive_command", "curl -u me:geheim %p"),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_without_end_are_cut_and_marked() {
+    fn long_names_and_values_are_truncated_and_marked() {
         let text = "é".repeat(1 << 20);
         let cut = format!("{}… (1048576 characters, 51190c01)", "é".repeat(LONGEST));
         let row = vec![Some(text.clone()), Some(text.clone()), Some(text)];

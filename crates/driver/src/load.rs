@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_a_place_for_each_value_of_each_row() {
+    fn insert_has_a_placeholder_for_each_value_of_each_row() {
         let into = Insert { table: "t", columns: &["a", "b"], duplicates: Duplicates::Fail };
         assert_eq!(into.text(InsertSyntax::PLAIN, 1), "insert into t (a, b) values (?, ?)");
         let numbered = InsertSyntax {

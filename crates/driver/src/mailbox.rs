@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn hanging_up_says_whether_the_thread_is_at_work() {
+    fn hanging_up_returns_true_if_the_thread_is_working() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
         assert_eq!(mailbox.next_command(), Some(1));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn hanging_up_ends_a_doze() {
+    fn hanging_up_ends_a_wait() {
         let mailbox = Arc::new(begun());
         let thread = std::thread::spawn({
             let mailbox = Arc::clone(&mailbox);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "can only be abandoned")]
-    fn a_second_command_before_the_answer_is_a_broken_promise() {
+    fn second_command_before_the_answer_panics() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
         let _ = poll(&mailbox, Some(2));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_the_class_of_their_meaning() {
+    fn error_codes_have_their_documented_class() {
         for (code, state, class) in [
             (1064, b"42000", Class::Statement),
             (1146, b"42S02", Class::Statement),

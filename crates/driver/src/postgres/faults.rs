@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_the_class_of_their_meaning() {
+    fn error_codes_have_their_documented_class() {
         for (code, class) in [
             ("42601", Class::Statement),
             ("42P01", Class::Statement),

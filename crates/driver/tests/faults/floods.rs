@@ -103,7 +103,7 @@ async fn run_for_a_while<D: Driver>(driver: &D, rt: &Rt, work: &mut Work) {
 }
 
 #[test]
-fn postgres_messages_without_end_are_given_up_in_time() {
+fn endless_postgres_messages_are_given_up_in_time() {
     let bound = || {
         let mut out = Vec::new();
         backend::bind_complete(&mut out);
@@ -130,7 +130,7 @@ fn postgres_messages_without_end_are_given_up_in_time() {
 }
 
 #[test]
-fn postgres_login_without_end_is_given_up_in_time() {
+fn endless_postgres_login_is_given_up_in_time() {
     let server = ScriptedServer::playing(|connection| {
         connection.receive();
         let notice = |out: &mut Vec<u8>| {
@@ -229,7 +229,7 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
 
 /// Numbers larger than any table, which must not overflow a sum.
 #[test]
-fn postgres_count_of_rows_may_be_anything() {
+fn postgres_row_count_may_be_any_number() {
     for count in [u64::MAX, i64::MAX as u64] {
         let server = ScriptedServer::playing(move |connection| {
             begin_postgres(connection);
@@ -341,7 +341,7 @@ fn mysql(impostor: &ScriptedServer) -> Mysql {
 }
 
 #[test]
-fn mysql_rows_without_end_are_given_up_in_time() {
+fn endless_mysql_rows_are_given_up_in_time() {
     for capture in [Rows::default(), RowMemory::default().buffer()] {
         let server = ScriptedServer::playing(|connection| {
             begin_mysql(connection);
@@ -367,7 +367,7 @@ fn mysql_rows_without_end_are_given_up_in_time() {
 }
 
 #[test]
-fn mysql_answer_behind_the_answer_ends_the_session() {
+fn surplus_mysql_answer_ends_the_session() {
     let server = ScriptedServer::playing(|connection| {
         begin_mysql(connection);
         let mut out = Vec::new();

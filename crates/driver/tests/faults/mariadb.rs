@@ -59,7 +59,7 @@ fn server_that_repeats_the_password_is_quoted_without_it() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_named() {
+fn missing_database_is_named() {
     let target = changed(&shared(Kind::Mariadb).url(), |endpoint| {
         if let Endpoint::Network { database, .. } = endpoint {
             *database = Some("no_such_shop".to_owned());
@@ -133,7 +133,7 @@ fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
 }
 
 #[test]
-fn too_many_connections_are_a_class_of_their_own() {
+fn too_many_connections_have_a_class_of_their_own() {
     let server = Server::start(&Options::mariadb().max_connections(10)).expect("a server");
     let driver = open(&server.url());
     in_real_time(async |rt| {
@@ -152,7 +152,7 @@ fn too_many_connections_are_a_class_of_their_own() {
 }
 
 #[test]
-fn junk_is_not_a_protocol() {
+fn junk_is_a_protocol_error() {
     // The last one announces 16 MB - 1 and sends part of it.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
@@ -217,7 +217,7 @@ fn after_welcome(answer: Vec<ScriptStep>) -> driver::Error {
 }
 
 #[test]
-fn a_connection_that_is_cut_inside_a_packet_is_lost() {
+fn connection_closed_within_a_packet_is_lost() {
     for part in [&b""[..], b"\x01\0", b"\x07\0\0\x01\0\0\0", b"\x01\0\0\x01\x02\x20\0\0\x02\x03def"]
     {
         let error = after_welcome(vec![ScriptStep::Send(part.to_vec())]);
@@ -226,7 +226,7 @@ fn a_connection_that_is_cut_inside_a_packet_is_lost() {
 }
 
 #[test]
-fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
+fn unfinished_longest_packet_allocates_nothing_and_is_a_lost_connection() {
     // One column, then half of a row of 16 MB - 1.
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
     let error = after_welcome(vec![ScriptStep::Send(half)]);
@@ -237,7 +237,7 @@ fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
 const FOUR_GB: [u8; 9] = [0xfe, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 #[test]
-fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
+fn length_of_four_gigabytes_allocates_nothing_and_is_a_protocol_error() {
     let columns = {
         let mut out = Vec::new();
         packet(&mut out, 1, |out| out.extend(FOUR_GB));
@@ -271,7 +271,7 @@ fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
 }
 
 #[test]
-fn an_answer_out_of_order_is_junk() {
+fn answer_out_of_order_is_a_protocol_error() {
     for junk in [&b"\x01\0\0\x05\0"[..], b"\x01\0\0\x01\0", &[0; 64]] {
         let error = after_welcome(vec![ScriptStep::Send(junk.to_vec()), ScriptStep::Wait]);
         check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
@@ -439,7 +439,7 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
 
 /// Returns true if a count becomes zero within about a second. Within five seconds, a server itself
 /// ends a sleep for a client that has gone.
-fn is_soon_gone(server: &Server, count: &str) -> bool {
+fn session_ends_soon(server: &Server, count: &str) -> bool {
     is_soon(server, count, 0)
 }
 
@@ -468,7 +468,7 @@ fn abandoned_statement_is_ended_on_the_server() {
     });
     // Dropping the driver waits until the cancellation is sent.
     drop(driver);
-    assert!(is_soon_gone(server, sleeping), "the server still works on it");
+    assert!(session_ends_soon(server, sleeping), "the server still works on it");
 }
 
 /// A session is killed from another session of the same user, who may open only one more. All
@@ -503,7 +503,7 @@ fn statements_that_are_abandoned_on_a_full_server_are_ended() {
         connections.into_iter().for_each(Connection::abandon);
     });
     drop(driver);
-    assert!(is_soon_gone(server, sleeping), "the server still works on them");
+    assert!(session_ends_soon(server, sleeping), "the server still works on them");
 }
 
 #[test]
@@ -550,7 +550,7 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
 }
 
 #[test]
-fn a_lock_that_is_not_given_in_time_is_a_conflict() {
+fn lock_timeout_is_a_conflict() {
     let server = shared(Kind::Mariadb);
     server
         .sql(
@@ -602,7 +602,7 @@ fn sessions_use_autocommit_and_backslash_escapes() {
 }
 
 #[test]
-fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
+fn files_are_loaded_from_the_folder_of_the_workload() {
     let server = shared(Kind::Mariadb);
     server.sql("create table loaded (a int, b varchar(40))").expect("a table");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loaded");

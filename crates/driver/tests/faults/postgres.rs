@@ -52,7 +52,7 @@ fn server_that_repeats_the_password_is_quoted_without_it() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_named() {
+fn missing_database_is_named() {
     let target = changed(&shared(Kind::Postgres).url(), |endpoint| {
         if let Endpoint::Network { database, .. } = endpoint {
             *database = Some("no_such_shop".to_owned());
@@ -106,7 +106,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn too_many_connections_are_a_class_of_their_own() {
+fn too_many_connections_have_a_class_of_their_own() {
     let server = Server::start(&Options::postgres().max_connections(5)).expect("a server");
     let driver = open(&server.url());
     in_real_time(async |rt| {
@@ -125,7 +125,7 @@ fn too_many_connections_are_a_class_of_their_own() {
 }
 
 #[test]
-fn junk_is_not_a_protocol() {
+fn junk_is_a_protocol_error() {
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64]] {
         let server = ScriptedServer::new(vec![
             ScriptStep::Receive,
@@ -216,7 +216,7 @@ fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
 }
 
 #[test]
-fn a_connection_that_is_cut_inside_a_message_is_lost() {
+fn connection_closed_within_a_message_is_lost() {
     // The first three of a row's ten bytes.
     let row = b"D\0\0\0\x0e\0\x01\0".to_vec();
     assert_eq!(after_welcome(vec![ScriptStep::Send(row)]), Class::Disconnect);
@@ -225,7 +225,7 @@ fn a_connection_that_is_cut_inside_a_message_is_lost() {
 }
 
 #[test]
-fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
+fn impossible_length_allocates_nothing_and_is_a_protocol_error() {
     let message = |tag: u8, length: u32| {
         let mut message = vec![tag];
         message.extend(length.to_be_bytes());
@@ -265,7 +265,7 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
 
 /// A row may be that long, so the client waits for the rest of it.
 #[test]
-fn half_of_the_longest_row_reserves_nothing_and_is_lost() {
+fn unfinished_longest_row_allocates_nothing_and_is_a_lost_connection() {
     // One column of 2 GB - 17.
     let head = b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0";
     let half = [&head[..], &vec![b'x'; 8 << 20]].concat();

@@ -76,7 +76,7 @@ fn unencrypted(kind: Kind) -> &'static str {
 }
 
 #[test]
-fn the_settings_say_how_traffic_is_encrypted() {
+fn settings_report_the_encryption_of_traffic() {
     for (kind, setting) in
         [(Kind::Postgres, "ssl_max_protocol_version"), (Kind::Mariadb, "tls_version")]
     {
@@ -308,7 +308,7 @@ fn encrypted(port: u16, authority: &Path) -> StreamOwned<ClientConnection, TcpSt
 }
 
 #[test]
-fn a_server_that_wants_a_certificate_is_shown_one() {
+fn requested_client_certificate_is_presented() {
     for (kind, code, words) in [
         (Kind::Postgres, "28000", "requires a valid client certificate"),
         (Kind::Mariadb, "1045", "Access denied"),
@@ -333,7 +333,7 @@ fn a_server_that_wants_a_certificate_is_shown_one() {
 }
 
 #[test]
-fn a_server_that_demands_tls_says_so() {
+fn refusal_without_required_tls_is_reported() {
     let options = Options::mariadb().tls(Tls::Server).set("require_secure_transport", "ON");
     let server = start(&options);
     let error = refusal(&with(&server.url(), &[("tls", "off".as_ref())]));
