@@ -343,7 +343,7 @@ struct LaneChannel {
 impl LaneChannel {
     /// Sends a block and replaces it by an empty one. Waits while the lane has enough blocks.
     fn send(&mut self, block: &mut Records, per_group: usize) {
-        let mut full = self.spare();
+        let mut full = self.free_block();
         if let Some(records) = Arc::get_mut(&mut full) {
             records.reset(per_group);
             std::mem::swap(records, block);
@@ -355,7 +355,7 @@ impl LaneChannel {
     }
 
     /// Returns a block that no request uses any more, or a new one.
-    fn spare(&mut self) -> Arc<Records> {
+    fn free_block(&mut self) -> Arc<Records> {
         let free = self.blocks.iter_mut().position(|block| Arc::get_mut(block).is_some());
         free.map_or_else(Arc::default, |at| self.blocks.swap_remove(at))
     }
@@ -402,7 +402,7 @@ impl ReadingThread {
         let file = self.feed.file.as_str();
         self.listener.on_event(&RunEvent::AwaitingWriter { file });
         let opened = self.files.open_pipe(file);
-        self.listener.on_event(&RunEvent::WriterCame { file });
+        self.listener.on_event(&RunEvent::WriterConnected { file });
         opened
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base::{AccountId, Nanos, StatementId};
 use driver::Simulated;
-use engine::{Finished, Options, Stop};
+use engine::{Options, RunOutcome, Stop};
 use record::{EndKind, Kind, Totals};
 use sim::{Config, Service};
 use workload::Plan;
@@ -18,7 +18,7 @@ fn plan(text: &str) -> Plan {
 }
 
 /// Runs a file on `threads` threads against a server that takes 1 ms per statement.
-fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
+fn run(text: &str, folder: &Path, threads: u16) -> (Totals, RunOutcome) {
     let plan = plan(text);
     let config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
     let options = Options { files: folder.into(), ..virtually(threads) };

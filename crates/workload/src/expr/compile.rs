@@ -64,7 +64,7 @@ impl<'c> Compiler<'c> {
 
     fn unknown_name(&self, name: Excerpt<'_>) -> Diagnostic {
         let word = name.text();
-        if self.scope.variables.ahead.contains_key(word) {
+        if self.scope.variables.declared.contains_key(word) {
             return self.use_before_definition(name);
         }
         let error = name.error(format!("unknown name {}", quoted(word)));
