@@ -233,7 +233,7 @@ fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
 }
 
 #[test]
-fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
+fn closed_job_reports_clients_without_a_connection() {
     let plan = plan_of("duration = 5s\n[a]\nquery = select 1\nconcurrency = 8\ncount = 100\n");
     let config = Config { max_connections: Some(5), ..constant(1_000, None) };
     let server = Simulated::new(config, plan.seed);

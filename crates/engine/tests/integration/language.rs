@@ -218,7 +218,7 @@ fn a_log_is_replayed_with_its_gaps() {
 }
 
 #[test]
-fn a_file_that_breaks_off_ends_the_run() {
+fn truncated_file_ends_the_run() {
     let folder = folder_with(&[("a.csv", "1\n2\n3,4\n"), ("q.log", "1,a\nx,b\n")]);
     for (job, completed) in [
         ("query = a ?\nquery-args-file = a.csv\nrate = 10", 2),

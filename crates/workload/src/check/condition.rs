@@ -338,7 +338,7 @@ mod tests {
     use crate::read::LocatedText;
 
     #[test]
-    fn condition_that_no_run_can_meet_says_why() {
+    fn impossible_condition_reports_the_reason() {
         for (text, why) in [
             ("failed < 0%", Some("nothing is below 0")),
             ("p99(read) < 0ms", Some("nothing is below 0")),

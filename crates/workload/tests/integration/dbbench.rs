@@ -167,7 +167,7 @@ fn value_starts_after_the_first_equals_sign() {
 
 /// Dbbench drops a line of more than 64 KiB and all lines after it.
 #[test]
-fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
+fn long_line_and_the_lines_after_it_are_read() {
     let statement = format!("select '{}'", "x".repeat(70_000));
     let text = format!("[a]\nquery={statement}\ncount=3\n[b]\nquery=select 2\n");
     let plan = plan(&text);

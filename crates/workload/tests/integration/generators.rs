@@ -64,7 +64,7 @@ fn example_keeps_only_the_blanks_that_hold_a_literal_apart() {
 }
 
 #[test]
-fn only_clients_have_numbers() {
+fn client_number_is_refused_outside_closed_jobs() {
     for keys in ["rate = 5", "rate = 5\nconcurrency = 3", "every = 1s", "rate = 0.5"] {
         let file = format!("[read]\nquery = select ${{client()}}\n{keys}\n");
         let (plan, found) = workload::plan(&file, &Overrides::default());

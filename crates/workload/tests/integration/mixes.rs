@@ -305,7 +305,7 @@ fn separate_statements_are_not_retried() {
 }
 
 #[test]
-fn sessions_arrive() {
+fn sessions_need_arrivals() {
     let plan = plan("[a]\nquery = a\nquery = b\nrate = 5\nsession = yes\nthink = exp(5ms)\n");
     assert_eq!(plan.jobs[0].model(), "partly-open");
     let (_, diagnostics) =

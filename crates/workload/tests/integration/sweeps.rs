@@ -172,7 +172,7 @@ fn refused_vary(vary: &str, place: &str, message: &str, help: &str) {
 }
 
 #[test]
-fn thing_that_the_workload_lacks_is_refused_with_the_nearest() {
+fn unknown_name_in_vary_suggests_the_nearest() {
     refused_vary(
         "concurency(read): 1, 2",
         "concurency",
