@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_packet_uses_nothing() {
+    fn unfinished_packet_consumes_nothing() {
         let mut payloads = Payloads::new();
         for bytes in [&b""[..], b"\x02\0\0", b"\x02\0\0\0a"] {
             assert_eq!(

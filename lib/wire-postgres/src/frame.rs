@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_cannot_be_is_an_error() {
+    fn impossible_length_is_an_error() {
         let any = |_| Some(LONG);
         for length in [0, 3, -1, i32::MIN] {
             let mut bytes = vec![b'Z'];

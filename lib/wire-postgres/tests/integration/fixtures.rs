@@ -337,7 +337,7 @@ fn portals_are_read_in_parts() {
 }
 
 #[test]
-fn rows_go_in_and_out_by_copy() {
+fn copy_transfers_rows_in_both_directions() {
     assert_eq!(
         printed("copy-in"),
         [

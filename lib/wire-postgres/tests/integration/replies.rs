@@ -170,7 +170,7 @@ fn rows_are_counted_without_being_kept() {
 }
 
 #[test]
-fn an_error_in_one_request_leaves_the_next_countable() {
+fn error_in_one_request_does_not_affect_the_next() {
     let mut bytes = Vec::new();
     backend::bind_complete(&mut bytes);
     row(&mut bytes, &[None]);
@@ -516,7 +516,7 @@ fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
 
 /// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
 #[test]
-fn rows_that_are_cut_are_a_fault() {
+fn truncated_rows_are_a_fault() {
     let truncated = Some(ErrorKind::Truncated);
     for (body, skipped, read) in [
         (&b""[..], truncated, truncated),
@@ -690,7 +690,7 @@ fn cycle() -> impl Strategy<Value = Cycle> {
 
 proptest! {
     #[test]
-    fn any_splits_give_the_same_as_the_whole(
+    fn replies_are_the_same_however_they_are_split(
         messages in prop::collection::vec(message(), 0..20),
         cycles in prop::collection::vec(cycle(), 0..4),
         junk in prop::option::of(prop::collection::vec(any::<u8>(), 0..12)),

@@ -81,7 +81,7 @@ fn a_session_begins_with_each_kind_of_password() {
 }
 
 #[test]
-fn a_wrong_password_is_refused_with_the_servers_words() {
+fn wrong_password_is_refused_with_the_message_of_the_server() {
     let password = b"s3cret".as_slice();
     for policy in [Policy::Cleartext { password }, Policy::Md5 { password, salt: [0; 4] }] {
         let Err(StartupError::Server(report)) = talk(login(Some("guess")), policy, 7) else {
@@ -363,7 +363,7 @@ fn scram_authenticates_both_sides_and_binds_the_channel() {
 }
 
 #[test]
-fn a_server_that_does_not_know_the_password_is_noticed() {
+fn server_without_the_password_is_detected() {
     for proof in [Proof::Forged, Proof::Omitted] {
         let (mechanism, header) = (PLAIN, "n,,");
         let other = Server { password: b"s3cret", mechanism, header, end_point: &[], proof };
