@@ -279,7 +279,7 @@ impl<'a> Login<'a> {
         let response = HandshakeResponse {
             client: self.client(),
             user: self.options.user,
-            answer: &answer,
+            auth_response: &answer,
             database: self.options.database.filter(|_| agreed.has(Capabilities::CONNECT_WITH_DB)),
             method: agreed.has(Capabilities::PLUGIN_AUTH).then_some(method),
             attributes: self.options.attributes.to_vec(),

@@ -67,7 +67,7 @@ impl<'s> Login<'s> {
         };
         assert_eq!(response.user, b"ann");
         assert_eq!(response.method, Some(METHOD.as_bytes()));
-        assert_eq!(response.answer, sha2_answer(Password(PASSWORD), &NONCE));
+        assert_eq!(response.auth_response, sha2_answer(Password(PASSWORD), &NONCE));
     }
 
     /// Returns the payload of the next packet.

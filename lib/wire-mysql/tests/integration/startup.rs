@@ -114,7 +114,7 @@ fn a_native_password_is_proved() {
     assert_eq!((response.user, response.database), (&b"tester"[..], Some(&b"test"[..])));
     assert_eq!(response.method, Some(&b"mysql_native_password"[..]));
     assert_eq!(response.attributes, [(&b"program_name"[..], &b"assay"[..])]);
-    assert_eq!(response.answer, native_answer(PASSWORD, &NONCE));
+    assert_eq!(response.auth_response, native_answer(PASSWORD, &NONCE));
     assert!(response.agreed(offered()).has(Capabilities::CACHE_METADATA));
     line.finish();
 }
@@ -123,7 +123,7 @@ fn a_native_password_is_proved() {
 fn cached_sha2_password_takes_the_fast_path() {
     let mut line = Line::new(options(Channel::Open));
     let login = line.greet("caching_sha2_password");
-    assert_eq!(response(&login).answer, sha2_answer(PASSWORD, &NONCE));
+    assert_eq!(response(&login).auth_response, sha2_answer(PASSWORD, &NONCE));
     assert_eq!(line.say(|out| AuthMoreData(&[3]).encode(out)), Ok(LoginStep::NeedBytes));
     assert!(line.sent.is_empty(), "nothing is to be said");
     line.finish();
@@ -313,7 +313,7 @@ fn empty_password_is_sent_as_an_empty_response() {
     for method in ["mysql_native_password", "caching_sha2_password"] {
         let mut line =
             Line::new(LoginOptions { password: Password(b""), ..options(Channel::Open) });
-        assert_eq!(response(&line.greet(method)).answer, b"");
+        assert_eq!(response(&line.greet(method)).auth_response, b"");
         line.finish();
     }
 }
