@@ -221,7 +221,7 @@ impl<'a> HandshakeResponse<'a> {
         if has(Capabilities::CONNECT_ATTRS) && !take.is_empty() {
             let list = take.text("handshake response, attributes")?;
             let start = take.offset().saturating_sub(list.len());
-            attributes = pairs(list).map_err(|error| error.after(start))?;
+            attributes = pairs(list).map_err(|error| error.shifted_by(start))?;
         }
         // Clients append fields of later versions (a level of compression), which are ignored.
         Ok(HandshakeResponse { client, user, auth_response, database, method, attributes })

@@ -26,9 +26,9 @@ impl Connection for PostgresConnection {
         template
             .statement(&name, &described.parameters)
             .map_err(|error| faults::unencodable_text(&error))?;
-        let mut cycle = Cycle::STATEMENT.of_text(text);
+        let mut cycle = Cycle::STATEMENT.with_text(text);
         if let Some(columns) = described.columns.filter(|_| keeps_columns(text)) {
-            cycle = cycle.returning(columns);
+            cycle = cycle.with_columns(columns);
         }
         self.statements.push(Statement { template, cycle });
         self.own_traffic().prepared();

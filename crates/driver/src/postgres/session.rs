@@ -153,7 +153,7 @@ impl PostgresConnection {
     fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
         let text = match step {
             Step::Execute { statement, first, count } => {
-                *cycle = cycle.and(self.statements[statement.index()].cycle);
+                *cycle = cycle.followed_by(self.statements[statement.index()].cycle);
                 return self.append_execution(
                     statement,
                     &values.items()[range(first, count)],
@@ -164,7 +164,7 @@ impl PostgresConnection {
             Step::Begin => "begin",
             Step::Commit => "commit",
         };
-        *cycle = cycle.and(Cycle::STATEMENT.of_text(text).parse());
+        *cycle = cycle.followed_by(Cycle::STATEMENT.with_text(text).parse());
         let results = self.shared.results;
         let out = self.channel.out();
         frontend::parse(out, "", text, [])
@@ -176,7 +176,7 @@ impl PostgresConnection {
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         frontend::query(self.channel.out(), text)
             .map_err(|error| faults::unencodable_text(&error))?;
-        self.replies.expect(Cycle::QUERY.of_text(text));
+        self.replies.expect(Cycle::QUERY.with_text(text));
         self.is_execution = false;
         Ok(())
     }
