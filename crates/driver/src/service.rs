@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Class, Code, Endpoint, NodeId, Secret, Secrets, Target, UrlOption};
 use net::{
-    Address, Addresses, Channel, ClientTls, Found, Host, Options, Owner, PasswordFile,
-    file_for_any_host, find_password,
+    Address, Addresses, Channel, ClientTls, FoundPassword, Host, Options, PasswordFile,
+    PasswordOwner, file_for_any_host, find_password,
 };
 use rt::{Rt, within};
 
@@ -165,7 +165,7 @@ impl ServiceKind {
     ) -> Result<Service, Error> {
         let options = self.check(target, take)?;
         let addresses = Addresses::of(target, self.port, options.socket.clone());
-        let modes = addresses.all().iter().map(|address| options.tls_to(address));
+        let modes = addresses.all().iter().map(|address| options.tls_mode_for(address));
         let tls = ClientTls::new(&options, &modes.collect::<Vec<_>>())?;
         let (user, password, database) = match &target.endpoint {
             Endpoint::Network { user, password, database, .. } => (user, password, database),
@@ -174,8 +174,11 @@ impl ServiceKind {
         let user = user.clone().unwrap_or_else(user_of_this_process);
         let name = database.as_deref().unwrap_or(&user);
         let password_at = |address| match password {
-            Some(password) => Found::given(password.clone()),
-            None => find_password(self.passwords, Owner { address, database: name, user: &user }),
+            Some(password) => FoundPassword::given(password.clone()),
+            None => find_password(
+                self.passwords,
+                PasswordOwner { address, database: name, user: &user },
+            ),
         };
         let (mut passwords, mut ignored) = (Vec::new(), None);
         for found in addresses.all().iter().map(password_at) {
@@ -216,7 +219,7 @@ impl ServiceKind {
         let database = database.as_deref().unwrap_or(&user);
         let addresses = Addresses::of(target, self.port, None);
         let elsewhere = addresses.all().iter().filter(|address| !address.is_local());
-        let mut owners = elsewhere.map(|address| Owner { address, database, user: &user });
+        let mut owners = elsewhere.map(|address| PasswordOwner { address, database, user: &user });
         owners.find_map(|owner| file_for_any_host(self.passwords, owner))
     }
 }
@@ -233,7 +236,7 @@ impl Service {
         peer: Option<SocketAddr>,
     ) -> Result<Channel, Error> {
         let any = Host::Any { within: self.options.connect_timeout };
-        let host = peer.map_or(any, Host::This);
+        let host = peer.map_or(any, Host::Exactly);
         let connected = Channel::connect(rt, &self.addresses.all()[node.index()], host).await;
         connected.map_err(|error| {
             // A URL need not name the user, so the message includes the one that was chosen.

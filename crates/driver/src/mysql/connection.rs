@@ -121,7 +121,7 @@ impl Connection for MysqlConnection {
         };
         let answered = config.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
-        let tls = self.shared.config.service.options.tls_to(self.line.channel.address());
+        let tls = self.shared.config.service.options.tls_mode_for(self.line.channel.address());
         settings::list(&ServerFacts {
             // Secrets are hidden in free texts only: many settings have the value `on`, which may
             // also be a password.

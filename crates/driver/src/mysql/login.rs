@@ -49,7 +49,7 @@ pub(super) async fn log_in(
     let mut channel = service.connect(rt, node, peer).await?;
     silence.begin();
     let address = channel.address().clone();
-    let mode = service.options.tls_to(&address);
+    let mode = service.options.tls_mode_for(&address);
     let application = service.options.application_name.as_bytes();
     let attributes = [(&b"_client_name"[..], &b"assay"[..]), (b"program_name", application)];
     let seed = random()?;

@@ -97,7 +97,7 @@ impl Driver for Mysql {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.shared.config.service.addresses.several()
+        self.shared.config.service.addresses.list_if_several()
     }
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -118,7 +118,7 @@ impl Driver for Mysql {
 
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
         let service = &self.shared.config.service;
-        let node = service.addresses.take_turn();
+        let node = service.addresses.next_node();
         let silence = AwaitedGreeting::default();
         let session = async {
             let (channel, session) =

@@ -116,7 +116,7 @@ impl Connection for PostgresConnection {
         };
         let answered = shared.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
-        let tls = self.shared.service.options.tls_to(self.channel.address());
+        let tls = self.shared.service.options.tls_mode_for(self.channel.address());
         settings::list(&ServerFacts {
             // Secrets are hidden in free texts only: many settings have the value `on`, which may
             // also be a password.
@@ -144,7 +144,7 @@ impl Connection for PostgresConnection {
     fn abandon(self) {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, node) = (Arc::clone(&self.shared.service), self.node);
-            let (peer, socket) = (self.channel.peer(), self.channel.give_up());
+            let (peer, socket) = (self.channel.peer(), self.channel.into_socket());
             let session = self.known;
             self.shared.cancels.send(Cancel { service, node, peer, key, socket, session });
         }

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos, NodeId};
-use net::{Address, CancelService, Cancellation, Channel, Socket, TlsMode, discard};
+use net::{Address, CancelService, Cancellation, Channel, Socket, TlsMode, discard_input};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
 use wire_mysql::{ErrPacket, HEADER, Handshake, Header};
@@ -36,7 +36,7 @@ pub(super) async fn log_in(
     node: NodeId,
 ) -> Result<(Channel, Session), Error> {
     let (mut channel, end_point) = open(rt, service, node, None).await?;
-    let is_tls = service.options.tls_to(channel.address()) != TlsMode::Off;
+    let is_tls = service.options.tls_mode_for(channel.address()) != TlsMode::Off;
     let binding = match end_point.as_slice() {
         [] if is_tls || channel.address().is_local() => Binding::Plain,
         [] => Binding::Open,
@@ -82,7 +82,7 @@ async fn open(
     peer: Option<SocketAddr>,
 ) -> Result<(Channel, Vec<u8>), Error> {
     let mut channel = service.connect(rt, node, peer).await?;
-    let mode = service.options.tls_to(channel.address());
+    let mode = service.options.tls_mode_for(channel.address());
     if mode == TlsMode::Off {
         return Ok((channel, Vec::new()));
     }
@@ -228,10 +228,10 @@ impl Cancellation for Cancel {
 /// Waits for an answer of the server, then ends the session.
 async fn end_of_session(rt: &Rt, socket: Option<OwnedFd>) {
     let Some(socket) = socket.and_then(|socket| Socket::new(rt, socket).ok()) else { return };
-    if discard(&socket).await {
+    if discard_input(&socket).await {
         // Fails only on a lost socket, whose peer is gone anyway.
         let _ = rustix::net::shutdown(socket.get(), Shutdown::Write);
-        while discard(&socket).await {}
+        while discard_input(&socket).await {}
     }
 }
 

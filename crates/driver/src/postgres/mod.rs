@@ -101,7 +101,7 @@ impl Driver for Postgres {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.shared.service.addresses.several()
+        self.shared.service.addresses.list_if_several()
     }
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -121,7 +121,7 @@ impl Driver for Postgres {
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
-        let node = self.shared.service.addresses.take_turn();
+        let node = self.shared.service.addresses.next_node();
         let session = async {
             let session = login::log_in(rt, &self.shared.service, node).await?;
             PostgresConnection::begin(self.shared.clone(), rt.clone(), node, session).await
