@@ -36,7 +36,8 @@ impl ReceiveBuffer {
         &mut self.bytes[self.end..]
     }
 
-    /// Counts bytes that were written to the beginning of the [free space](ReceiveBuffer::free_space).
+    /// Counts bytes that were written to the beginning of the
+    /// [free space](ReceiveBuffer::free_space).
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {
         self.end += count;

@@ -9,7 +9,7 @@ use crate::expr::call::{self, Spec, Stage, Variadic};
 use crate::feed::Group;
 use crate::keys::{self, Key, KeyGroup};
 use crate::request::{Generator, RowGenerator};
-use crate::{Overrides, missing, plan_in};
+use crate::{Overrides, plan_in, unsupported};
 
 /// The width of the lines of [`help`], in characters.
 const WIDTH: usize = 96;
@@ -94,7 +94,7 @@ pub fn markdown() -> String {
     golden_values(&mut out);
     out.push_str(CONDITIONS);
     out.push_str(UNITS);
-    out.push_str(&missing());
+    out.push_str(&unsupported_features());
     out
 }
 
@@ -203,15 +203,15 @@ fn shown(values: &Values, value: Value) -> String {
     }
 }
 
-fn missing() -> String {
-    let list = |words: &[missing::UnsupportedFeature]| {
+fn unsupported_features() -> String {
+    let list = |words: &[unsupported::UnsupportedFeature]| {
         let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.name)).collect();
         words.join(", ")
     };
     format!(
         "\n## Not in this version\n\n\
          Keys: {}.\n",
-        list(missing::KEYS)
+        list(unsupported::KEYS)
     )
 }
 

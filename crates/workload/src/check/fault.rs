@@ -96,7 +96,7 @@ impl<'f> Checker<'f> {
             self.report_unusable_key(entry, "and `multi-query-mode` cannot be set together", help);
         }
         let of_the_mix = match role {
-            Role::Alone => None,
+            Role::Standalone => None,
             Role::Part(membership) => dialect::line(membership.mix, "retry", dialect_of_target),
         };
         if let Some(entry) = of_the_mix {

@@ -8,9 +8,9 @@ use base::{Diagnostic, Dialect};
 use super::checker::Checker;
 use super::dialect;
 use crate::keys::{self, Key, SectionKind};
-use crate::missing;
 use crate::read::{Entry, File};
 use crate::sink::Sink;
+use crate::unsupported;
 use crate::wording::{enumeration, nearest, quoted};
 
 /// The lines of a section whose keys are known there.
@@ -161,8 +161,8 @@ fn unexpected_dialect(entry: &Entry<'_>) -> Diagnostic {
 
 fn unknown_key(entry: &Entry<'_>, owner: SectionKind, location_text: &str) -> Diagnostic {
     let name = entry.key().text();
-    if missing::key(name) {
-        return missing::error(entry.key().span(), name);
+    if unsupported::is_unsupported_key(name) {
+        return unsupported::error(entry.key().span(), name);
     }
     if let Some((base, dialect)) = name.split_once('.')
         && keys::find(owner, base).is_some()

@@ -9,7 +9,7 @@ use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::Global;
 use super::name::bracketed;
-use super::pacing::{JobClients, MOST_TOGETHER};
+use super::pacing::{JobClients, MEMORY_WITHOUT_WARNING};
 use super::role::{Membership, Role};
 use super::statement::Binding;
 use super::value::ValueError;
@@ -56,7 +56,7 @@ fn replayed(log: &Entry<'_>) -> Statement {
 impl<'f> Checker<'f> {
     /// Checks a section as a job of its own.
     pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global) -> Job {
-        let parsed = self.requests(section, global, Role::Alone);
+        let parsed = self.requests(section, global, Role::Standalone);
         let Parsed { fields, clients, target, requests, .. } = parsed;
         let scope = JobScope {
             name: &section.name,
@@ -88,10 +88,10 @@ impl<'f> Checker<'f> {
     ) -> Part {
         let parsed = self.requests(section, global, Role::Part(membership));
         let Parsed { fields, requests, .. } = parsed;
-        let Membership { mix, weight, arrives, runs_alone_too } = membership;
+        let Membership { mix, weight, arrives, also_runs_alone } = membership;
         let reconnect = self.reconnect(&fields);
         self.on_outage(&fields, reconnect);
-        if !runs_alone_too {
+        if !also_runs_alone {
             self.reject_pacing_in_part(&fields, mix);
         }
         if !arrives {
@@ -109,7 +109,7 @@ impl<'f> Checker<'f> {
         role: Role<'_>,
     ) -> Parsed<'f> {
         let dialect = self.dialect_of(match role {
-            Role::Alone => section,
+            Role::Standalone => section,
             Role::Part(membership) => membership.mix,
         });
         let location_text = format!("in job {}", bracketed(&section.name));
@@ -467,7 +467,8 @@ impl<'f> Checker<'f> {
             Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => 1,
         };
         let together = longest.saturating_mul(clients.into());
-        let Some(entry) = fields.one("concurrency").filter(|_| together > MOST_TOGETHER) else {
+        let Some(entry) = fields.one("concurrency").filter(|_| together > MEMORY_WITHOUT_WARNING)
+        else {
             return;
         };
         self.sink.warning(|| {

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
 use super::overrides::Rates;
 use super::shape;
-use crate::expr::{Compiled, Expr, Refused, compile, parse_all};
+use crate::expr::{Compiled, Expr, InvalidExpr, compile, parse_all};
 use crate::keys::SectionKind;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
@@ -15,7 +15,7 @@ use crate::value::{Constant, Type};
 use crate::wording::quoted;
 
 /// Memory that the requests of a job may need together without a warning, in bytes.
-pub(super) const MOST_TOGETHER: u64 = 4 << 30;
+pub(super) const MEMORY_WITHOUT_WARNING: u64 = 4 << 30;
 
 /// Maximum number of requests per arrival, and of requests that wait in a queue.
 const MOST_WAITING: u32 = 1_000_000_000;
@@ -127,7 +127,9 @@ impl<'f> Checker<'f> {
     /// Warns of a queue that could need more memory than a machine has if it fills up.
     fn warn_of_queue_memory(&mut self, fields: &Fields<'f>, key: &str, requests: u32) {
         let bytes = u64::from(requests) * WAITING_REQUEST;
-        let Some(entry) = fields.one(key).filter(|_| bytes > MOST_TOGETHER) else { return };
+        let Some(entry) = fields.one(key).filter(|_| bytes > MEMORY_WITHOUT_WARNING) else {
+            return;
+        };
         self.sink.warning(|| {
             let gigabytes = bytes >> 30;
             let message =
@@ -155,7 +157,7 @@ impl<'f> Checker<'f> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
         let written = self.choice(fields, SectionKind::Job, "arrival", arrivals);
         if let Some(entry) = fields.one("rate").filter(|entry| shape::is_call(entry.value())) {
-            return Some((self.varying(entry, fields.one("arrival"), written)?, false));
+            return Some((self.varying_schedule(entry, fields.one("arrival"), written)?, false));
         }
         let rate = self.rate(fields, "rate")?;
         let ticks = self.overrides.rates == Rates::AsDbbench && written.is_none();
@@ -263,11 +265,11 @@ impl<'f> Checker<'f> {
         let entry = fields.one("think")?;
         let source = entry.value();
         let compiled = parse_all(source)
-            .map_err(Refused::from)
+            .map_err(InvalidExpr::from)
             .and_then(|ast| compile(&ast, source, self.request_scope(scope, "think")))
-            .and_then(|compiled| self.counted(compiled, source, scope.has_records))
-            .and_then(|compiled| pause(compiled, source).map_err(Refused::from));
-        compiled.map_err(|refused| self.refuse(refused)).ok()
+            .and_then(|compiled| self.count_nodes(compiled, source, scope.has_records))
+            .and_then(|compiled| pause(compiled, source).map_err(InvalidExpr::from));
+        compiled.map_err(|refused| self.report_invalid(refused)).ok()
     }
 }
 

@@ -8,8 +8,8 @@ use super::checker::Checker;
 use super::kind::Kind;
 use super::name::{bracketed, is_identifier};
 use crate::keys;
-use crate::missing;
 use crate::read::{Entry, Section};
+use crate::unsupported;
 use crate::wording::{nearest, quoted};
 
 /// Reserved section names, for did-you-mean hints.
@@ -115,7 +115,7 @@ impl<'f> Checker<'f> {
 
 /// Returns true if a key makes its section a job, whatever the section's name.
 fn makes_a_job(key: &str) -> bool {
-    keys::makes_a_job(key) || missing::key(key)
+    keys::makes_a_job(key) || unsupported::is_unsupported_key(key)
 }
 
 fn starts_with_letter(rest: &str) -> bool {

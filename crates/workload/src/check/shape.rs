@@ -42,7 +42,7 @@ pub(super) fn is_call(value: Excerpt<'_>) -> bool {
 
 impl<'f> Checker<'f> {
     /// Returns the schedule of a rate that varies; `None` if an error was reported.
-    pub(super) fn varying(
+    pub(super) fn varying_schedule(
         &mut self,
         entry: &'f Entry<'f>,
         arrival: Option<&'f Entry<'f>>,

@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Span};
 
-use super::arm::bare;
+use super::arm::printable_name;
 use super::delta;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
@@ -62,7 +62,7 @@ pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
         });
         let Some(job) = job else { continue };
         sink.error(|| {
-            let [job, name, first] = [job, arm.name, baseline.name].map(bare);
+            let [job, name, first] = [job, arm.name, baseline.name].map(printable_name);
             let message = format!(
                 "the throughput of [{job}] cannot be compared: it is the rate in [arm {name}], \
                  and [arm {first}] has none"
@@ -179,9 +179,9 @@ fn refuse_rate(
     let Some(first) = arms.iter().find(follows) else { return Ok(()) };
     let location = match arms.iter().all(|arm| follows(&arm)) {
         true => String::new(),
-        false => format!(" in [arm {}]", bare(first.name)),
+        false => format!(" in [arm {}]", printable_name(first.name)),
     };
-    let name = bare(job);
+    let name = printable_name(job);
     let subject = match quantity == Quantity::Rows {
         true => format!("the rows per second of [{name}] follow its rate"),
         false => format!("the throughput of [{name}] is its rate"),

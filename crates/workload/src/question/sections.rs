@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::{Diagnostic, Span};
 
-use super::arm::bare;
+use super::arm::printable_name;
 use super::draft::QuestionDraft;
 use super::experiment::Design;
 use super::fields::Fields;
@@ -68,7 +68,7 @@ impl<'f> Sections<'f> {
                 sink.error(|| {
                     let message = format!(
                         "the section [{}] occurs twice; the first is in line {line}",
-                        bare(&section.name)
+                        printable_name(&section.name)
                     );
                     Diagnostic::error(section.span, message).help("give it another name")
                 });
@@ -253,14 +253,16 @@ impl<'f> Sections<'f> {
 /// Reports a section that cannot be combined with another section.
 fn reject_with(section: &Section<'_>, other: &str, sink: &mut Sink) {
     sink.error(|| {
-        let message = format!("[{}] cannot be combined with [{other}]", bare(&section.name));
+        let message =
+            format!("[{}] cannot be combined with [{other}]", printable_name(&section.name));
         Diagnostic::error(section.span, message)
             .help("write an experiment file for each question and each case")
     });
 }
 
 fn other_section(section: &Section<'_>) -> Diagnostic {
-    let message = format!("unknown section [{}] in an experiment file", bare(&section.name));
+    let message =
+        format!("unknown section [{}] in an experiment file", printable_name(&section.name));
     let error = Diagnostic::error(section.span, message);
     let word = section.name.split_whitespace().next().unwrap_or_default();
     match nearest(word, [QUESTION, ARM, SWEEP, SATURATE, CAPACITY]) {

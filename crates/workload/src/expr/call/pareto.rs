@@ -1,7 +1,7 @@
 //! Arguments of `pareto(min, shape)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Pareto;
 use crate::value::{Constant, Type};
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("shape", "a constant number from 0.1 to 1000"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "Pareto's distribution: above x with the probability (min/x)^shape: a duration or a \
           number with a point; the mean is min * shape / (shape - 1), and infinite for shapes up \
@@ -25,8 +25,8 @@ pub(super) static SPEC: Spec = Spec {
 /// The allowed shapes: below, doubles overflow; above, only the minimum would occur.
 const SHAPES: (f64, f64) = (0.1, 1_000.0);
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let kind = match arguments.measure(1)? {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
+    let kind = match arguments.numeric_type(1)? {
         Type::Duration => Type::Duration,
         Type::Int | Type::Real | Type::Text | Type::Timestamp => Type::Real,
     };
