@@ -23,7 +23,7 @@ pub fn help() -> String {
     for place in KeyGroup::ALL {
         let _ = writeln!(out, "\n  {}", place.title());
         for key in keys::ALL.iter().filter(|key| key.place == place) {
-            entry(&mut out, &names(key), &format!("{}{}", key.doc, presence(key)));
+            entry(&mut out, &key_names(key), &format!("{}{}", key.doc, presence(key)));
         }
     }
     out.push_str("\n  expressions in ${…}: parameters, variables of let, + - * / %, and\n");
@@ -66,7 +66,7 @@ fn entry(out: &mut String, name: &str, text: &str) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-fn names(key: &Key) -> String {
+fn key_names(key: &Key) -> String {
     match key.alias {
         None => key.name.to_owned(),
         Some(alias) => format!("{}, {alias}", key.name),
@@ -123,12 +123,12 @@ fn table_of_generators(out: &mut String) {
     out.push_str(GENERATORS);
     out.push_str("\n| generator | takes | gives |\n| --- | --- | --- |\n");
     for spec in call::ALL {
-        let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), takes(spec), spec.doc);
+        let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), argument_list(spec), spec.doc);
     }
 }
 
 /// Describes the arguments of a generator.
-fn takes(spec: &Spec) -> String {
+fn argument_list(spec: &Spec) -> String {
     let parameters =
         spec.parameters.iter().map(|parameter| format!("{}: {}", parameter.name, parameter.form));
     let rest = match spec.rest {

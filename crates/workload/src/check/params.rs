@@ -284,7 +284,7 @@ fn parse_constant(text: &str) -> Result<Constant, String> {
 
 /// Formats a constant for `[params]`: a text is unquoted where it parses back to itself.
 fn to_param_text(constant: &Constant) -> String {
-    let bare = constant.bare();
+    let bare = constant.to_text();
     let Constant::Text(content) = constant else {
         return bare;
     };

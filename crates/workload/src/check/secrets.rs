@@ -30,7 +30,7 @@ impl<'f> Checker<'f> {
         for name in names {
             values.extend(self.secrets.written.get(*name).cloned());
             if let Some(Some(constant)) = self.params.get(*name) {
-                values.push(constant.bare());
+                values.push(constant.to_text());
                 values.extend(constant.sql().filter(|_| matches!(constant, Constant::Text(_))));
             }
         }

@@ -10,7 +10,7 @@ use crate::expr::{
 };
 use crate::read::{Excerpt, LARGEST_FILE, LocatedText};
 use crate::text::{
-    Fragment, MOST_VALUES, Piece, Reading, Scan, SyntaxContext, ValuePositions, is_sound, mark,
+    Fragment, MOST_VALUES, Piece, Scan, ScanOptions, SyntaxContext, ValuePositions, is_sound, mark,
     quote_for_shell, scan, scan_command, skeleton,
 };
 use crate::value::{Constant, Type};
@@ -130,7 +130,7 @@ impl<'f> Checker<'f> {
         match binding {
             Binding::Shell(_) => scan_command(source, marks),
             Binding::Bound { .. } | Binding::Constant(_) => {
-                scan(source, Reading { dialect, placeholders, marks })
+                scan(source, ScanOptions { dialect, placeholders, marks })
             }
         }
     }
@@ -218,7 +218,7 @@ impl<'f> Checker<'f> {
         let compiled = bindable(compiled, place.content(argument), binding.required_kind())?;
         // A constant becomes text and is not part of an expression.
         if let Compiled::Constant(constant) = &compiled {
-            return Ok(assembly.constant(&constant.bare(), place.whole)?);
+            return Ok(assembly.constant(&constant.to_text(), place.whole)?);
         }
         let node = self.count_nodes(compiled, place.whole, binding.has_records())?.into_node();
         assembly.value(Piece::Splice(Expr(node)));
@@ -295,7 +295,7 @@ impl<'f> Checker<'f> {
         if let Some(open) = scan.open {
             self.sink.error(|| unclosed(source, open));
         }
-        if let Some(at) = scan.line_comment.filter(|at| source.joined_behind(*at)) {
+        if let Some(at) = scan.line_comment.filter(|at| source.is_joined_after(*at)) {
             self.sink.warning(|| {
                 source
                     .part(at..at + 2)
@@ -405,7 +405,7 @@ fn add_value(
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),
         Binding::Shell(_) => match compiled {
             Compiled::Constant(constant) => {
-                let mut word = constant.bare();
+                let mut word = constant.to_text();
                 quote_for_shell(0, &mut word);
                 assembly.constant(&word, place.whole)?;
             }

@@ -136,7 +136,7 @@ pub(super) fn resolve_recording_uses<'p>(
         uses.push(ParameterUse { place: builder.length()..builder.length(), names });
         let compiled = compile(&ast, source, scope)?;
         if let Compiled::Constant(constant) = compiled {
-            let text = constant.bare();
+            let text = constant.to_text();
             length += text.len();
             if let Some(last) = uses.last_mut() {
                 last.place.end += text.len();

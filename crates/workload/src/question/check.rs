@@ -14,7 +14,7 @@ use super::effect_of_statements;
 use super::experiment::{Arm, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
-use super::judge::{self, ArmRuns, Judged};
+use super::judge::{self, ArmRuns, JudgedMetric};
 use super::saturate::SaturateQuestion;
 use super::saturate_section::{self, SaturateDraft};
 use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
@@ -157,7 +157,7 @@ impl<'f> Checker<'f> {
         let best = sweep.as_ref().and_then(|draft| draft.best.clone());
         let sweep = sweep.filter(|_| is_sound);
         let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
-        let mut judged: Vec<Judged<'_, '_>> =
+        let mut judged: Vec<JudgedMetric<'_, '_>> =
             draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
         judged.extend(best.iter().map(|(rule, place)| (&rule.metric, *place)));
         let saturated = saturate.as_ref().map(|(_, saturated)| saturated.as_slice());
@@ -195,7 +195,7 @@ impl<'f> Checker<'f> {
 
     /// Reports arms that cannot be compared, and warns of statements around their runs.
     fn report_arms(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
-        self.reject_same(arms, &one_by_one(arms), "");
+        self.reject_same(arms, &as_single_arms(arms), "");
         self.reject_other_data(arms);
         self.reject_servers_without_restart(arms);
         self.warn_of_statements(draft, arms);
@@ -229,7 +229,7 @@ impl<'f> Checker<'f> {
             saturated.push(self.arm(planner, at_largest, plan));
         }
         if self.sink.errors() == before {
-            self.reject_same(arms, &one_by_one(&saturated), " at the load of [saturate]");
+            self.reject_same(arms, &as_single_arms(&saturated), " at the load of [saturate]");
         }
         (self.sink.errors() == before).then_some((question, saturated))
     }
@@ -407,14 +407,14 @@ impl<'f> Checker<'f> {
         });
         let before = statements(StatementKey::Before, &before, at);
         let dialect = plan.dialect(JobTarget::Main);
-        let idle_before = effect_of_statements::are_of_session(&before, dialect).then_some(at);
+        let idle_before = effect_of_statements::change_session_only(&before, dialect).then_some(at);
         let (after, at) = of_arm(|one| match one {
             Difference::After(text) => Some(text),
             _ => None,
         });
         let after = statements(StatementKey::After, &after, at);
         if let Some(at) = idle_before {
-            self.sink.error_once(without_effect(&arm.name, at));
+            self.sink.error_once(ineffective_statements(&arm.name, at));
         }
         difference::adjust(&arm.differences, &mut plan);
         let ArmDraft { name, span, differences, .. } = arm;
@@ -461,8 +461,8 @@ impl<'f> Checker<'f> {
         for one in own {
             let lines = draft.differences.iter().zip(&draft.spans);
             let cause = lines.into_iter().find_map(|(difference, span)| {
-                let is_cause =
-                    one.option.is_some() && option(difference).as_deref() == one.option.as_deref();
+                let is_cause = one.option.is_some()
+                    && option_text(difference).as_deref() == one.option.as_deref();
                 is_cause.then(|| span.unwrap_or(draft.span))
             });
             // If the cause is known, the diagnostic points to it and needs no option.
@@ -483,7 +483,7 @@ impl<'f> Checker<'f> {
     /// Reports two arms whose runs are the same; `runs` has the runs of each arm, and `location`
     /// says where they are the same.
     fn reject_same(&mut self, arms: &[CheckedArm], runs: &[&[CheckedArm]], location: &str) {
-        for (first, second) in pairs_of_same(runs) {
+        for (first, second) in equal_pairs(runs) {
             self.sink.error(|| {
                 let [first_name, second_name] =
                     [first, second].map(|place| printable_name(&arms[place].arm.name));
@@ -499,7 +499,7 @@ impl<'f> Checker<'f> {
     /// Reports two values of a sweep at which the runs of an arm are the same.
     fn reject_same_points(&mut self, points: &SweptValues<'_>, arm_points: &[CheckedArm]) {
         let value = |checked: &CheckedArm| quoted(checked.arm.point.as_deref().unwrap_or_default());
-        for (first, second) in pairs_of_same(&one_by_one(arm_points)) {
+        for (first, second) in equal_pairs(&as_single_arms(arm_points)) {
             let span = arm_points[second].span;
             let [first, second] = [first, second].map(|place| value(&arm_points[place]));
             let message = match first == second {
@@ -647,7 +647,7 @@ impl<'f> Checker<'f> {
 }
 
 /// Returns each element on its own.
-fn one_by_one(arms: &[CheckedArm]) -> Vec<&[CheckedArm]> {
+fn as_single_arms(arms: &[CheckedArm]) -> Vec<&[CheckedArm]> {
     arms.iter().map(std::slice::from_ref).collect()
 }
 
@@ -691,7 +691,7 @@ impl ComparedArm {
         plan.target.iter_mut().chain(named).for_each(|target| *target = normalized(target));
         ComparedArm {
             plan,
-            statements: texts(&arm.before),
+            statements: statement_texts(&arm.before),
             commands: arm.commands(true).map(str::to_owned).collect(),
         }
     }
@@ -699,7 +699,7 @@ impl ComparedArm {
 
 /// Returns pairs of equal runs, as indices: the first of the equal runs, and a later one. Values of
 /// passwords are not compared: a message would show them, and such an arm is refused anyway.
-fn pairs_of_same(runs: &[&[CheckedArm]]) -> Vec<(usize, usize)> {
+fn equal_pairs(runs: &[&[CheckedArm]]) -> Vec<(usize, usize)> {
     let compared: Vec<Vec<ComparedArm>> =
         runs.iter().map(|own| own.iter().map(ComparedArm::of).collect()).collect();
     let of = |place: usize| {
@@ -733,7 +733,7 @@ fn server_of(checked: &CheckedArm) -> Option<Target> {
 }
 
 /// Returns the error about an arm whose statements before a run change only their own session.
-fn without_effect(arm: &str, at: Option<Span>) -> Diagnostic {
+fn ineffective_statements(arm: &str, at: Option<Span>) -> Diagnostic {
     let message = format!(
         "`before` of [arm {}] has no effect: the jobs have other sessions",
         printable_name(arm)
@@ -745,12 +745,12 @@ fn without_effect(arm: &str, at: Option<Span>) -> Diagnostic {
     )
 }
 
-fn texts(statements: &[FixedStatement]) -> Vec<String> {
+fn statement_texts(statements: &[FixedStatement]) -> Vec<String> {
     statements.iter().map(|one| one.text.clone()).collect()
 }
 
 /// Returns the option that represents a difference in messages of the workload's check.
-fn option(difference: &Difference) -> Option<String> {
+fn option_text(difference: &Difference) -> Option<String> {
     match difference {
         Difference::Param { name, value } => Some(quoted(&format!("--set {name}={value}"))),
         Difference::Key { section, key, .. } => Some(quoted(&format!("{key}({section})"))),

@@ -44,7 +44,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
 #[cfg(test)]
 mod tests {
     use crate::expr::call::golden::{check, error, reals};
-    use crate::generate::statistics::{kolmogorov_smirnov, mean_is};
+    use crate::generate::statistics::{assert_mean, kolmogorov_smirnov};
 
     #[test]
     fn golden_values_never_change() {
@@ -71,7 +71,7 @@ mod tests {
             kolmogorov_smirnov(&drawn, |x| 1.0 - (10.0 / x).powf(shape));
         }
         // Mean 10·3/2 and variance 10²·3/(2²·1).
-        mean_is(&reals("pareto(10, 3)", 100_000), 15.0, 75.0_f64.sqrt());
+        assert_mean(&reals("pareto(10, 3)", 100_000), 15.0, 75.0_f64.sqrt());
     }
 
     #[test]
