@@ -166,7 +166,7 @@ impl Outline {
             saturate,
             capacity,
         };
-        let mut names = outline.compared();
+        let mut names = outline.compared_names();
         let compared = names.len();
         let least = if is_alone { 1 } else { 2 };
         names.sort_unstable();
@@ -181,7 +181,7 @@ impl Outline {
 
     /// Returns the names of the arms of the comparison; two names for an arm that is compared with
     /// itself.
-    pub fn compared(&self) -> Vec<String> {
+    pub fn compared_names(&self) -> Vec<String> {
         let names = self.arms.iter().map(|arm| arm.name.clone());
         match self.design {
             Design::Arms => names.collect(),

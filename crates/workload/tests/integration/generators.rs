@@ -48,7 +48,7 @@ fn example_has_the_values_of_request_0_as_literals_and_no_secret() {
     };
     let value = &requests(&plan, 1)[0];
     assert_eq!(example(&plan), [format!("select {value}, 'hunter''2'")]);
-    assert_eq!(example(&plan.shown()), [format!("select {value}, '(secret)'")]);
+    assert_eq!(example(&plan.with_secrets_hidden()), [format!("select {value}, '(secret)'")]);
 }
 
 #[test]
