@@ -53,7 +53,7 @@ impl Results {
         health: &FileHealth,
     ) -> Result<(Results, RowSinks<AccountId>), RunFailure> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
-        let aside = options.aside();
+        let unbound = options.unbound_processors();
         let memory = RowMemory::default();
         let (mut files, mut sinks) = (Vec::new(), RowSinks::default());
         for (account, either) in (0..).map(AccountId).zip(plan.jobs_and_parts()) {
@@ -61,7 +61,7 @@ impl Results {
                 sinks.push(None);
                 continue;
             };
-            let made = aside.while_bound(|| match options.files.create(path)? {
+            let made = unbound.while_bound(|| match options.files.create(path)? {
                 Some(file) => ResultsFile::start(file, pace, health.clone(), &memory),
                 None => {
                     let path = options.files.output(path);

@@ -75,7 +75,7 @@ pub fn run<D: Driver>(
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
     let open = || InputFiles::open(plan, &options.files, lanes, waits_until, &listener);
-    let feeds = options.aside().while_bound(open).map_err(RunFailure::System)?;
+    let feeds = options.unbound_processors().while_bound(open).map_err(RunFailure::System)?;
     let files = feeds.clone();
     let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {

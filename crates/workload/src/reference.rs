@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use base::{Dialect, Value, Values, WallTime};
 
-use crate::expr::call::{self, Spec, Stage, Variadic};
+use crate::expr::call::{self, AllowedIn, Spec, Variadic};
 use crate::feed::Group;
 use crate::keys::{self, Key, KeyGroup};
 use crate::request::{Generator, RowGenerator};
@@ -170,11 +170,11 @@ const FIRST: u64 = 8;
 /// They are taken from the column `value` of a table `golden` or, if only requests have such
 /// values, from the job `golden` of three clients.
 fn first_values(spec: &Spec) -> Vec<String> {
-    let source = match spec.stage {
-        Stage::Anywhere | Stage::Rows => {
+    let source = match spec.allowed_in {
+        AllowedIn::Anywhere | AllowedIn::Rows => {
             format!("[load golden]\nrows = {FIRST}\ncolumn = value: {}\n", spec.example)
         }
-        Stage::Clients => {
+        AllowedIn::Clients => {
             format!("[golden]\nconcurrency = 3\nquery = select ${{{}}}\n", spec.example)
         }
     };

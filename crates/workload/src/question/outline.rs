@@ -83,7 +83,7 @@ impl Outline {
     /// Returns the runs of a round, in the order of [`Experiment::arm_points`]; two runs for an arm
     /// that is compared with itself.
     pub fn arm_points(&self) -> Vec<ArmPointOutline> {
-        let names = self.compared().into_iter();
+        let names = self.compared_names().into_iter();
         let Some(sweep) = &self.sweep else {
             return names.map(|arm| ArmPointOutline { arm, point: None }).collect();
         };
