@@ -43,7 +43,7 @@ pub(crate) struct ServiceKind {
     /// Default port.
     pub(crate) port: u16,
     /// Password file of the database's own clients.
-    pub(crate) passwords: PasswordFile,
+    pub(crate) password_file: PasswordFile,
     /// Names of the options that only URLs of this kind have.
     pub(crate) options: &'static [&'static str],
 }
@@ -145,7 +145,7 @@ impl ServiceKind {
     fn path_as_host(&self, target: &Target) -> Option<Error> {
         let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
         let base::HostPort { host, port } = addresses.iter().find(|it| it.host.starts_with('/'))?;
-        let socket = match self.passwords {
+        let socket = match self.password_file {
             PasswordFile::PgPass => format!("{host}/.s.PGSQL.{}", port.unwrap_or(self.port)),
             PasswordFile::MyCnf => host.clone(),
         };
@@ -176,7 +176,7 @@ impl ServiceKind {
         let password_at = |address| match password {
             Some(password) => FoundPassword::given(password.clone()),
             None => find_password(
-                self.passwords,
+                self.password_file,
                 PasswordOwner { address, database: name, user: &user },
             ),
         };
@@ -220,7 +220,7 @@ impl ServiceKind {
         let addresses = Addresses::of(target, self.port, None);
         let elsewhere = addresses.all().iter().filter(|address| !address.is_local());
         let mut owners = elsewhere.map(|address| PasswordOwner { address, database, user: &user });
-        owners.find_map(|owner| file_for_any_host(self.passwords, owner))
+        owners.find_map(|owner| file_for_any_host(self.password_file, owner))
     }
 }
 

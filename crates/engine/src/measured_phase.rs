@@ -181,8 +181,8 @@ fn conclude(
     if let Some(failed) = barrier.take_failure() {
         return Err(failed);
     }
-    let last = ended.iter().max_by_key(|lane| lane.at);
-    let last = last.map(|last| (last.zero, last.at));
+    let last = ended.iter().max_by_key(|lane| lane.length);
+    let last = last.map(|last| (last.zero, last.length));
     // If all lanes panicked, the end that they had agreed on is still known.
     let last = last.or_else(|| barrier.known_zero().map(|zero| (zero, stop.end().since(zero))));
     match (last, panic) {

@@ -73,8 +73,8 @@ pub fn run<D: Driver>(
 ) -> Result<RunOutcome, RunFailure> {
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
-    let waits_until = options.is_virtual.then_some(stop);
-    let open = || InputFiles::open(plan, &options.files, lanes, waits_until, &listener);
+    let virtual_stop = options.is_virtual.then_some(stop);
+    let open = || InputFiles::open(plan, &options.files, lanes, virtual_stop, &listener);
     let feeds = options.unbound_processors().while_bound(open).map_err(RunFailure::System)?;
     let files = feeds.clone();
     let dialect = |target| drivers.of(target).dialect();

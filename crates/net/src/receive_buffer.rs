@@ -92,7 +92,7 @@ mod tests {
 
     /// Otherwise a server that announces and sends much data would be read byte by byte.
     #[test]
-    fn full_inbox_grows_by_large_steps() {
+    fn full_receive_buffer_grows_by_large_steps() {
         let mut receive_buffer = ReceiveBuffer::new();
         for _ in 0..100 {
             let room = receive_buffer.free_space().len();

@@ -149,4 +149,4 @@ macro_rules! publish {
 }
 
 conformance_cases!(publish every: basics failures);
-conformance_storage_cases!(publish keeping: values transactions loads);
+conformance_storage_cases!(publish storing: values transactions loads);

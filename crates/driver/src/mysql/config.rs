@@ -12,7 +12,7 @@ use crate::service::{Service, ServiceKind};
 pub(super) const KIND: ServiceKind = ServiceKind {
     name: "MySQL",
     port: 3306,
-    passwords: PasswordFile::MyCnf,
+    password_file: PasswordFile::MyCnf,
     options: &["server-public-key"],
 };
 

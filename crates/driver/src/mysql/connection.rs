@@ -56,7 +56,7 @@ impl Connection for MysqlConnection {
     }
 
     fn session_id(&self) -> Option<SessionId> {
-        Some(self.known.id())
+        Some(self.known_session.id())
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -156,7 +156,7 @@ impl Connection for MysqlConnection {
     fn abandon(self) {
         if !self.line.replies.is_idle() {
             let (config, node) = (Arc::clone(&self.shared.config), self.node);
-            let (peer, session) = (self.line.channel.peer(), self.known);
+            let (peer, session) = (self.line.channel.peer(), self.known_session);
             self.shared.cancels.send(KillRequest { config, node, peer, session });
         }
     }

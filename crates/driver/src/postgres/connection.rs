@@ -44,7 +44,7 @@ impl Connection for PostgresConnection {
     }
 
     fn session_id(&self) -> Option<SessionId> {
-        self.known.as_ref().map(KnownSession::id)
+        self.known_session.as_ref().map(KnownSession::id)
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -145,7 +145,7 @@ impl Connection for PostgresConnection {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, node) = (Arc::clone(&self.shared.service), self.node);
             let (peer, socket) = (self.channel.peer(), self.channel.into_socket());
-            let session = self.known;
+            let session = self.known_session;
             self.shared.cancels.send(Cancel { service, node, peer, key, socket, session });
         }
     }

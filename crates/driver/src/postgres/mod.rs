@@ -31,7 +31,7 @@ pub use session::PostgresConnection;
 const KIND: ServiceKind = ServiceKind {
     name: "PostgreSQL",
     port: 5432,
-    passwords: PasswordFile::PgPass,
+    password_file: PasswordFile::PgPass,
     options: &["results"],
 };
 

@@ -45,7 +45,7 @@ pub struct PostgresConnection {
     /// The key for cancel requests; some poolers give none.
     pub(super) key: Option<BackendKey>,
     /// The session, if it has an id.
-    pub(super) known: Option<KnownSession>,
+    pub(super) known_session: Option<KnownSession>,
     pub(super) version: String,
     /// Reason why the answer to an earlier statement could not be read to its end. A caller may
     /// have ignored it; the next statement reports it.
@@ -90,7 +90,7 @@ impl PostgresConnection {
         let escapes = session.setting("standard_conforming_strings") == Some("off");
         let version = session.setting("server_version").unwrap_or("unknown").to_owned();
         let id = session.key.and_then(|key| u64::try_from(key.process).ok()).map(SessionId);
-        let known = id.map(|id| shared.service.session_ids[node.index()].add(id));
+        let known_session = id.map(|id| shared.service.session_ids[node.index()].add(id));
         let mut connection = PostgresConnection {
             shared,
             rt,
@@ -101,7 +101,7 @@ impl PostgresConnection {
             status: TransactionStatus::Idle,
             is_execution: false,
             key: session.key,
-            known,
+            known_session,
             version,
             unreadable: None,
         };

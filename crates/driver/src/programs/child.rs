@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::watch::ProgramGuardian;
+use super::program_guardian::ProgramGuardian;
 use crate::Error;
 
 /// A variable of a program's environment: its name, and its value or `None` to remove it.
@@ -70,7 +70,7 @@ pub(super) enum Cancellation<'a> {
 pub(super) fn run(
     script: &Script<'_>,
     cancellation: &Cancellation<'_>,
-    watch: &ProgramGuardian,
+    guardian: &ProgramGuardian,
 ) -> std::io::Result<ProgramEnd> {
     let mut command = shell(script.folder);
     command.arg("-c").arg(script.text);
@@ -82,7 +82,7 @@ pub(super) fn run(
         };
     }
     let mut program = Program::start(command)?;
-    let _entry = watch.enter(program.child.id());
+    let _entry = guardian.register(program.child.id());
     Ok(match program.wait(cancellation) {
         Some(at) => ProgramEnd { at, outcome: program.reap() },
         None => {

@@ -9,7 +9,7 @@ use base::{Monotonic, Stamp, Values};
 
 use super::child::{self, Cancellation, ProgramEnd, Script};
 use super::environment::ProgramEnvironment;
-use super::watch::ProgramGuardian;
+use super::program_guardian::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
@@ -40,7 +40,7 @@ pub(super) struct ProgramContext {
     /// The folder in which the programs run.
     pub(super) folder: PathBuf,
     pub(super) environment: Arc<ProgramEnvironment>,
-    pub(super) watch: Arc<ProgramGuardian>,
+    pub(super) guardian: Arc<ProgramGuardian>,
 }
 
 /// Runs the thread until its caller has gone, which closes the other end of `line`.
@@ -107,9 +107,9 @@ impl Worker<'_> {
     }
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
-        let ProgramContext { folder, environment, watch } = self.programs;
+        let ProgramContext { folder, environment, guardian } = self.programs;
         let script = Script { text, folder, variables: &environment.variables };
-        let ended = child::run(&script, &Cancellation::Pipe(self.line), watch);
+        let ended = child::run(&script, &Cancellation::Pipe(self.line), guardian);
         let ProgramEnd { at, outcome } = ended.unwrap_or_else(|cause| ProgramEnd {
             at: Monotonic.now(),
             outcome: Err(child::not_started(&cause)),

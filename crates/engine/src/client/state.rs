@@ -168,7 +168,7 @@ impl<D: Driver> Client<D> {
     /// same steps.
     #[inline]
     pub(super) fn load_exchange(&mut self, exchange: usize) {
-        if self.job_state.parts.vary_steps() {
+        if self.job_state.parts.has_varying_steps() {
             let part = self.job_state.parts.part(self.part);
             let steps = &part.steps[part.exchanges[exchange].clone()];
             set_steps(&mut self.work, steps, part.requests.pipeline);

@@ -18,7 +18,7 @@ pub(crate) struct LaneOutcome {
     /// Time zero.
     pub(crate) zero: Stamp,
     /// Time from time zero to the end of the lane's schedule.
-    pub(crate) at: Nanos,
+    pub(crate) length: Nanos,
     /// The state of the connection path to each target.
     pub(crate) target_states: Vec<TargetState>,
     /// Message of the first task of the lane that panicked, if any.
@@ -171,6 +171,6 @@ impl<D: Driver> LaneState<D> {
         let target_states = target_states.collect();
         self.ledger.into_inner().finish();
         let panic = self.panic.into_inner();
-        LaneOutcome { zero: self.zero, at: end.since(self.zero), target_states, panic }
+        LaneOutcome { zero: self.zero, length: end.since(self.zero), target_states, panic }
     }
 }
