@@ -3,8 +3,8 @@
 use wire_postgres::backend::{Message as Reply, Row};
 use wire_postgres::frontend::{Message as Request, SaslInitialResponse, StartupPacket};
 use wire_postgres::{
-    Channel, Completion, CopyText, Cycle, Format, Login, LoginProgress, Object, Oid, Policy,
-    Replies, Report, ServerLogin, Sink, Startup, Template, TransactionStatus, Value, ValueError,
+    Channel, Completion, CopyText, Cycle, Format, Login, LoginProgress, Object, Oid, Replies,
+    Report, ServerAuth, ServerLogin, Sink, Startup, Template, TransactionStatus, Value, ValueError,
     WireError, copy_text_fields, ssl_answer,
 };
 
@@ -149,10 +149,10 @@ pub fn startup(data: &[u8]) {
         assert!(used <= data.len());
     }
     for policy in [
-        Policy::Trust,
+        ServerAuth::Trust,
         // The password of `startup-cleartext.hex`, to let at least one login succeed.
-        Policy::Cleartext { password: b"hMR0FIJKYLI" },
-        Policy::Md5 { password: b"password", salt: [0; 4] },
+        ServerAuth::Cleartext { password: b"hMR0FIJKYLI" },
+        ServerAuth::Md5 { password: b"password", salt: [0; 4] },
     ] {
         let (mut server, mut rest) = (ServerLogin::new(policy), data);
         while let Ok((used, visit)) = server.read(rest, &mut out) {

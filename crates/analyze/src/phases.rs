@@ -182,7 +182,8 @@ fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance>
     let is_active = in_flight_steps(&evidence.jobs[account.index()], evidence.steps.window().end);
     let is_timetable =
         matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
-    let others = evidence.accounts().filter(|other| evidence.plan.whole(*other) != account);
+    let others =
+        evidence.accounts().filter(|other| evidence.plan.whole_job_account(*other) != account);
     divide(evidence, Cause::Job(account), &is_active, is_timetable, others)
 }
 

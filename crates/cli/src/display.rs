@@ -141,7 +141,7 @@ impl Listener for Display {
             | RunEvent::LoadFallback { .. }
             | RunEvent::Excerpt(_)
             | RunEvent::SetupDone
-            | RunEvent::LoadEnds
+            | RunEvent::LoadEnded
             | RunEvent::Ended => return,
             // Without jobs, no connections are opened and nothing runs.
             RunEvent::Opening | RunEvent::TimeZero { .. } if state.jobs.is_empty() => return,
@@ -159,7 +159,7 @@ impl Listener for Display {
                 state.awaited.push((*file).to_owned());
                 return;
             }
-            RunEvent::WriterCame { file } => {
+            RunEvent::WriterConnected { file } => {
                 state.awaited.retain(|awaited| awaited != file);
                 return;
             }

@@ -71,7 +71,7 @@ impl RecordedExperiment {
             Complaint::new(sentence).help(QUESTION_REMEDY)
         })?;
         let design = design(&outline, writes(&content));
-        let names = outline.compared();
+        let names = outline.compared_names();
         let results =
             read_results(path, &outline, &design).map_err(|error| Complaint::of(&error))?;
         if let Some(plan) = &results.plan {

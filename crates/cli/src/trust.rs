@@ -32,7 +32,7 @@ const PASSWORD_VARIABLE: &str = "ASSAY_PASSWORD";
 /// The file runs programs. The error lists them and names the flag that allows them.
 pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
     // The displayable plan, without secret parameters.
-    let plan = file.plan.shown();
+    let plan = file.plan.with_secrets_hidden();
     refuse_if_any(&programs(&plan, is_url_typed))
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn refuse_programs_of_arm(
     arm: &Arm,
     is_url_typed: bool,
 ) -> Result<(), Complaint> {
-    let mut wanted = programs(&file.plan.shown(), is_url_typed);
+    let mut wanted = programs(&file.plan.with_secrets_hidden(), is_url_typed);
     let asks = |one: &&Difference| match one {
         Difference::BeforeCommand(_) | Difference::AfterCommand(_) => true,
         Difference::Server { .. } => true,

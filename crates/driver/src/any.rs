@@ -93,8 +93,8 @@ impl Driver for AnyDriver {
         within!(self, driver => driver.dialect())
     }
 
-    fn keeps_data(&self) -> bool {
-        within!(self, driver => driver.keeps_data())
+    fn stores_data(&self) -> bool {
+        within!(self, driver => driver.stores_data())
     }
 
     fn nodes(&self) -> Vec<String> {

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::work::{PreparedId, Step, Work};
 
 /// Maximum size of generated values, in bytes: beyond it, they are sent before more are generated.
-const MOST_HELD: usize = 16 << 20;
+const MOST_BYTES_HELD: usize = 16 << 20;
 
 /// A database of one kind at one address.
 pub trait Driver: Clone + Send + 'static {
@@ -25,7 +25,7 @@ pub trait Driver: Clone + Send + 'static {
     fn dialect(&self) -> Dialect;
 
     /// Returns true if written data can be read back; false for servers that only simulate time.
-    fn keeps_data(&self) -> bool;
+    fn stores_data(&self) -> bool;
 
     /// Returns the addresses of the servers in index order if connections rotate among several
     /// servers; otherwise an empty list.
@@ -45,7 +45,7 @@ pub trait Driver: Clone + Send + 'static {
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
         match method {
             Method::Auto | Method::Insert => Ok(()),
-            Method::Copy | Method::LoadData => Err(load::no_method("this target", method)),
+            Method::Copy | Method::LoadData => Err(load::unsupported_method("this target", method)),
         }
     }
 
@@ -213,8 +213,8 @@ pub trait Connection: Sized + 'static {
 /// Writes all batches with inserts of `at_once` rows, and single-row inserts for the remainder.
 /// `text` returns the statement for a number of rows.
 ///
-/// A batch may be larger than memory, so one that exceeds [`MOST_HELD`] is sent in several pieces
-/// within one transaction.
+/// A batch may be larger than memory, so one that exceeds [`MOST_BYTES_HELD`] is sent in several
+/// pieces within one transaction.
 pub(crate) async fn insert_rows<C: Connection>(
     connection: &mut C,
     columns: usize,
@@ -276,7 +276,7 @@ impl Inserts {
         let mut rows = 0_usize;
         loop {
             let held = values.text_bytes() + size_of_val(values.items());
-            if rows > 0 && held >= MOST_HELD && rows.is_multiple_of(self.at_once) {
+            if rows > 0 && held >= MOST_BYTES_HELD && rows.is_multiple_of(self.at_once) {
                 return Piece { rows, is_last: false };
             }
             if !batches.next_row(values) {
@@ -338,7 +338,7 @@ mod tests {
         loop {
             let mut values = Values::new();
             let Piece { rows, is_last } = inserts.take_piece(&mut batches, &mut values);
-            assert!(values.text_bytes() < MOST_HELD + 100 * 100_000);
+            assert!(values.text_bytes() < MOST_BYTES_HELD + 100 * 100_000);
             let mut steps = Vec::new();
             inserts.append(rows, &mut steps);
             pieces.push((rows, steps.len()));

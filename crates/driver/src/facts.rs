@@ -42,10 +42,10 @@ const SECRETS: [&str; 15] = [
 ];
 
 /// Substrings of names whose values may be secret unless they are numbers or switches.
-const RATHER_SECRETS: [&str; 3] = ["key", "user", "ldap"];
+const MAYBE_SECRET: [&str; 3] = ["key", "user", "ldap"];
 
 /// Substrings of names that locate or identify a server.
-const PLACES: [&str; 25] = [
+const LOCATORS: [&str; 25] = [
     "address",
     "_seeds",
     "networks",
@@ -74,10 +74,10 @@ const PLACES: [&str; 25] = [
 ];
 
 /// Substrings of names that locate or identify a server by a number.
-const NUMBERS_OF_PLACES: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
+const NUMERIC_LOCATORS: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
 
-/// Names, or parts of names, of settings that match [`PLACES`] by chance.
-const NO_PLACES: [&str; 10] = [
+/// Names, or parts of names, of settings that match [`LOCATORS`] by chance.
+const NOT_LOCATORS: [&str; 10] = [
     "gtid_mode",
     "track_commit_timestamp",
     "innodb_file_per_table",
@@ -104,14 +104,14 @@ impl Setting<'_> {
         if has(&SECRETS) || self.looks_secret() {
             return Some(HIDDEN_SETTING.to_owned());
         }
-        let is_place = has(&PLACES) && !has(&NO_PLACES);
+        let is_locator = has(&LOCATORS) && !has(&NOT_LOCATORS);
         // A number or a switch does not locate anything, except in settings such as `port`.
-        if is_place && (has(&NUMBERS_OF_PLACES) || !self.is_plain()) {
+        if is_locator && (has(&NUMERIC_LOCATORS) || !self.is_plain()) {
             return None;
         }
         // Extensions may give any name to a secret.
         let is_foreign = name.contains('.');
-        if (is_foreign || has(&RATHER_SECRETS)) && !self.is_plain() {
+        if (is_foreign || has(&MAYBE_SECRET)) && !self.is_plain() {
             return Some(HIDDEN_SETTING.to_owned());
         }
         Some(recorded_text(Some(self.value)))
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_never_enter() {
+    fn secrets_are_not_recorded() {
         for (name, value) in [
             ("primary_conninfo", "host=a user=r password=geheim"),
             ("archive_command", "curl -u me:geheim %p"),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_without_end_are_cut_and_marked() {
+    fn long_names_and_values_are_truncated_and_marked() {
         let text = "é".repeat(1 << 20);
         let cut = format!("{}… (1048576 characters, 51190c01)", "é".repeat(LONGEST));
         let row = vec![Some(text.clone()), Some(text.clone()), Some(text)];

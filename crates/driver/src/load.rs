@@ -55,7 +55,7 @@ pub enum Method {
 /// Builds the error of a COPY or LOAD DATA whose number of rows `stored` differs from the number
 /// `sent`. Triggers of some databases skip rows, or store them elsewhere.
 #[cold]
-pub(crate) fn stored_otherwise(statement: &str, stored: u64, sent: u64) -> Error {
+pub(crate) fn row_count_mismatch(statement: &str, stored: u64, sent: u64) -> Error {
     let words = format!(
         "the server stored {stored} of the {sent} rows of a {statement}; if a trigger of the table \
          omits or moves rows, `method = insert` loads without counting them"
@@ -166,7 +166,7 @@ impl Insert<'_> {
 }
 
 /// Builds the error of a method that a database does not have.
-pub(crate) fn no_method(kind: &str, method: Method) -> Error {
+pub(crate) fn unsupported_method(kind: &str, method: Method) -> Error {
     let words = format!("{kind} has no method `{}`: write `method = auto`", method.word());
     Error::new(Class::Statement, Code::new("method"), words)
 }
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_a_place_for_each_value_of_each_row() {
+    fn insert_has_a_placeholder_for_each_value_of_each_row() {
         let into = Insert { table: "t", columns: &["a", "b"], duplicates: Duplicates::Fail };
         assert_eq!(into.text(InsertSyntax::PLAIN, 1), "insert into t (a, b) values (?, ?)");
         let numbered = InsertSyntax {

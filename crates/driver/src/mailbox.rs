@@ -19,14 +19,14 @@ use base::Nanos;
 pub(crate) struct Mailbox<O, A> {
     slot: Mutex<Slot<O, A>>,
     /// Condition that is signalled when the thread has something to do: a command, or the end.
-    news: Condvar,
+    wakeup: Condvar,
     /// True once the caller has gone. Set under the lock; a working thread reads it without the
     /// lock.
     is_abandoned: AtomicBool,
 }
 
 struct Slot<O, A> {
-    letter: SlotState<O, A>,
+    state: SlotState<O, A>,
     /// Waker of the task that waits for the answer.
     waker: Option<Waker>,
     thread_exited: bool,
@@ -36,7 +36,7 @@ enum SlotState<O, A> {
     None,
     Command(O),
     /// The thread has taken the command and has not answered yet.
-    InWork,
+    Working,
     Answer(A),
 }
 
@@ -44,8 +44,8 @@ impl<O, A> Mailbox<O, A> {
     /// Creates a mailbox whose thread is already busy with an implicit first command: to start up.
     pub(crate) fn new() -> Mailbox<O, A> {
         Mailbox {
-            slot: Mutex::new(Slot { letter: SlotState::InWork, waker: None, thread_exited: false }),
-            news: Condvar::new(),
+            slot: Mutex::new(Slot { state: SlotState::Working, waker: None, thread_exited: false }),
+            wakeup: Condvar::new(),
             is_abandoned: AtomicBool::new(false),
         }
     }
@@ -70,20 +70,20 @@ impl<O, A> Mailbox<O, A> {
         }
         if let Some(command) = command.take() {
             assert!(
-                matches!(slot.letter, SlotState::None),
+                matches!(slot.state, SlotState::None),
                 "a connection that owes an answer can only be abandoned"
             );
-            slot.letter = SlotState::Command(command);
+            slot.state = SlotState::Command(command);
             slot.wake_later(context.waker());
             drop(slot);
-            self.news.notify_one();
+            self.wakeup.notify_one();
             return Poll::Pending;
         }
-        match std::mem::replace(&mut slot.letter, SlotState::None) {
+        match std::mem::replace(&mut slot.state, SlotState::None) {
             SlotState::Answer(answer) => Poll::Ready(Some(answer)),
             _ if slot.thread_exited => Poll::Ready(None),
-            letter => {
-                slot.letter = letter;
+            state => {
+                slot.state = state;
                 slot.wake_later(context.waker());
                 Poll::Pending
             }
@@ -94,9 +94,9 @@ impl<O, A> Mailbox<O, A> {
     pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
         self.is_abandoned.store(true, Ordering::Release);
-        let busy = matches!(slot.letter, SlotState::InWork) && !slot.thread_exited;
+        let busy = matches!(slot.state, SlotState::Working) && !slot.thread_exited;
         drop(slot);
-        self.news.notify_one();
+        self.wakeup.notify_one();
         busy
     }
 
@@ -107,18 +107,18 @@ impl<O, A> Mailbox<O, A> {
             if self.is_abandoned() {
                 return None;
             }
-            match std::mem::replace(&mut slot.letter, SlotState::InWork) {
+            match std::mem::replace(&mut slot.state, SlotState::Working) {
                 SlotState::Command(command) => return Some(command),
-                other => slot.letter = other,
+                other => slot.state = other,
             }
-            slot = self.news.wait(slot).expect("nothing panics under the lock");
+            slot = self.wakeup.wait(slot).expect("nothing panics under the lock");
         }
     }
 
     /// Hands over the thread's answer and wakes the task.
     pub(crate) fn answer(&self, answer: A) {
         let mut slot = self.slot();
-        slot.letter = SlotState::Answer(answer);
+        slot.state = SlotState::Answer(answer);
         wake(slot);
     }
 
@@ -132,7 +132,7 @@ impl<O, A> Mailbox<O, A> {
     pub(crate) fn wait(&self, span: Nanos) -> bool {
         let slot = self.slot();
         if !self.is_abandoned() {
-            let woken = self.news.wait_timeout(slot, Duration::from_nanos(span.0));
+            let woken = self.wakeup.wait_timeout(slot, Duration::from_nanos(span.0));
             drop(woken.expect("nothing panics under the lock"));
         }
         !self.is_abandoned()
@@ -141,7 +141,7 @@ impl<O, A> Mailbox<O, A> {
     /// Returns true if the thread is working on a command.
     #[cfg(test)]
     pub(crate) fn is_working(&self) -> bool {
-        matches!(self.slot().letter, SlotState::InWork)
+        matches!(self.slot().state, SlotState::Working)
     }
 
     /// Records that the thread has ended, by returning or by panicking, and wakes the task.
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn hanging_up_says_whether_the_thread_is_at_work() {
+    fn hanging_up_returns_true_if_the_thread_is_working() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
         assert_eq!(mailbox.next_command(), Some(1));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn hanging_up_ends_a_doze() {
+    fn hanging_up_ends_a_wait() {
         let mailbox = Arc::new(begun());
         let thread = std::thread::spawn({
             let mailbox = Arc::clone(&mailbox);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "can only be abandoned")]
-    fn a_second_command_before_the_answer_is_a_broken_promise() {
+    fn second_command_before_the_answer_panics() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
         let _ = poll(&mailbox, Some(2));

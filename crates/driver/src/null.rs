@@ -23,7 +23,7 @@ impl Driver for Null {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 

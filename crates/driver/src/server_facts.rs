@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn setting_without_end_is_cut_and_marked() {
+    fn long_setting_is_truncated_and_marked() {
         let row = |name: &str, value: String| vec![Some(name.to_owned()), Some(value)];
         let rows = vec![
             row("jit", "x".repeat(Table::LIMIT / 2)),

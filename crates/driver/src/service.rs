@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Class, Code, Endpoint, NodeId, Secret, Secrets, Target, UrlOption};
 use net::{
-    Address, Addresses, Channel, ClientTls, Found, Host, Options, Owner, PasswordFile,
-    file_for_any_host, find_password,
+    Address, Addresses, Channel, ClientTls, FoundPassword, Host, Options, PasswordFile,
+    PasswordOwner, file_for_any_host, find_password,
 };
 use rt::{Rt, within};
 
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::session_ids::SessionIds;
 
 /// The words for a login in messages about a timeout.
-pub(crate) const LOGIN: &str = "complete a login";
+pub(crate) const LOGGING_IN: &str = "complete a login";
 
 /// The words for preparing a statement in messages about a timeout.
 pub(crate) const PREPARING: &str = "prepare a statement";
@@ -26,7 +26,7 @@ pub(crate) const PREPARING: &str = "prepare a statement";
 pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be full)";
 
 /// The words for reading the settings in messages about a timeout.
-pub(crate) const TELLING: &str = "report its settings";
+pub(crate) const REPORTING_SETTINGS: &str = "report its settings";
 
 /// Builds the error of a connection on which the answer to an earlier statement is outstanding. The
 /// next statement could take that answer for its own.
@@ -43,7 +43,7 @@ pub(crate) struct ServiceKind {
     /// Default port.
     pub(crate) port: u16,
     /// Password file of the database's own clients.
-    pub(crate) passwords: PasswordFile,
+    pub(crate) password_file: PasswordFile,
     /// Names of the options that only URLs of this kind have.
     pub(crate) options: &'static [&'static str],
 }
@@ -52,7 +52,7 @@ pub(crate) struct ServiceKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusedLogin<'a> {
     /// The message.
-    pub(crate) words: &'a str,
+    pub(crate) message: &'a str,
     /// The remedy; may be empty.
     pub(crate) remedy: &'a str,
     /// True if the password is wrong or missing.
@@ -145,7 +145,7 @@ impl ServiceKind {
     fn path_as_host(&self, target: &Target) -> Option<Error> {
         let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
         let base::HostPort { host, port } = addresses.iter().find(|it| it.host.starts_with('/'))?;
-        let socket = match self.passwords {
+        let socket = match self.password_file {
             PasswordFile::PgPass => format!("{host}/.s.PGSQL.{}", port.unwrap_or(self.port)),
             PasswordFile::MyCnf => host.clone(),
         };
@@ -165,7 +165,7 @@ impl ServiceKind {
     ) -> Result<Service, Error> {
         let options = self.check(target, take)?;
         let addresses = Addresses::of(target, self.port, options.socket.clone());
-        let modes = addresses.all().iter().map(|address| options.tls_to(address));
+        let modes = addresses.all().iter().map(|address| options.tls_mode_for(address));
         let tls = ClientTls::new(&options, &modes.collect::<Vec<_>>())?;
         let (user, password, database) = match &target.endpoint {
             Endpoint::Network { user, password, database, .. } => (user, password, database),
@@ -174,8 +174,11 @@ impl ServiceKind {
         let user = user.clone().unwrap_or_else(user_of_this_process);
         let name = database.as_deref().unwrap_or(&user);
         let password_at = |address| match password {
-            Some(password) => Found::given(password.clone()),
-            None => find_password(self.passwords, Owner { address, database: name, user: &user }),
+            Some(password) => FoundPassword::given(password.clone()),
+            None => find_password(
+                self.password_file,
+                PasswordOwner { address, database: name, user: &user },
+            ),
         };
         let (mut passwords, mut ignored) = (Vec::new(), None);
         for found in addresses.all().iter().map(password_at) {
@@ -216,8 +219,8 @@ impl ServiceKind {
         let database = database.as_deref().unwrap_or(&user);
         let addresses = Addresses::of(target, self.port, None);
         let elsewhere = addresses.all().iter().filter(|address| !address.is_local());
-        let mut owners = elsewhere.map(|address| Owner { address, database, user: &user });
-        owners.find_map(|owner| file_for_any_host(self.passwords, owner))
+        let mut owners = elsewhere.map(|address| PasswordOwner { address, database, user: &user });
+        owners.find_map(|owner| file_for_any_host(self.password_file, owner))
     }
 }
 
@@ -233,7 +236,7 @@ impl Service {
         peer: Option<SocketAddr>,
     ) -> Result<Channel, Error> {
         let any = Host::Any { within: self.options.connect_timeout };
-        let host = peer.map_or(any, Host::This);
+        let host = peer.map_or(any, Host::Exactly);
         let connected = Channel::connect(rt, &self.addresses.all()[node.index()], host).await;
         connected.map_err(|error| {
             // A URL need not name the user, so the message includes the one that was chosen.
@@ -299,7 +302,7 @@ impl Service {
         match within(rt, limit, Box::pin(login)).await {
             Some(login) => login,
             None if silence.0.get() => Err(self.silent_server(node)),
-            None => Err(self.too_late(node, LOGIN)),
+            None => Err(self.too_late(node, LOGGING_IN)),
         }
     }
 
@@ -381,7 +384,7 @@ impl Service {
     /// Formats a refusal of the server: the server, the login, the server's message without
     /// passwords, and a remedy.
     pub(crate) fn refusal(&self, address: &Address, refused: &RefusedLogin<'_>) -> String {
-        let RefusedLogin { words, remedy, is_of_password } = *refused;
+        let RefusedLogin { message, remedy, is_of_password } = *refused;
         let user = &self.user;
         let database = match &self.database {
             Some(database) => format!(", database `{database}`"),
@@ -393,7 +396,7 @@ impl Service {
             Some(why) if is_of_password => format!("; {why}"),
             Some(_) | None => String::new(),
         };
-        format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}{ignored}")
+        format!("{kind} at {address} refuses user `{user}`{database}: {message}{remedy}{ignored}")
     }
 }
 

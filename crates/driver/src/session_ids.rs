@@ -11,7 +11,7 @@ use crate::table::Table;
 
 /// Time for which the id of an ended session is kept: a server may list a session for a moment
 /// after its client has left it, and the list itself takes time on a busy machine.
-const KEPT: Nanos = Nanos::from_secs(5);
+const ENDED_ID_LIFETIME: Nanos = Nanos::from_secs(5);
 
 /// Maximum number of ids of ended sessions that are kept, for jobs that open a connection per
 /// request.
@@ -61,11 +61,11 @@ struct Ids {
 impl Ids {
     /// Moves an id from the open sessions to those that have ended at a time.
     fn end(&mut self, id: SessionId, now: Stamp) {
-        forget(&mut self.open, id);
-        let is_old = |(at, _): &(Stamp, SessionId)| now.since(*at) > KEPT;
+        remove_one(&mut self.open, id);
+        let is_old = |(at, _): &(Stamp, SessionId)| now.since(*at) > ENDED_ID_LIFETIME;
         while self.ended.len() >= MOST_ENDED || self.ended.front().is_some_and(is_old) {
             let Some((_, oldest)) = self.ended.pop_front() else { break };
-            forget(&mut self.ended_by_id, oldest);
+            remove_one(&mut self.ended_by_id, oldest);
         }
         self.ended.push_back((now, id));
         *self.ended_by_id.entry(id).or_default() += 1;
@@ -73,7 +73,7 @@ impl Ids {
 }
 
 /// Removes one session with an id.
-fn forget(sessions: &mut HashMap<SessionId, u32>, id: SessionId) {
+fn remove_one(sessions: &mut HashMap<SessionId, u32>, id: SessionId) {
     match sessions.get_mut(&id) {
         Some(count) if *count > 1 => *count -= 1,
         Some(_) | None => {
@@ -173,7 +173,7 @@ mod tests {
         let known = || [1, 2, 3].map(|id| ids.contains(SessionId(id)));
         (0..1_000).for_each(|number| drop(ids.add(SessionId(100 + number))));
         assert_eq!(known(), [true, true, false], "whatever the number of the others");
-        ids.lock().end(SessionId(3), Monotonic.now() + Nanos(2 * KEPT.0));
+        ids.lock().end(SessionId(3), Monotonic.now() + Nanos(2 * ENDED_ID_LIFETIME.0));
         assert_eq!(known(), [true, false, true]);
         assert_eq!(ids.lock().ended.len(), 1);
         assert_eq!(ids.lock().ended_by_id.len(), 1);

@@ -43,7 +43,7 @@ impl Driver for Simulated {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 
@@ -108,9 +108,9 @@ impl SimulatedConnection {
     }
 }
 
-/// Returns the server's answer, once its time has come.
-fn say(fate: AnswerKind) -> Result<u64, Error> {
-    match fate {
+/// Converts the server's answer into its number of rows or an error.
+fn into_result(answer: AnswerKind) -> Result<u64, Error> {
+    match answer {
         AnswerKind::Completed { rows } => Ok(rows),
         AnswerKind::Failed(class, code) => {
             Err(Error::new(class, code, "the simulated server returned an error"))
@@ -138,21 +138,21 @@ impl Connection for SimulatedConnection {
                 continue;
             }
             let sent = self.rt.now();
-            let fate = self.send_step(step, work, sent)?;
+            let answer = self.send_step(step, work, sent)?;
             work.reply.sent.get_or_insert(sent);
             self.timer.fired().await;
             let done = self.rt.now();
             work.reply.done = done;
-            work.reply.rows = work.reply.rows.saturating_add(say(fate)?);
+            work.reply.rows = work.reply.rows.saturating_add(into_result(answer)?);
             work.reply.statements.push(done.since(sent));
         }
         Ok(())
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        let fate = self.send(&parse_hints(sql)?, self.rt.now());
+        let answer = self.send(&parse_hints(sql)?, self.rt.now());
         self.timer.fired().await;
-        say(fate).map(|_| Table::default())
+        into_result(answer).map(|_| Table::default())
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {

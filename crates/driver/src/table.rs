@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn table_keeps_the_rows_that_it_has_room_for() {
+    fn table_keeps_rows_up_to_its_memory_limit() {
         for (value, fewest) in [(None, 100_000), (Some(&b""[..]), 100_000), (Some(b"four"), 90_000)]
         {
             let mut reader = TableReader::default();

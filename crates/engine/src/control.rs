@@ -6,7 +6,7 @@ use rt::{Rt, within};
 use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
 use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
-use crate::error::{Failed, Location, unanswered};
+use crate::error::{Location, RunFailure, statement_timeout};
 use crate::events::RunEvent;
 use crate::example_results::ExampleResults;
 use crate::excerpts::{AnswerState, ExcerptTable, TableExcerpts};
@@ -41,7 +41,7 @@ enum StatementProgress {
 
 impl StatementProgress {
     /// Returns the state of the connection's answers after these statements.
-    fn answers(self) -> AnswerState {
+    fn answer_state(self) -> AnswerState {
         match self {
             StatementProgress::AllRan | StatementProgress::StoppedBetween => AnswerState::Complete,
             StatementProgress::StoppedWithin => AnswerState::Outstanding,
@@ -58,7 +58,7 @@ pub(crate) struct Control<'a, D> {
 /// A failed preparation. `setup_done` says whether teardown may run: objects that were never set up
 /// must not be torn down, because they may belong to another user.
 pub(crate) struct PrepareError {
-    pub(crate) failed: Failed,
+    pub(crate) failed: RunFailure,
     pub(crate) setup_done: bool,
 }
 
@@ -77,7 +77,7 @@ impl<D: Driver> Control<'_, D> {
                 Ok(prepared)
             }
             Err(error) => {
-                end_session(connection, answers_after(&error.failed)).await;
+                end_session(connection, answer_state_after(&error.failed)).await;
                 Err(error)
             }
         }
@@ -89,7 +89,7 @@ impl<D: Driver> Control<'_, D> {
     /// This must be the last use of the connection: a late answer then cannot be taken for the
     /// answer to another statement. A second connection could take the place of a client's
     /// connection.
-    async fn show(
+    async fn show_excerpts(
         &self,
         connection: &mut D::Connection,
         shown: &[ExcerptTable<'_>],
@@ -110,7 +110,7 @@ impl<D: Driver> Control<'_, D> {
     }
 
     fn shows_tables(&self) -> bool {
-        self.context.shows_tables && self.driver().keeps_data()
+        self.context.shows_tables && self.driver().stores_data()
     }
 
     /// Returns the tables to show after they are filled; `None` if the user ends the run. A
@@ -118,12 +118,12 @@ impl<D: Driver> Control<'_, D> {
     async fn tables_before_loads(
         &self,
         connection: &mut D::Connection,
-    ) -> Result<Option<Vec<ExcerptTable<'_>>>, Failed> {
+    ) -> Result<Option<Vec<ExcerptTable<'_>>>, RunFailure> {
         let (loads, stop) = (&self.plan().loads, &self.context.stop);
         if !self.shows_tables() {
             return Ok(Some(Vec::new()));
         }
-        let tables = ExcerptTable::before(loads, self.rt, stop, connection).await;
+        let tables = ExcerptTable::before_loads(loads, self.rt, stop, connection).await;
         if tables.is_some() || stop.is_requested() {
             return Ok(tables);
         }
@@ -146,7 +146,7 @@ impl<D: Driver> Control<'_, D> {
             .partition(|&index| !is_deferred(&self.plan().setup[index], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
         let interrupted = |reached: StatementProgress, setup_done, loaded| {
-            Ok((PreparationOutcome::Interrupted { setup_done, loaded }, reached.answers()))
+            Ok((PreparationOutcome::Interrupted { setup_done, loaded }, reached.answer_state()))
         };
         match setup.map_err(before)? {
             StatementProgress::AllRan => self.context.listener.on_event(&RunEvent::SetupDone),
@@ -170,23 +170,23 @@ impl<D: Driver> Control<'_, D> {
         // Setup may have changed settings, and loads have made the database larger.
         self.report_settings(connection).await;
         self.report_facts(connection).await;
-        let answers = self.show(connection, &tables).await;
+        let answers = self.show_excerpts(connection, &tables).await;
         Ok((PreparationOutcome::Ready(loaded), answers))
     }
 
     /// Checks that every table has the expected rows, in place of setup and loads.
-    pub(crate) async fn verify(&self) -> Result<(), Failed> {
+    pub(crate) async fn verify(&self) -> Result<(), RunFailure> {
         self.use_existing(&self.plan().loads).await
     }
 
     /// Uses the data as it is, in place of setup and loads.
-    pub(crate) async fn keep(&self) -> Result<(), Failed> {
+    pub(crate) async fn keep(&self) -> Result<(), RunFailure> {
         self.use_existing(&[]).await
     }
 
     /// Reads the settings of all targets; checks that the tables of `counted` have the expected
     /// rows.
-    async fn use_existing(&self, counted: &[Load]) -> Result<(), Failed> {
+    async fn use_existing(&self, counted: &[Load]) -> Result<(), RunFailure> {
         self.connect_to_named_targets().await?;
         if !self.plan().uses(JobTarget::Main) {
             return Ok(());
@@ -196,12 +196,12 @@ impl<D: Driver> Control<'_, D> {
         match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(Ok(())) => {
                 let tables = ExcerptTable::structures(counted);
-                let answers = self.show(&mut connection, &tables).await;
+                let answers = self.show_excerpts(&mut connection, &tables).await;
                 end_session(connection, answers).await;
                 Ok(())
             }
             Some(Err(failed)) => {
-                end_session(connection, answers_after(&failed)).await;
+                end_session(connection, answer_state_after(&failed)).await;
                 Err(failed)
             }
             // The lanes notice for themselves that the run is over.
@@ -217,36 +217,37 @@ impl<D: Driver> Control<'_, D> {
         &self,
         connection: &mut D::Connection,
         counted: &[Load],
-    ) -> Result<(), Failed> {
+    ) -> Result<(), RunFailure> {
         self.report_settings(connection).await;
         for load in counted {
             let place = Location::of_load(load);
-            if !self.driver().keeps_data() {
+            if !self.driver().stores_data() {
                 let reason = "this target keeps no data".to_owned();
                 let help = "leave out --loaded".to_owned();
-                return Err(Failed::Unsupported { place, reason, help });
+                return Err(RunFailure::Unsupported { place, reason, help });
             }
             self.context.listener.on_event(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = self.query(connection, &sql).await;
             let refused = |reason: String, help: String| {
                 let place = place.clone();
-                Failed::Unsupported { place, reason, help }
+                RunFailure::Unsupported { place, reason, help }
             };
-            let count =
-                result.map_err(|error| match Failed::from_control_error(place.clone(), error) {
-                    Failed::Statement { error, .. } if error.class() != Class::Timeout => {
+            let count = result.map_err(|error| {
+                match RunFailure::from_control_error(place.clone(), error) {
+                    RunFailure::Statement { error, .. } if error.class() != Class::Timeout => {
                         let why =
                             format!("the rows of table {} cannot be counted: {error}", load.table);
                         refused(why, "run without --loaded".to_owned())
                     }
                     other => other,
-                })?;
+                }
+            })?;
             let found = count.single().unwrap_or("no");
             if found != load.rows.to_string() {
                 let (table, rows) = (&load.table, load.rows);
                 let why = format!("table {table} has {found} rows; expected {rows}");
-                return Err(refused(why, other_rows(found)));
+                return Err(refused(why, row_count_remedy(found)));
             }
         }
         self.report_facts(connection).await;
@@ -280,7 +281,7 @@ impl<D: Driver> Control<'_, D> {
                 let place = Location::of_fixed("teardown", index, statement);
                 self.context
                     .listener
-                    .on_event(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
+                    .on_event(&RunEvent::TeardownFailed(RunFailure::Statement { place, error }));
             };
             let mut open = match connection.take() {
                 Some(open) => open,
@@ -293,7 +294,7 @@ impl<D: Driver> Control<'_, D> {
                     }
                 },
             };
-            let limit = timeout.left(self.rt.now());
+            let limit = timeout.time_left(self.rt.now());
             let answer = within(self.rt, limit, open.query_text(&statement.text));
             let Some(answer) = unless(answer, self.rt, is_over).await else {
                 return open.abandon();
@@ -323,7 +324,7 @@ impl<D: Driver> Control<'_, D> {
 
     /// Connects to the targets other than the main one before anything is changed there, and reads
     /// their settings.
-    async fn connect_to_named_targets(&self) -> Result<(), Failed> {
+    async fn connect_to_named_targets(&self) -> Result<(), RunFailure> {
         for (target, driver) in self.context.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
             let refused = |error| unreachable(self.plan(), target, error);
@@ -358,22 +359,22 @@ impl<D: Driver> Control<'_, D> {
         self.context.drivers.of(JobTarget::Main)
     }
 
-    async fn connect(&self) -> Result<D::Connection, Failed> {
-        self.driver().connect(self.rt).await.map_err(|error| Failed::Unreachable(error.into()))
+    async fn connect(&self) -> Result<D::Connection, RunFailure> {
+        self.driver().connect(self.rt).await.map_err(|error| RunFailure::Unreachable(error.into()))
     }
 
     /// Connects for the first time, to every server of the target.
-    async fn connect_to_all_servers(&self) -> Result<D::Connection, Failed> {
+    async fn connect_to_all_servers(&self) -> Result<D::Connection, RunFailure> {
         connect_to_all_servers(self.driver(), self.rt)
             .await
-            .map_err(|error| Failed::Unreachable(error.into()))
+            .map_err(|error| RunFailure::Unreachable(error.into()))
     }
 
     /// Executes a statement before the jobs, for at most `setup-timeout`.
     async fn query(&self, connection: &mut D::Connection, sql: &str) -> Result<Table, Error> {
         let limit = self.plan().setup_timeout;
         let answer = within(self.rt, limit, connection.query_text(sql)).await;
-        answer.unwrap_or_else(|| Err(unanswered(SETUP_TIMEOUT, limit)))
+        answer.unwrap_or_else(|| Err(statement_timeout(SETUP_TIMEOUT, limit)))
     }
 
     /// Runs the statements at `indexes` in order, until the user ends the run.
@@ -383,7 +384,7 @@ impl<D: Driver> Control<'_, D> {
         section: &str,
         statements: &[FixedStatement],
         indexes: &[usize],
-    ) -> Result<StatementProgress, Failed> {
+    ) -> Result<StatementProgress, RunFailure> {
         for &index in indexes {
             if self.context.stop.is_requested() {
                 return Ok(StatementProgress::StoppedBetween);
@@ -396,7 +397,7 @@ impl<D: Driver> Control<'_, D> {
             };
             answer.map_err(|error| {
                 let place = Location::of_fixed(section, index, statement);
-                Failed::from_control_error(place, error)
+                RunFailure::from_control_error(place, error)
             })?;
         }
         match self.context.stop.is_requested() {
@@ -408,7 +409,7 @@ impl<D: Driver> Control<'_, D> {
 
 /// Returns advice for a table with an unexpected number of rows: setup cannot create the table
 /// while it exists.
-fn other_rows(found: &str) -> String {
+fn row_count_remedy(found: &str) -> String {
     let anew = "drop the table and run without --loaded";
     match found.parse() {
         Ok(1u64..) => format!("write `rows = {found}` to use it as it is, or {anew}"),
@@ -442,15 +443,15 @@ async fn end_session(connection: impl Connection, answers: AnswerState) {
 }
 
 /// Returns the state of a connection's answers after a failure.
-fn answers_after(failed: &Failed) -> AnswerState {
+fn answer_state_after(failed: &RunFailure) -> AnswerState {
     let error = match failed {
-        Failed::Statement { error, .. } => error,
-        Failed::Unreachable(unreachable) => &unreachable.error,
-        Failed::Unsupported { .. }
-        | Failed::File { .. }
-        | Failed::System(_)
-        | Failed::Deadlock(_)
-        | Failed::Panicked(_) => return AnswerState::Complete,
+        RunFailure::Statement { error, .. } => error,
+        RunFailure::Unreachable(unreachable) => &unreachable.error,
+        RunFailure::Unsupported { .. }
+        | RunFailure::File { .. }
+        | RunFailure::System(_)
+        | RunFailure::Deadlock(_)
+        | RunFailure::Panicked(_) => return AnswerState::Complete,
     };
     match error.class() == Class::Timeout {
         true => AnswerState::Outstanding,
@@ -497,7 +498,7 @@ impl TeardownTimeout {
     }
 
     /// Returns the time left for the next statement.
-    fn left(&self, now: Stamp) -> Nanos {
+    fn time_left(&self, now: Stamp) -> Nanos {
         self.ends_at.map_or(self.limit, |at| at.since(now))
     }
 
@@ -511,6 +512,6 @@ impl TeardownTimeout {
             return Error::new(Class::Timeout, Code::TIMEOUT, words);
         }
         self.ends_at = Some(now + self.limit);
-        unanswered(STALL_TIMEOUT, self.limit)
+        statement_timeout(STALL_TIMEOUT, self.limit)
     }
 }

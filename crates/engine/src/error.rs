@@ -9,7 +9,7 @@ use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]
-pub enum Failed {
+pub enum RunFailure {
     /// A target could not be reached, or refused the login.
     Unreachable(Unreachable),
     /// The database rejected a statement of the workload file.
@@ -128,20 +128,20 @@ impl fmt::Display for Unreachable {
 
 impl std::error::Error for Unreachable {}
 
-impl Failed {
+impl RunFailure {
     /// Returns the failure that an error on a control connection means: an unreachable target, or a
     /// statement that is wrong or was not answered in time.
-    pub(crate) fn from_control_error(place: Location, error: Error) -> Failed {
+    pub(crate) fn from_control_error(place: Location, error: Error) -> RunFailure {
         match error.code() == Code::DISCONNECT {
-            true => Failed::Unreachable(error.into()),
-            false => Failed::Statement { place, error },
+            true => RunFailure::Unreachable(error.into()),
+            false => RunFailure::Statement { place, error },
         }
     }
 }
 
 /// Returns the error for a statement before or after the jobs that was not answered in time; `key`
 /// is the key that sets the limit.
-pub(crate) fn unanswered(key: &str, limit: Nanos) -> Error {
+pub(crate) fn statement_timeout(key: &str, limit: Nanos) -> Error {
     let words = format!("nothing was answered within `{key} = {limit}`");
     Error::new(Class::Timeout, Code::TIMEOUT, words)
 }
@@ -151,36 +151,36 @@ pub fn internal_error(words: &str) -> String {
     format!("internal error, a mistake in assay: {words}")
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failed::Unreachable(_) => f.write_str("the target could not be reached"),
-            Failed::Statement { place, error } if error.class() == Class::Timeout => {
+            RunFailure::Unreachable(_) => f.write_str("the target could not be reached"),
+            RunFailure::Statement { place, error } if error.class() == Class::Timeout => {
                 let asked = if place.statement.is_none() { "a count of " } else { "" };
                 write!(f, "there is no answer to {asked}{place}")
             }
-            Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
-            Failed::Unsupported { place, reason, help } => {
+            RunFailure::Statement { place, .. } => write!(f, "the database rejects {place}"),
+            RunFailure::Unsupported { place, reason, help } => {
                 write!(f, "[{}]: {reason}: {help}", place.section)
             }
-            Failed::File { place, path, .. } => {
+            RunFailure::File { place, path, .. } => {
                 write!(f, "the file `{}` of [{}] cannot be opened", path.display(), place.section)
             }
-            Failed::System(_) => f.write_str("the operating system refused"),
-            Failed::Deadlock(_) => f.write_str("the run stalled"),
-            Failed::Panicked(words) => f.write_str(&internal_error(words)),
+            RunFailure::System(_) => f.write_str("the operating system refused"),
+            RunFailure::Deadlock(_) => f.write_str("the run stalled"),
+            RunFailure::Panicked(words) => f.write_str(&internal_error(words)),
         }
     }
 }
 
-impl std::error::Error for Failed {
+impl std::error::Error for RunFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Failed::Unreachable(unreachable) => Some(unreachable),
-            Failed::Statement { error, .. } => Some(error),
-            Failed::Unsupported { .. } | Failed::Panicked(_) => None,
-            Failed::File { error, .. } | Failed::System(error) => Some(error),
-            Failed::Deadlock(error) => Some(error),
+            RunFailure::Unreachable(unreachable) => Some(unreachable),
+            RunFailure::Statement { error, .. } => Some(error),
+            RunFailure::Unsupported { .. } | RunFailure::Panicked(_) => None,
+            RunFailure::File { error, .. } | RunFailure::System(error) => Some(error),
+            RunFailure::Deadlock(error) => Some(error),
         }
     }
 }

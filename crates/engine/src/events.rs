@@ -4,7 +4,7 @@ use base::{Nanos, Stamp};
 use driver::{Count, Error};
 use record::Excerpt;
 
-use crate::error::Failed;
+use crate::error::RunFailure;
 
 /// A progress event of a run.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub enum RunEvent<'a> {
         why: &'a Error,
     },
     /// A load ended; also sent if no [`RunEvent::LongLoad`] was sent for it.
-    LoadEnds,
+    LoadEnded,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {
         /// The table.
@@ -70,7 +70,7 @@ pub enum RunEvent<'a> {
         file: &'a str,
     },
     /// The pipe has a writer, or cannot be opened.
-    WriterCame {
+    WriterConnected {
         /// The file as the job names it.
         file: &'a str,
     },
@@ -83,7 +83,7 @@ pub enum RunEvent<'a> {
         /// Time zero, at which the jobs start, on the run's clock.
         zero: Stamp,
         /// Time from now until then.
-        ahead: Nanos,
+        time_left: Nanos,
     },
     /// The measurement is over.
     Ended,
@@ -95,7 +95,7 @@ pub enum RunEvent<'a> {
         of: usize,
     },
     /// A statement of `[teardown]` failed; the others still run.
-    TeardownFailed(Failed),
+    TeardownFailed(RunFailure),
     /// The last statements of `[teardown]` are not run, because the database does not answer.
     TeardownSkipped {
         /// The number of statements before them.

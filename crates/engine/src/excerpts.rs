@@ -59,7 +59,7 @@ impl<'a> ExcerptTable<'a> {
     /// Returns the tables that loads are about to fill: with their rows if they are empty, because
     /// the run then writes all rows. `None` if the query for a table is not answered in time, or
     /// the run is ended: an answer is then outstanding.
-    pub(crate) async fn before(
+    pub(crate) async fn before_loads(
         loads: &'a [Load],
         rt: &Rt,
         stop: &Stop,

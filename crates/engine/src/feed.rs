@@ -49,7 +49,7 @@ pub(crate) struct LaneFeed {
     failure: Option<String>,
     observations: Arc<Observations>,
     /// In virtual time: the stop that ends the wait for the file.
-    waits_until: Option<Stop>,
+    virtual_stop: Option<Stop>,
 }
 
 enum Message {
@@ -169,7 +169,7 @@ impl LaneFeed {
     fn new(
         messages: Receiver<Message>,
         observations: Arc<Observations>,
-        waits_until: Option<Stop>,
+        virtual_stop: Option<Stop>,
     ) -> LaneFeed {
         LaneFeed {
             messages,
@@ -178,7 +178,7 @@ impl LaneFeed {
             has_ended: false,
             failure: None,
             observations,
-            waits_until,
+            virtual_stop,
         }
     }
 
@@ -221,7 +221,7 @@ impl LaneFeed {
 
     #[cold]
     fn message(&mut self) -> Option<Message> {
-        let Some(stop) = &self.waits_until else {
+        let Some(stop) = &self.virtual_stop else {
             return match self.messages.try_recv() {
                 Ok(message) => Some(message),
                 Err(TryRecvError::Empty) => None,
@@ -257,12 +257,12 @@ impl InputFiles {
     }
 
     /// Starts to read the files of a plan. In virtual time lanes wait for their input until
-    /// `waits_until` ends the run.
+    /// `virtual_stop` ends the run.
     pub(crate) fn open(
         plan: &Plan,
         files: &confine::Files,
         lanes: u16,
-        waits_until: Option<&Stop>,
+        virtual_stop: Option<&Stop>,
         listener: &Arc<dyn Listener>,
     ) -> std::io::Result<InputFiles> {
         let mut observations_of_all = ById::default();
@@ -280,9 +280,9 @@ impl InputFiles {
             for lane in readers(plan, account.job(), lanes) {
                 let (sender, messages) = sync_channel(BLOCKS_AHEAD);
                 channels.push(LaneChannel { sender: Some(sender), blocks: Vec::new() });
-                let waits_until = waits_until.cloned();
+                let virtual_stop = virtual_stop.cloned();
                 feeds[usize::from(lane)][id] =
-                    Some(LaneFeed::new(messages, Arc::clone(&observations), waits_until));
+                    Some(LaneFeed::new(messages, Arc::clone(&observations), virtual_stop));
             }
             let name = format!("read {}", either.section());
             let (files, listener) = (files.clone(), Arc::clone(listener));
@@ -343,7 +343,7 @@ struct LaneChannel {
 impl LaneChannel {
     /// Sends a block and replaces it by an empty one. Waits while the lane has enough blocks.
     fn send(&mut self, block: &mut Records, per_group: usize) {
-        let mut full = self.spare();
+        let mut full = self.free_block();
         if let Some(records) = Arc::get_mut(&mut full) {
             records.reset(per_group);
             std::mem::swap(records, block);
@@ -355,7 +355,7 @@ impl LaneChannel {
     }
 
     /// Returns a block that no request uses any more, or a new one.
-    fn spare(&mut self) -> Arc<Records> {
+    fn free_block(&mut self) -> Arc<Records> {
         let free = self.blocks.iter_mut().position(|block| Arc::get_mut(block).is_some());
         free.map_or_else(Arc::default, |at| self.blocks.swap_remove(at))
     }
@@ -402,7 +402,7 @@ impl ReadingThread {
         let file = self.feed.file.as_str();
         self.listener.on_event(&RunEvent::AwaitingWriter { file });
         let opened = self.files.open_pipe(file);
-        self.listener.on_event(&RunEvent::WriterCame { file });
+        self.listener.on_event(&RunEvent::WriterConnected { file });
         opened
     }
 

@@ -47,7 +47,7 @@ pub(crate) struct Gate {
     feeds: Feeds,
     /// The next arrival, unless it waits for its file.
     next: Option<DueArrival>,
-    awaited: Option<FileWait>,
+    file_wait: Option<FileWait>,
     /// End of the schedule.
     end: Stamp,
     /// Requests that wait for a client, in order.
@@ -73,7 +73,7 @@ struct FileWait {
     /// The arrival; `None` if its time comes from the file as well.
     arrival: Option<Arrival>,
     /// Time at which to try the file again.
-    again: Stamp,
+    retry_at: Stamp,
 }
 
 impl Gate {
@@ -91,7 +91,7 @@ impl Gate {
             parts,
             feeds,
             next: None,
-            awaited: None,
+            file_wait: None,
             end: Stamp::NEVER,
             waiting: VecDeque::new(),
             idle: Vec::new(),
@@ -110,8 +110,8 @@ impl Gate {
             return Stamp::NEVER;
         }
         let due = self.next.as_ref().map(|due| self.settings.zero + due.arrival.at);
-        let again = self.awaited.as_ref().map(|awaited| awaited.again);
-        due.or(again).unwrap_or(Stamp::NEVER)
+        let retry_at = self.file_wait.as_ref().map(|wait| wait.retry_at);
+        due.or(retry_at).unwrap_or(Stamp::NEVER)
     }
 
     /// Returns true if so many requests wait that further arrivals stay in the schedule or the log.
@@ -126,15 +126,15 @@ impl Gate {
         if self.next.as_ref().is_some_and(|due| is_late(&due.arrival)) {
             self.next = None;
         }
-        let awaited = self.awaited.as_ref().and_then(|awaited| awaited.arrival.as_ref());
+        let awaited = self.file_wait.as_ref().and_then(|wait| wait.arrival.as_ref());
         if awaited.is_some_and(is_late) {
-            self.awaited = None;
+            self.file_wait = None;
         }
     }
 
     /// Returns true if no arrivals are left.
     pub(crate) fn has_ended(&self) -> bool {
-        self.next.is_none() && self.awaited.is_none()
+        self.next.is_none() && self.file_wait.is_none()
     }
 
     /// Returns true if no arrivals are left and none wait.
@@ -159,8 +159,8 @@ impl Gate {
 
     /// Determines the next arrival: its time and its input.
     fn advance(&mut self, now: Stamp) {
-        let again = now + FILE_RETRY;
-        let known = self.awaited.take().and_then(|awaited| awaited.arrival);
+        let retry_at = now + FILE_RETRY;
+        let known = self.file_wait.take().and_then(|wait| wait.arrival);
         let (arrival, input) = match (known, &mut self.times) {
             (Some(arrival), _) => (arrival, None),
             (None, Times::Schedule(pacer)) => match pacer.next() {
@@ -173,7 +173,7 @@ impl Gate {
                     None => return,
                 },
                 feed::Next::Pending => {
-                    self.awaited = Some(FileWait { arrival: None, again });
+                    self.file_wait = Some(FileWait { arrival: None, retry_at });
                     return;
                 }
                 feed::Next::End => return,
@@ -191,7 +191,7 @@ impl Gate {
                 self.next = Some(DueArrival { arrival, input: Some(input) });
             }
             Some(feed::Next::Pending) => {
-                self.awaited = Some(FileWait { arrival: Some(arrival), again });
+                self.file_wait = Some(FileWait { arrival: Some(arrival), retry_at });
             }
             Some(feed::Next::End) => {}
         }
@@ -207,7 +207,7 @@ impl Gate {
             self.full_until = now;
         }
         while self.next_due() <= now && opened < REQUESTS_PER_CALL {
-            if self.awaited.is_some() {
+            if self.file_wait.is_some() {
                 self.retry_file(now, ledger);
             } else {
                 self.notice_one(now, ledger);
@@ -252,7 +252,7 @@ impl Gate {
             return;
         }
         // Arrivals that were due count as scheduled, although their file had nothing for them.
-        if let Some(arrival) = self.awaited.as_ref().and_then(|awaited| awaited.arrival.as_ref()) {
+        if let Some(arrival) = self.file_wait.as_ref().and_then(|wait| wait.arrival.as_ref()) {
             let number = arrival.number * u64::from(self.settings.batch);
             let text = self.parts.part(self.parts.choose(number)).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);

@@ -32,7 +32,7 @@ pub(crate) struct JobState {
     /// The files of a closed job; a job with arrivals has its files in the gate.
     pub(crate) feeds: RefCell<Feeds>,
     /// Timer that fires when the next arrival is due.
-    pub(crate) due: Timer,
+    pub(crate) due_timer: Timer,
     /// Handles to all clients that the job ever had.
     pub(crate) client_handles: RefCell<Vec<Rc<ClientHandle>>>,
     /// End of the job's requests.
@@ -42,7 +42,7 @@ pub(crate) struct JobState {
     /// Numbers of the job's clients, by the state of their connections.
     pub(crate) clients: ClientCounts,
     /// Codes of errors that were recorded as events.
-    pub(crate) seen: RefCell<Vec<Code>>,
+    pub(crate) seen_errors: RefCell<Vec<Code>>,
     /// The sinks for returned rows, until no client can have rows any more.
     pub(crate) results: RefCell<RowSinks<PartId>>,
 }
@@ -92,7 +92,7 @@ impl JobState {
 
     /// Returns true if an error code is seen for the first time, up to the limit of distinct codes.
     pub(crate) fn is_new_error(&self, code: Code) -> bool {
-        let mut seen = self.seen.borrow_mut();
+        let mut seen = self.seen_errors.borrow_mut();
         let is_new = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
         if is_new {
             seen.push(code);
@@ -102,6 +102,6 @@ impl JobState {
 
     /// Returns true if an error code has been seen.
     pub(crate) fn has_seen_error(&self, code: Code) -> bool {
-        self.seen.borrow().contains(&code)
+        self.seen_errors.borrow().contains(&code)
     }
 }

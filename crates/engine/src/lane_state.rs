@@ -24,7 +24,7 @@ use crate::targets::{PerTarget, target_phrase};
 
 /// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
 /// [`CHECK_INTERVAL`](crate::stop::CHECK_INTERVAL), to let all lanes end at the same instant.
-const NOTICE: Nanos = Nanos::from_millis(60);
+const STOP_NOTICE: Nanos = Nanos::from_millis(60);
 
 /// Pause of a client whose session the database refused for a reason of its own.
 const PAUSE_AFTER_REFUSAL: Nanos = Nanos::from_secs(1);
@@ -59,15 +59,15 @@ pub(crate) struct LaneState<D> {
     /// Number of running clients of all jobs.
     pub(crate) client_count: Cell<usize>,
     /// Instant at which the last client left.
-    pub(crate) left_at: Cell<Stamp>,
+    pub(crate) last_client_left_at: Cell<Stamp>,
     /// The dispatchers and clients.
     pub(crate) tasks: RefCell<Vec<Task<()>>>,
     /// Timer that wakes the lane's own task.
-    pub(crate) alarm: Timer,
+    pub(crate) wakeup_timer: Timer,
     /// Message of the first task that panicked.
     pub(crate) panic: RefCell<Option<String>>,
     /// True if the queues were reset, which only the rules of a planted fault do.
-    pub(crate) has_reset: Cell<bool>,
+    pub(crate) has_reset_queues: Cell<bool>,
 }
 
 /// Tasks and clients.
@@ -105,8 +105,8 @@ impl<D: Driver> LaneState<D> {
     pub(crate) fn client_left(&self) {
         self.client_count.set(self.client_count.get() - 1);
         if self.client_count.get() == 0 {
-            self.left_at.set(self.rt.now());
-            self.alarm.arm(self.rt.now());
+            self.last_client_left_at.set(self.rt.now());
+            self.wakeup_timer.arm(self.rt.now());
         }
     }
 }
@@ -116,7 +116,7 @@ impl<D: Driver> LaneState<D> {
     /// Agrees with the other lanes on an end of the schedule if a stop was requested.
     pub(crate) fn check_stop(&self) {
         if self.stop.is_requested() {
-            let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
+            let notice = if self.share.lanes == 1 { Nanos::ZERO } else { STOP_NOTICE };
             // The request that found a queue full was due before the end.
             let is_full = self.stop.reason() == EndKind::QueueFull;
             self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));

@@ -47,7 +47,7 @@ mod stop;
 mod targets;
 mod waits;
 
-pub use error::{Failed, Location, Unreachable, internal_error};
+pub use error::{Location, RunFailure, Unreachable, internal_error};
 pub use events::{Listener, NoListener, RunEvent};
 pub use feed::FileRemark;
 pub use lane_state::LaneOutlet;
@@ -61,7 +61,7 @@ pub use prepare::Prepare;
 pub use results::FileFault;
 pub use rt::processors;
 pub use rules::Rules;
-pub use run::{Finished, run};
+pub use run::{RunOutcome, run};
 pub use share::Share;
 pub use stop::Stop;
 pub use targets::{Drivers, PerTarget};

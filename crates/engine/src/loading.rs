@@ -12,7 +12,7 @@ use rt::{Rt, Timer, unless_fired};
 use workload::keys::STALL_TIMEOUT;
 use workload::{JobTarget, Load, LoadMethod, OnDuplicate, RowGenerator};
 
-use crate::error::{Failed, Location, unanswered};
+use crate::error::{Location, RunFailure, statement_timeout};
 use crate::events::RunEvent;
 use crate::run_context::RunContext;
 use crate::stop::Stop;
@@ -27,7 +27,7 @@ const LONG_LOAD: Nanos = Nanos::from_millis(250);
 
 /// Time for the last batches after all rows are committed or a stop was requested. Batches that
 /// take longer are given up.
-const LAST_BATCH: Nanos = Nanos::from_secs(5);
+const LAST_BATCH_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// Interval between checks of a load's progress.
 const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
@@ -51,10 +51,10 @@ pub struct LoadedTable {
 ///
 /// # Errors
 /// The target does not support it.
-pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), Failed> {
+pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), RunFailure> {
     let columns = column_names(load);
-    let checked = driver.check_load(&insert_of(load, &columns), method(load));
-    checked.map_err(|error| Failed::from_control_error(Location::of_load(load), error))
+    let checked = driver.check_load(&insert_for(load, &columns), method(load));
+    checked.map_err(|error| RunFailure::from_control_error(Location::of_load(load), error))
 }
 
 /// Fills a table by as many writers as the load has.
@@ -65,7 +65,7 @@ pub(crate) async fn fill<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     load: &Load,
-) -> Result<LoadedTable, Failed> {
+) -> Result<LoadedTable, RunFailure> {
     let driver = context.drivers.of(JobTarget::Main);
     let began = rt.now();
     let shared = Rc::new(LoadProgress::new(load, rt));
@@ -87,7 +87,7 @@ pub(crate) async fn fill<D: Driver>(
     let took = shared.last_commit.get().since(began);
     report(context, load, &shared, took);
     // Before the sessions end, while their resource use can still be read.
-    context.listener.on_event(&RunEvent::LoadEnds);
+    context.listener.on_event(&RunEvent::LoadEnded);
     for connection in connections {
         connection.close().await;
     }
@@ -96,7 +96,7 @@ pub(crate) async fn fill<D: Driver>(
     }
     let is_short = shared.committed.get() < load.rows && !context.stop.is_requested();
     if let Some(error) = shared.refused.take().filter(|_| is_short) {
-        return Err(Failed::Unreachable(error.into()));
+        return Err(RunFailure::Unreachable(error.into()));
     }
     Ok(LoadedTable {
         table: load.table.clone(),
@@ -108,9 +108,9 @@ pub(crate) async fn fill<D: Driver>(
 }
 
 /// Returns the failure of a load. A database that takes no more rows counts as unreachable.
-fn failure(load: &Load, progress: &LoadProgress, error: Error) -> Failed {
+fn failure(load: &Load, progress: &LoadProgress, error: Error) -> RunFailure {
     if error.class() != Class::Timeout {
-        return Failed::from_control_error(Location::of_load(load), error);
+        return RunFailure::from_control_error(Location::of_load(load), error);
     }
     let message = format!(
         "[load {}]: {}: {} of {} rows are committed, and the database takes no more",
@@ -119,7 +119,7 @@ fn failure(load: &Load, progress: &LoadProgress, error: Error) -> Failed {
         progress.committed.get(),
         load.rows
     );
-    Failed::Unreachable(Error::new(error.class(), error.code(), message).into())
+    RunFailure::Unreachable(Error::new(error.class(), error.code(), message).into())
 }
 
 /// Reports the progress of a load until all of its rows are written.
@@ -128,8 +128,8 @@ fn failure(load: &Load, progress: &LoadProgress, error: Error) -> Failed {
 /// all writers are connected or refused, because the observer that connects after it must not take
 /// a writer's connection.
 ///
-/// Writers that are still at work at the end have [`LAST_BATCH`] to finish, and no time if the
-/// load stalled.
+/// Writers that are still at work at the end have [`LAST_BATCH_TIMEOUT`] to finish, and no time if
+/// the load stalled.
 async fn report_progress<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
@@ -156,11 +156,11 @@ async fn report_progress<D: Driver>(
         if counters != progress.counters() {
             (counters, moved_at) = (progress.counters(), now);
         } else if now.since(moved_at) >= context.plan.stall_timeout {
-            progress.fail(unanswered(STALL_TIMEOUT, context.plan.stall_timeout));
+            progress.fail(statement_timeout(STALL_TIMEOUT, context.plan.stall_timeout));
             return progress.give_up_at(now);
         }
     }
-    progress.give_up_at(rt.now() + LAST_BATCH);
+    progress.give_up_at(rt.now() + LAST_BATCH_TIMEOUT);
 }
 
 /// Reports the progress of a load.
@@ -178,7 +178,7 @@ fn column_names(load: &Load) -> Vec<&str> {
     load.columns.iter().map(|column| column.name.as_str()).collect()
 }
 
-fn insert_of<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
+fn insert_for<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
     let duplicates = match load.on_duplicate {
         OnDuplicate::Error => Duplicates::Fail,
         OnDuplicate::Ignore => Duplicates::Ignore,
@@ -316,7 +316,7 @@ impl LoadProgress {
         let rows = RowGenerator::new(&self.load, started);
         let columns = column_names(&self.load);
         let mut writer = Writer { progress: self, rt, stop, rows, batch: 0..0 };
-        connection.load(&insert_of(&self.load, &columns), method(&self.load), &mut writer).await
+        connection.load(&insert_for(&self.load, &columns), method(&self.load), &mut writer).await
     }
 }
 

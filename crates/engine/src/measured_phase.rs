@@ -8,7 +8,7 @@ use record::LANE_PREFIX;
 use rt::{Panic, Rt, Wait, processors, run_real};
 use workload::JobTarget;
 
-use crate::error::Failed;
+use crate::error::RunFailure;
 use crate::events::RunEvent;
 use crate::lane::{self, LaneOutcome};
 use crate::lane_state::Outlets;
@@ -41,11 +41,11 @@ pub(crate) struct LanesOutcome {
 }
 
 /// Runs the lanes as tasks of this thread and waits for all of them.
-pub(crate) async fn as_tasks<D: Driver>(
+pub(crate) async fn run_as_tasks<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     outlets: Vec<Outlets>,
-) -> Result<LanesOutcome, Failed> {
+) -> Result<LanesOutcome, RunFailure> {
     let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
@@ -61,11 +61,11 @@ pub(crate) async fn as_tasks<D: Driver>(
 }
 
 /// Runs the lanes, each on a thread, and waits for all of them.
-pub(crate) fn on_threads<D: Driver>(
+pub(crate) fn run_on_threads<D: Driver>(
     context: &RunContext<D>,
     options: &Options,
     outlets: Vec<Outlets>,
-) -> Result<LanesOutcome, Failed> {
+) -> Result<LanesOutcome, RunFailure> {
     let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
@@ -76,7 +76,7 @@ pub(crate) fn on_threads<D: Driver>(
                 let run = move || on_thread(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
                 // Otherwise the other lanes would wait for this one.
-                thread.map_err(|error| others.give_up(Some(Failed::System(error))))
+                thread.map_err(|error| others.give_up(Some(RunFailure::System(error))))
             })
             .collect();
         let threads = threads.into_iter().flatten();
@@ -107,7 +107,7 @@ fn on_thread<D: Driver>(
     match run_real(&thread, |rt| run_lane(rt, context, share, outlets, barrier)) {
         Ok(ended) => ended,
         Err(error) => {
-            others.give_up(Some(Failed::System(error)));
+            others.give_up(Some(RunFailure::System(error)));
             None
         }
     }
@@ -154,7 +154,7 @@ pub(crate) async fn run_lane<D: Driver>(
         if let Some(duration) = context.plan.duration {
             context.stop.end_by(zero + duration);
         }
-        context.listener.on_event(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
+        context.listener.on_event(&RunEvent::TimeZero { zero, time_left: zero.since(rt.now()) });
     };
     let Some(zero) = barrier.zero(&rt, begin).await else {
         opened.close().await;
@@ -168,7 +168,7 @@ fn conclude(
     lanes: Vec<Result<Option<LaneOutcome>, Panic>>,
     barrier: &StartBarrier,
     stop: &Stop,
-) -> Result<LanesOutcome, Failed> {
+) -> Result<LanesOutcome, RunFailure> {
     let mut panic = None;
     let mut ended: Vec<LaneOutcome> = Vec::new();
     for lane in lanes {
@@ -181,12 +181,12 @@ fn conclude(
     if let Some(failed) = barrier.take_failure() {
         return Err(failed);
     }
-    let last = ended.iter().max_by_key(|lane| lane.at);
-    let last = last.map(|last| (last.zero, last.at));
+    let last = ended.iter().max_by_key(|lane| lane.length);
+    let last = last.map(|last| (last.zero, last.length));
     // If all lanes panicked, the end that they had agreed on is still known.
     let last = last.or_else(|| barrier.known_zero().map(|zero| (zero, stop.end().since(zero))));
     match (last, panic) {
-        (None, Some(words)) => Err(Failed::Panicked(words)),
+        (None, Some(words)) => Err(RunFailure::Panicked(words)),
         (last, panic) => {
             let lost = lost(&ended);
             let measured = last.map(|(zero, length)| MeasuredPhase { zero, length, lost });

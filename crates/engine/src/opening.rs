@@ -9,7 +9,7 @@ use driver::{Connection, Driver, Error};
 use rt::Rt;
 use workload::{Job, JobId, Pacing, Plan, Reconnect};
 
-use crate::error::{Failed, Location};
+use crate::error::{Location, RunFailure};
 use crate::link::SIMULTANEOUS_ATTEMPTS;
 use crate::parts::Parts;
 use crate::run_context::RunContext;
@@ -32,7 +32,7 @@ pub(crate) struct LaneConnections<D: Driver> {
     pub(crate) connections: ById<JobId, Vec<(u32, D::Connection)>>,
     /// Jobs for which the server accepted fewer connections than were requested, with the server's
     /// first error.
-    pub(crate) limited: Vec<(JobId, Error)>,
+    pub(crate) limited_jobs: Vec<(JobId, Error)>,
 }
 
 /// Returns the numbers of a job's clients that a lane has at time zero.
@@ -105,12 +105,12 @@ fn share_of(all: u32, share: Share) -> u32 {
 }
 
 /// Checks that `max-connections` allows every lane a connection for its arrivals.
-pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
+pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), RunFailure> {
     let is_open = |job: &&Job| {
         matches!(job.pacing, Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay)
     };
     match plan.jobs.iter().find(is_open) {
-        Some(job) if (plan.max_connections as usize) < lanes => Err(Failed::Unsupported {
+        Some(job) if (plan.max_connections as usize) < lanes => Err(RunFailure::Unsupported {
             place: Location::of_section(job),
             reason: format!(
                 "each of the {lanes} threads needs a connection, and `max-connections` is {}",
@@ -132,7 +132,7 @@ pub(crate) async fn open<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     share: Share,
-) -> Result<LaneConnections<D>, Failed> {
+) -> Result<LaneConnections<D>, RunFailure> {
     let plan = &context.plan;
     let keeps = |id: &JobId| match plan.job(*id).reconnect {
         Reconnect::No => true,
@@ -149,7 +149,7 @@ pub(crate) async fn open<D: Driver>(
         to_open: RefCell::new(to_open.into_iter()),
         opened: RefCell::new(LaneConnections {
             connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
-            limited: Vec::new(),
+            limited_jobs: Vec::new(),
         }),
         failed: RefCell::new(None),
     });
@@ -159,7 +159,7 @@ pub(crate) async fn open<D: Driver>(
     let tasks: Vec<_> = (0..SIMULTANEOUS_ATTEMPTS)
         .map(|_| {
             let (opening, context, rt) = (Rc::clone(&opening), context.clone(), rt.clone());
-            rt.clone().spawn(async move { opening.work(&context, &rt).await })
+            rt.clone().spawn(async move { opening.open_all(&context, &rt).await })
         })
         .collect();
     for task in tasks {
@@ -172,13 +172,13 @@ pub(crate) async fn open<D: Driver>(
         Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
             let place =
                 Location::of_statement(plan.account(text.account).requests(), text.statement);
-            Some(Failed::Statement { place, error })
+            Some(RunFailure::Statement { place, error })
         }
         // A server that closes the connection or does not answer has rejected no statement.
         Some((id, _, error)) => Some(unreachable(plan, plan.job(id).target, error)),
     };
     match failed {
-        None => Ok(opened.in_order()),
+        None => Ok(opened.sorted()),
         Some(failed) => {
             opened.close().await;
             Err(failed)
@@ -212,7 +212,7 @@ impl<D: Driver> ConnectionOpener<D> {
     }
 
     /// Opens the requested connections one after the other until none is left.
-    async fn work(&self, context: &RunContext<D>, rt: &Rt) {
+    async fn open_all(&self, context: &RunContext<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !context.stop.is_requested() {
             let Some((id, client)) = self.to_open.borrow_mut().next() else {
                 return;
@@ -226,9 +226,9 @@ impl<D: Driver> ConnectionOpener<D> {
                     self.opened.borrow_mut().connections[id].push((client, connection));
                 }
                 Err((_, error)) if error.class() == Class::TooManyConnections => {
-                    let limited = &mut self.opened.borrow_mut().limited;
-                    if !limited.iter().any(|(known, _)| *known == id) {
-                        limited.push((id, error));
+                    let limited_jobs = &mut self.opened.borrow_mut().limited_jobs;
+                    if !limited_jobs.iter().any(|(known, _)| *known == id) {
+                        limited_jobs.push((id, error));
                     }
                 }
                 Err((text, error)) => {
@@ -243,7 +243,7 @@ impl<D: Driver> ConnectionOpener<D> {
     fn lacks_sessions(&self, id: JobId) -> bool {
         let is_same =
             |(job, error): &(JobId, Error)| *job == id && error.code() == Code::NO_SESSION;
-        self.opened.borrow().limited.iter().any(is_same)
+        self.opened.borrow().limited_jobs.iter().any(is_same)
     }
 
     async fn open_one(
@@ -265,16 +265,16 @@ impl<D: Driver> ConnectionOpener<D> {
 
 impl<D: Driver> LaneConnections<D> {
     /// Returns a failure if the server had no connection at all for a job on this lane.
-    fn failure_of_unconnected_job(&self, plan: &Plan, share: Share) -> Option<Failed> {
+    fn failure_of_unconnected_job(&self, plan: &Plan, share: Share) -> Option<RunFailure> {
         let left_out = |(job, _): &&(JobId, Error)| self.connections[*job].is_empty();
-        let (job, error) = self.limited.iter().find(left_out)?;
+        let (job, error) = self.limited_jobs.iter().find(left_out)?;
         let message = format!(
             "no connection is left for [{}] on one of {} threads: {error}; raise the server's \
              limit, or run with fewer threads or connections",
             plan.job(*job).name(),
             share.lanes
         );
-        Some(Failed::Unreachable(Error::new(error.class(), error.code(), message).into()))
+        Some(RunFailure::Unreachable(Error::new(error.class(), error.code(), message).into()))
     }
 
     /// Closes connections that are not needed, to leave none on the target.
@@ -285,7 +285,7 @@ impl<D: Driver> LaneConnections<D> {
     }
 
     /// Sorts the clients by their numbers, because connections open in any order.
-    fn in_order(mut self) -> LaneConnections<D> {
+    fn sorted(mut self) -> LaneConnections<D> {
         for (_, connections) in self.connections.iter_mut() {
             connections.sort_by_key(|(client, _)| *client);
         }

@@ -73,7 +73,7 @@ impl Options {
     ///
     /// If the database keeps these processors busy, an unbound thread moves to the processor of a
     /// lane.
-    pub fn aside(&self) -> Processors {
+    pub fn unbound_processors(&self) -> Processors {
         let lanes = usize::from(self.threads.max(1));
         let of_lanes = Processors::of(&self.cpus[..self.cpus.len().min(lanes)]);
         Processors::of_this_thread().without(of_lanes)

@@ -18,7 +18,7 @@ pub(crate) struct Parts {
     /// Random numbers that choose the part of a request.
     choices: Stream,
     /// True if requests differ in their steps, or pause between their statements.
-    vary_steps: bool,
+    has_varying_steps: bool,
     /// The statements that a connection prepares, in order.
     texts: Vec<StatementText>,
     /// True if the parts belong to a mix and have their own accounts.
@@ -83,8 +83,9 @@ impl Parts {
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
         let choices = Stream::new(plan.seed, job.name(), "mix");
-        let vary_steps = parts.len() > 1 || parts.values().any(|part| part.exchanges.len() > 1);
-        Parts { parts, weights, choices, vary_steps, texts, is_mix }
+        let has_varying_steps =
+            parts.len() > 1 || parts.values().any(|part| part.exchanges.len() > 1);
+        Parts { parts, weights, choices, has_varying_steps, texts, is_mix }
     }
 
     /// Returns all parts, in order.
@@ -106,8 +107,8 @@ impl Parts {
     /// Returns true if a client's requests differ in their steps, or pause between their
     /// statements.
     #[inline]
-    pub(crate) fn vary_steps(&self) -> bool {
-        self.vary_steps
+    pub(crate) fn has_varying_steps(&self) -> bool {
+        self.has_varying_steps
     }
 
     /// Returns the part of the request with this number: a pure function of the number and the

@@ -9,10 +9,10 @@ use std::fmt;
 use base::HIDDEN;
 
 /// First words of statements that change data.
-const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "truncate"];
+const WRITING_WORDS: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "truncate"];
 
 /// Words of statements that lock, write, call, or name tables in a way that is not understood.
-const REFUSED: [&str; 18] = [
+const REFUSED_WORDS: [&str; 18] = [
     "call",
     "copy",
     "create",
@@ -71,7 +71,7 @@ const KEYWORDS: [&str; 22] = [
 
 /// Further words that may precede a parenthesis although they are not functions; these begin an
 /// expression.
-const BEGINNINGS: [&str; 6] = ["select", "then", "values", "when", "where", "like"];
+const EXPRESSION_KEYWORDS: [&str; 6] = ["select", "then", "values", "when", "where", "like"];
 
 /// Functions without effects.
 const FUNCTIONS: [&str; 41] = [
@@ -150,14 +150,14 @@ pub(crate) fn refusal(text: &str, filled: &[&str]) -> Option<Refusal> {
     let text = text.trim().trim_end_matches(';');
     let words = tokens(text);
     match words.first() {
-        Some(first) if is_one_of(first, &WRITING) => return Some(Refusal::Writes),
+        Some(first) if is_one_of(first, &WRITING_WORDS) => return Some(Refusal::Writes),
         Some(first) if is_one_of(first, &["select"]) => {}
         Some(_) | None => return Some(Refusal::NotPlain),
     }
     if text.contains(HIDDEN) {
         Some(Refusal::Secret)
     } else if SYNTAX.iter().any(|part| text.contains(part))
-        || words.iter().any(|word| is_one_of(word, &REFUSED))
+        || words.iter().any(|word| is_one_of(word, &REFUSED_WORDS))
     {
         Some(Refusal::NotPlain)
     } else if !reads_filled_tables(&words, filled) {
@@ -206,7 +206,7 @@ fn calls_unknown_function(words: &[&str]) -> bool {
     words.windows(2).enumerate().any(|(index, pair)| {
         let is_name = pair[0].starts_with(is_word_character) || matches!(pair[0], "\"" | "`" | "]");
         let is_qualified = index > 0 && words[index - 1] == ".";
-        let is_known = [KEYWORDS.as_slice(), &BEGINNINGS, &FUNCTIONS]
+        let is_known = [KEYWORDS.as_slice(), &EXPRESSION_KEYWORDS, &FUNCTIONS]
             .iter()
             .any(|known| is_one_of(pair[0], known));
         pair[1] == "(" && is_name && (is_qualified || !is_known)

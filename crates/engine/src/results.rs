@@ -10,7 +10,7 @@ use base::{AccountId, ById, RowMemory, Stamp};
 use record::Pace;
 use workload::{JobOrPart, Plan};
 
-use crate::error::{Failed, Location};
+use crate::error::{Location, RunFailure};
 use crate::options::Options;
 use crate::stop::Stop;
 
@@ -51,9 +51,9 @@ impl Results {
         plan: &Plan,
         options: &Options,
         health: &FileHealth,
-    ) -> Result<(Results, RowSinks<AccountId>), Failed> {
+    ) -> Result<(Results, RowSinks<AccountId>), RunFailure> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
-        let aside = options.aside();
+        let unbound = options.unbound_processors();
         let memory = RowMemory::default();
         let (mut files, mut sinks) = (Vec::new(), RowSinks::default());
         for (account, either) in (0..).map(AccountId).zip(plan.jobs_and_parts()) {
@@ -61,7 +61,7 @@ impl Results {
                 sinks.push(None);
                 continue;
             };
-            let made = aside.while_bound(|| match options.files.create(path)? {
+            let made = unbound.while_bound(|| match options.files.create(path)? {
                 Some(file) => ResultsFile::start(file, pace, health.clone(), &memory),
                 None => {
                     let path = options.files.output(path);
@@ -101,8 +101,8 @@ impl JobResultsFile {
     }
 }
 
-fn cannot_open(either: JobOrPart<'_>, path: &str, error: std::io::Error) -> Failed {
+fn cannot_open(either: JobOrPart<'_>, path: &str, error: std::io::Error) -> RunFailure {
     let (section, span) = (either.name().to_owned(), either.requests().span);
     let place = Location { section, statement: None, span, script: None };
-    Failed::File { place, path: PathBuf::from(path), error }
+    RunFailure::File { place, path: PathBuf::from(path), error }
 }

@@ -9,12 +9,12 @@ use rt::{Rt, run_real, run_virtual};
 use workload::Plan;
 
 use crate::control::{Control, PreparationOutcome, PrepareError};
-use crate::error::Failed;
+use crate::error::RunFailure;
 use crate::events::{Listener, RunEvent};
 use crate::feed::{FileRemark, InputFiles};
 use crate::lane_state::{LaneOutlet, Outlets};
 use crate::loading::LoadedTable;
-use crate::measured_phase::{LanesOutcome, MeasuredPhase, as_tasks, on_threads};
+use crate::measured_phase::{LanesOutcome, MeasuredPhase, run_as_tasks, run_on_threads};
 use crate::opening::check_limit;
 use crate::options::Options;
 use crate::panics::catch_panic;
@@ -29,7 +29,7 @@ use crate::waits::{unless_ended, unless_ended_at_once};
 
 /// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct RunOutcome {
     /// The reason for the end of the run. A completed run with unreachable targets ends because a
     /// target was lost.
     pub end: EndKind,
@@ -45,10 +45,10 @@ pub struct Finished {
     pub panic: Option<String>,
 }
 
-impl Finished {
+impl RunOutcome {
     /// Returns a run that ended before its measured phase.
-    fn unmeasured(end: EndKind, loaded: Vec<LoadedTable>) -> Finished {
-        Finished {
+    fn unmeasured(end: EndKind, loaded: Vec<LoadedTable>) -> RunOutcome {
+        RunOutcome {
             end,
             loaded,
             measured: None,
@@ -70,12 +70,12 @@ pub fn run<D: Driver>(
     mut outlet: impl FnMut(u16) -> LaneOutlet,
     stop: &Stop,
     listener: Arc<dyn Listener>,
-) -> Result<Finished, Failed> {
+) -> Result<RunOutcome, RunFailure> {
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
-    let waits_until = options.is_virtual.then_some(stop);
-    let open = || InputFiles::open(plan, &options.files, lanes, waits_until, &listener);
-    let feeds = options.aside().while_bound(open).map_err(Failed::System)?;
+    let virtual_stop = options.is_virtual.then_some(stop);
+    let open = || InputFiles::open(plan, &options.files, lanes, virtual_stop, &listener);
+    let feeds = options.unbound_processors().while_bound(open).map_err(RunFailure::System)?;
     let files = feeds.clone();
     let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {
@@ -95,12 +95,12 @@ pub fn run<D: Driver>(
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
         catch_panic(|| run_virtual(|rt| run_in_virtual_time(rt, context, options, outlets)))
-            .map_err(Failed::Panicked)?
-            .map_err(Failed::Deadlock)?
+            .map_err(RunFailure::Panicked)?
+            .map_err(RunFailure::Deadlock)?
     } else {
         run_in_real_time(&context, options, outlets)
     };
-    finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
+    finished.map(|finished| RunOutcome { remarks: files.remarks(plan), ..finished })
 }
 
 /// Runs all phases on one virtual clock. Lanes are tasks instead of threads.
@@ -109,14 +109,14 @@ async fn run_in_virtual_time<D: Driver>(
     context: RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
-) -> Result<Finished, Failed> {
+) -> Result<RunOutcome, RunFailure> {
     let loaded = match before_measurement(&rt, &context, options).await? {
         NextPhase::Over(finished) => return Ok(finished),
         NextPhase::Measurement(loaded) => loaded,
     };
     let phase = async {
         let (results, outlets) = with_results(&context, options, outlets)?;
-        let ended = as_tasks(&rt, &context, outlets).await;
+        let ended = run_as_tasks(&rt, &context, outlets).await;
         Ok((ended, results.finish(&context.stop)))
     };
     let phase = phase.await;
@@ -127,10 +127,14 @@ async fn run_in_virtual_time<D: Driver>(
 }
 
 /// The outcome of the measured phase, with the files that failed in it.
-type Phase = Result<(Result<LanesOutcome, Failed>, Vec<FileFault>), Failed>;
+type Phase = Result<(Result<LanesOutcome, RunFailure>, Vec<FileFault>), RunFailure>;
 
 /// Returns the run whose measured phase ended for `reason`.
-fn finished(reason: EndKind, loaded: Vec<LoadedTable>, phase: Phase) -> Result<Finished, Failed> {
+fn finished(
+    reason: EndKind,
+    loaded: Vec<LoadedTable>,
+    phase: Phase,
+) -> Result<RunOutcome, RunFailure> {
     let (outcome, faults) = phase?;
     let LanesOutcome { measured, panic } = outcome?;
     let is_target_lost = measured.as_ref().is_some_and(|measured| !measured.lost.is_empty());
@@ -138,7 +142,7 @@ fn finished(reason: EndKind, loaded: Vec<LoadedTable>, phase: Phase) -> Result<F
         EndKind::Completed if is_target_lost => EndKind::TargetLost,
         reason => reason,
     };
-    Ok(Finished { end, loaded, measured, faults, remarks: Vec::new(), panic })
+    Ok(RunOutcome { end, loaded, measured, faults, remarks: Vec::new(), panic })
 }
 
 /// Opens the results files and gives each lane its sinks for them.
@@ -146,7 +150,7 @@ fn with_results<D>(
     context: &RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
-) -> Result<(Results, Vec<Outlets>), Failed> {
+) -> Result<(Results, Vec<Outlets>), RunFailure> {
     let (results, sinks) = Results::open(&context.plan, options, &context.files)?;
     let with_sinks = |record| Outlets { record, results: sinks.clone() };
     let outlets = outlets.into_iter().map(with_sinks).collect();
@@ -158,7 +162,7 @@ fn run_in_real_time<D: Driver>(
     context: &RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
-) -> Result<Finished, Failed> {
+) -> Result<RunOutcome, RunFailure> {
     let on_this_thread = rt::Options::default();
     let prepared = catch_panic(|| {
         run_real(
@@ -166,12 +170,12 @@ fn run_in_real_time<D: Driver>(
             |rt| async move { before_measurement(&rt, context, options).await },
         )
     });
-    let loaded = match prepared.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
+    let loaded = match prepared.map_err(RunFailure::Panicked)?.map_err(RunFailure::System)?? {
         NextPhase::Over(finished) => return Ok(finished),
         NextPhase::Measurement(loaded) => loaded,
     };
     let phase = with_results(context, options, outlets).map(|(results, outlets)| {
-        let ended = on_threads(context, options, outlets);
+        let ended = run_on_threads(context, options, outlets);
         (ended, results.finish(&context.stop))
     });
     let reason = context.stop.reason();
@@ -183,10 +187,10 @@ fn run_in_real_time<D: Driver>(
     });
     let finished = finished(reason, loaded, phase)?;
     match torn_down {
-        Ok(torn_down) => torn_down.map(|()| finished).map_err(Failed::System),
+        Ok(torn_down) => torn_down.map(|()| finished).map_err(RunFailure::System),
         Err(panic) => {
             let panic = Some(finished.panic.unwrap_or(panic));
-            Ok(Finished { end: EndKind::InternalError, panic, ..finished })
+            Ok(RunOutcome { end: EndKind::InternalError, panic, ..finished })
         }
     }
 }
@@ -196,7 +200,7 @@ enum NextPhase {
     /// The measured phase is next.
     Measurement(Vec<LoadedTable>),
     /// The run is over.
-    Over(Finished),
+    Over(RunOutcome),
 }
 
 /// Runs everything before the measured phase.
@@ -204,7 +208,7 @@ async fn before_measurement<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     options: &Options,
-) -> Result<NextPhase, Failed> {
+) -> Result<NextPhase, RunFailure> {
     let control = Control { rt, context };
     let prepared = async {
         let ready = |()| NextPhase::Measurement(Vec::new());
@@ -216,7 +220,7 @@ async fn before_measurement<D: Driver>(
     };
     let prepared = unless_ended_at_once(prepared, rt, &context.stop).await.unwrap_or_else(|| {
         let reason = context.stop.reason();
-        Ok(NextPhase::Over(Finished::unmeasured(reason, Vec::new())))
+        Ok(NextPhase::Over(RunOutcome::unmeasured(reason, Vec::new())))
     });
     if matches!(prepared, Ok(NextPhase::Measurement(_))) {
         unless_ended(server_statistics::read_before(rt, context), rt, &context.stop).await;
@@ -226,12 +230,15 @@ async fn before_measurement<D: Driver>(
 }
 
 /// Prepares the targets, and undoes the setup if the preparation did not complete.
-async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<NextPhase, Failed> {
+async fn prepare<D: Driver>(
+    control: &Control<'_, D>,
+    teardown: bool,
+) -> Result<NextPhase, RunFailure> {
     let (prepared, setup_done) = match control.prepare().await {
         Ok(PreparationOutcome::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
         Ok(PreparationOutcome::Interrupted { setup_done, loaded }) => {
             let reason = control.context.stop.reason();
-            (Ok(NextPhase::Over(Finished::unmeasured(reason, loaded))), setup_done)
+            (Ok(NextPhase::Over(RunOutcome::unmeasured(reason, loaded))), setup_done)
         }
         Err(PrepareError { failed, setup_done }) => (Err(failed), setup_done),
     };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use base::{Clock, Nanos, Stamp};
 use rt::Rt;
 
-use crate::error::Failed;
+use crate::error::RunFailure;
 
 /// Minimum time from the last open connection to time zero. With many lanes it is longer, until
 /// each lane has noticed time zero.
@@ -27,7 +27,7 @@ pub(crate) struct StartBarrier {
     /// True if a lane withdrew.
     given_up: AtomicBool,
     /// The reason of the first lane that failed.
-    failed: Mutex<Option<Failed>>,
+    failed: Mutex<Option<RunFailure>>,
 }
 
 impl StartBarrier {
@@ -43,7 +43,7 @@ impl StartBarrier {
     }
 
     /// Withdraws this lane, which cancels the run. `failed` is `None` if the user ended the run.
-    pub(crate) fn give_up(&self, failed: Option<Failed>) {
+    pub(crate) fn give_up(&self, failed: Option<RunFailure>) {
         if let Some(failed) = failed {
             self.failed.lock().expect("nothing panics here").get_or_insert(failed);
         }
@@ -51,7 +51,7 @@ impl StartBarrier {
     }
 
     /// Returns the reason why the run could not begin.
-    pub(crate) fn take_failure(&self) -> Option<Failed> {
+    pub(crate) fn take_failure(&self) -> Option<RunFailure> {
         self.failed.lock().expect("nothing panics here").take()
     }
 

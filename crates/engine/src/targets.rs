@@ -3,7 +3,7 @@
 use driver::Error;
 use workload::{JobTarget, Plan, TargetId};
 
-use crate::error::{Failed, Unreachable};
+use crate::error::{RunFailure, Unreachable};
 
 /// One value for each target that a plan uses.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ pub(crate) fn target_phrase(plan: &Plan, target: JobTarget) -> String {
 }
 
 /// Returns the failure of an unreachable target.
-pub(crate) fn unreachable(plan: &Plan, target: JobTarget, error: Error) -> Failed {
+pub(crate) fn unreachable(plan: &Plan, target: JobTarget, error: Error) -> RunFailure {
     let target = plan.name_of(target).map(str::to_owned);
-    Failed::Unreachable(Unreachable { target, error })
+    RunFailure::Unreachable(Unreachable { target, error })
 }

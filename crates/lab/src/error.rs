@@ -5,7 +5,7 @@ use std::io;
 
 use archive::{OpLogError, RecordError};
 use base::Class;
-use engine::Failed;
+use engine::RunFailure;
 
 use crate::memory::TooFewAddresses;
 use crate::open_files::TooManyFiles;
@@ -27,14 +27,14 @@ pub enum Error {
     /// The password file for the programs of jobs cannot be written.
     Access(io::Error),
     /// The run failed before anything was measured.
-    Failed(Failed),
+    Failed(RunFailure),
 }
 
 impl Error {
     /// Returns true if the database did not answer a statement in time.
     pub fn is_unanswered(&self) -> bool {
         match self {
-            Error::Failed(Failed::Statement { error, .. }) => error.class() == Class::Timeout,
+            Error::Failed(RunFailure::Statement { error, .. }) => error.class() == Class::Timeout,
             Error::Failed(_)
             | Error::Target(_)
             | Error::Record(_)

@@ -153,7 +153,7 @@ pub(crate) fn of_database(
     whose: ObservedSessions,
     observations: &ObservationSink,
 ) -> Option<Begin> {
-    let driver = main.filter(|driver| plan.observe.database && driver.keeps_data())?.clone();
+    let driver = main.filter(|driver| plan.observe.database && driver.stores_data())?.clone();
     let every = plan.observe.every;
     if driver.nodes().len() > 1 {
         let mut sample = Sample::default();

@@ -12,7 +12,7 @@ use driver::{
     AnyConnection, AnyDriver, Connection, Driver, Login, Mysql, Null, Postgres, Programs,
     RejectedCommand, Simulated, Sqlite, Table,
 };
-use engine::{Drivers, Failed, Location, Options, PerTarget, Unreachable};
+use engine::{Drivers, Location, Options, PerTarget, RunFailure, Unreachable};
 use rt::run_real;
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
@@ -289,7 +289,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
             let section = job.name().to_owned();
             let place = Location { section, statement: Some(1), span: command.span, script: None };
             let help = help.to_owned();
-            Error::Failed(Failed::Unsupported { place, reason, help })
+            Error::Failed(RunFailure::Unsupported { place, reason, help })
         })?;
     }
     Ok(())

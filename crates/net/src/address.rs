@@ -72,7 +72,7 @@ impl Addresses {
     }
 
     /// Returns all addresses as text if there are several, otherwise an empty list.
-    pub fn several(&self) -> Vec<String> {
+    pub fn list_if_several(&self) -> Vec<String> {
         match &*self.all {
             [] | [_] => Vec::new(),
             several => several.iter().map(Address::to_string).collect(),
@@ -80,7 +80,7 @@ impl Addresses {
     }
 
     /// Returns the next address in the rotation, as a server of the target.
-    pub fn take_turn(&self) -> NodeId {
+    pub fn next_node(&self) -> NodeId {
         NodeId((self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)) as u16)
     }
 }
@@ -92,7 +92,7 @@ mod tests {
     fn addresses(url: &str, socket: Option<&str>) -> Vec<String> {
         let target = Target::parse(url).expect("a URL");
         let addresses = Addresses::of(&target, 5432, socket.map(PathBuf::from));
-        (0..3).map(|_| addresses.all()[addresses.take_turn().index()].to_string()).collect()
+        (0..3).map(|_| addresses.all()[addresses.next_node().index()].to_string()).collect()
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
     fn servers_are_distinguished_where_there_are_several() {
         let several = |url: &str, socket: Option<&str>| {
             let target = Target::parse(url).expect("a URL");
-            Addresses::of(&target, 5432, socket.map(PathBuf::from)).several()
+            Addresses::of(&target, 5432, socket.map(PathBuf::from)).list_if_several()
         };
         assert_eq!(several("postgres://a,b:6000/d", None), ["a:5432", "b:6000"]);
         assert_eq!(several("postgres://a/d", None), [""; 0]);

@@ -19,14 +19,14 @@ use crate::socket::Socket;
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of pending cancellations. Further ones are dropped.
-const LIMIT: usize = 10_000;
+const MOST_PENDING: usize = 10_000;
 
 /// Maximum number of cancellations that are sent at the same time: each occupies a connection of a
 /// server that may have none to spare.
-const AT_ONCE: usize = 8;
+const MOST_IN_FLIGHT: usize = 8;
 
 /// Pause between checks for a new or an ended cancellation, while others are being sent.
-const PAUSE: Nanos = Nanos::from_millis(5);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// A cancellation to send to a server.
 pub trait Cancellation: Send + 'static {
@@ -50,7 +50,7 @@ struct Worker<F>(Mutex<Option<Thread<F>>>);
 
 #[derive(Debug)]
 struct Thread<F> {
-    orders: SyncSender<F>,
+    queue: SyncSender<F>,
     /// Disconnected when the thread ends.
     end: Receiver<()>,
 }
@@ -75,7 +75,7 @@ impl<F: Cancellation> CancelService<F> {
         }
         if let Some(thread) = &*thread {
             // If the queue is full, the cancellation is dropped.
-            let _ = thread.orders.try_send(cancellation);
+            let _ = thread.queue.try_send(cancellation);
         }
     }
 }
@@ -84,7 +84,7 @@ impl<F: Cancellation> Thread<F> {
     /// Starts the thread; `None` if the operating system grants none, and then cancellations are
     /// dropped.
     fn start() -> Option<Thread<F>> {
-        let (orders, incoming) = sync_channel(LIMIT);
+        let (queue, incoming) = sync_channel(MOST_PENDING);
         let (alive, end) = sync_channel(0);
         let work = move || {
             // If no runtime can be started, the thread ends and cancellations are dropped.
@@ -92,7 +92,7 @@ impl<F: Cancellation> Thread<F> {
             drop(alive);
         };
         std::thread::Builder::new().name("cancel".to_owned()).spawn(work).ok()?;
-        Some(Thread { orders, end })
+        Some(Thread { queue, end })
     }
 }
 
@@ -106,7 +106,7 @@ async fn send_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
         let next = match in_flight() {
             // Blocking is fine: the thread has no other work.
             0 => incoming.recv().map_err(|_| TryRecvError::Disconnected),
-            AT_ONCE.. => Err(TryRecvError::Empty),
+            MOST_IN_FLIGHT.. => Err(TryRecvError::Empty),
             _ => incoming.try_recv(),
         };
         match next {
@@ -117,28 +117,28 @@ async fn send_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
                     drop(token);
                 });
             }
-            Err(TryRecvError::Empty) => rt.sleep(PAUSE).await,
+            Err(TryRecvError::Empty) => rt.sleep(POLL_INTERVAL).await,
             Err(TryRecvError::Disconnected) => break,
         }
     }
     while in_flight() > 0 {
-        rt.sleep(PAUSE).await;
+        rt.sleep(POLL_INTERVAL).await;
     }
 }
 
 impl<F> Drop for Worker<F> {
     fn drop(&mut self) {
-        let Ok(Some(Thread { orders, end })) = self.0.get_mut().map(Option::take) else {
+        let Ok(Some(Thread { queue, end })) = self.0.get_mut().map(Option::take) else {
             return;
         };
-        drop(orders);
+        drop(queue);
         // This channel carries no message: the wait ends with the thread, or after `CLOSE_TIMEOUT`.
         let _ = end.recv_timeout(CLOSE_TIMEOUT);
     }
 }
 
 /// Waits for bytes from the other end and discards them. Returns false at the end of the stream.
-pub async fn discard(socket: &Socket) -> bool {
+pub async fn discard_input(socket: &Socket) -> bool {
     let mut room = [0; 4_096];
     matches!(poll_fn(|context| socket.poll_read(context, &mut room)).await, Ok(1..))
 }
@@ -218,6 +218,9 @@ mod tests {
 
     #[test]
     fn cancellations_at_a_time_are_limited() {
-        assert_eq!(gather(3 * AT_ONCE, AT_ONCE), (AT_ONCE, 3 * AT_ONCE));
+        assert_eq!(
+            gather(3 * MOST_IN_FLIGHT, MOST_IN_FLIGHT),
+            (MOST_IN_FLIGHT, 3 * MOST_IN_FLIGHT)
+        );
     }
 }

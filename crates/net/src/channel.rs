@@ -10,8 +10,8 @@ use rt::Rt;
 
 use crate::address::Address;
 use crate::error::Error;
-use crate::inbox::{self, Inbox};
 use crate::options::TlsMode;
+use crate::receive_buffer::{self, ReceiveBuffer};
 use crate::socket::{Host, Socket, connect_to};
 use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, handshake_failed};
 
@@ -20,7 +20,7 @@ use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, ha
 const MOST_UNREAD: usize = 32 << 20;
 
 /// Capacity, in bytes, above which a send buffer is shrunk after use.
-const KEPT: usize = 1 << 20;
+const MAX_KEPT_CAPACITY: usize = 1 << 20;
 
 /// A connected, buffered byte stream to the other end: a server, or a client of this server.
 pub struct Channel {
@@ -31,7 +31,7 @@ pub struct Channel {
     out: Vec<u8>,
     /// Number of bytes of `out` that are already sent; `None` until sending begins.
     written: Option<usize>,
-    inbox: Inbox,
+    receive_buffer: ReceiveBuffer,
     /// The reason why nothing can be sent any more. Data received before may still be unread.
     broken: Option<io::Error>,
 }
@@ -53,7 +53,7 @@ impl Channel {
             address,
             out: Vec::new(),
             written: None,
-            inbox: Inbox::new(),
+            receive_buffer: ReceiveBuffer::new(),
             broken: None,
         }
     }
@@ -82,8 +82,8 @@ impl Channel {
     /// The client does not trust the certificate, or client and server share no protocol version or
     /// cipher.
     pub async fn accept_tls(&mut self, tls: &ServerTls) -> Result<(), Error> {
-        let mut session = tls.session(self.inbox.unread())?;
-        self.inbox.consume(self.inbox.unread().len());
+        let mut session = tls.session(self.receive_buffer.unread())?;
+        self.receive_buffer.consume(self.receive_buffer.unread().len());
         let socket = &self.socket;
         poll_fn(|context| session.poll_handshake(socket, context))
             .await
@@ -126,7 +126,7 @@ impl Channel {
             return Poll::Ready(());
         }
         if self.written.is_none() {
-            self.seal();
+            self.encrypt();
         }
         let mut written = self.written.unwrap_or(0);
         while written < self.out.len() && self.broken.is_none() {
@@ -135,12 +135,12 @@ impl Channel {
                 Poll::Ready(Err(error)) => self.broken = Some(error),
                 Poll::Pending => {
                     self.written = Some(written);
-                    if self.inbox.unread().len() > MOST_UNREAD {
+                    if self.receive_buffer.unread().len() > MOST_UNREAD {
                         self.end_flood();
                         continue;
                     }
                     // Client and server must not both wait for the other to read.
-                    self.inbox.make_room(usize::MAX);
+                    self.receive_buffer.make_room(usize::MAX);
                     if let Err(error) = ready!(self.poll_receive(context)) {
                         self.broken = Some(io::Error::other(error));
                     }
@@ -149,8 +149,8 @@ impl Channel {
         }
         self.written = None;
         self.out.clear();
-        if self.out.capacity() > KEPT {
-            self.out.shrink_to(inbox::LARGEST);
+        if self.out.capacity() > MAX_KEPT_CAPACITY {
+            self.out.shrink_to(receive_buffer::MAX_KEPT_SIZE);
         }
         Poll::Ready(())
     }
@@ -165,9 +165,9 @@ impl Channel {
 
     /// Encrypts the data to be sent, if TLS is on.
     #[inline]
-    fn seal(&mut self) {
+    fn encrypt(&mut self) {
         if let Some(session) = &mut self.tls {
-            session.seal(&mut self.out);
+            session.encrypt(&mut self.out);
         }
     }
 
@@ -188,18 +188,18 @@ impl Channel {
     /// Polls [`receive`](Channel::receive), for hand-written futures.
     #[inline]
     pub fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let room = self.inbox.room();
+        let room = self.receive_buffer.free_space();
         let read = match &mut self.tls {
             None => ready!(self.socket.poll_read(context, room)),
             Some(session) => ready!(session.poll_read(&self.socket, context, room)),
         };
         Poll::Ready(match read {
-            Ok(0) => Err(self.hung_up()),
+            Ok(0) => Err(self.closed_by_peer()),
             Ok(count) => {
-                self.inbox.add(count);
+                self.receive_buffer.advance(count);
                 Ok(())
             }
-            Err(error) => Err(self.lost(&error)),
+            Err(error) => Err(self.connection_lost(&error)),
         })
     }
 
@@ -218,33 +218,33 @@ impl Channel {
 
     /// Returns the socket, to wait for its end; `None` if the operating system grants no file
     /// descriptor for it.
-    pub fn give_up(self) -> Option<OwnedFd> {
+    pub fn into_socket(self) -> Option<OwnedFd> {
         self.socket.into_owned_fd().ok()
     }
 
     /// Returns the bytes received and not yet consumed.
     #[inline]
     pub fn unread(&self) -> &[u8] {
-        self.inbox.unread()
+        self.receive_buffer.unread()
     }
 
     /// Consumes `used` bytes, and makes room for an incomplete message of `needed` bytes.
     #[inline]
     pub fn consume(&mut self, used: usize, needed: usize) {
-        self.inbox.consume(used);
-        self.inbox.make_room(needed);
+        self.receive_buffer.consume(used);
+        self.receive_buffer.make_room(needed);
     }
 
     #[cold]
-    fn hung_up(&self) -> Error {
+    fn closed_by_peer(&self) -> Error {
         match &self.broken {
-            Some(error) => self.lost(error),
+            Some(error) => self.connection_lost(error),
             None => Error::disconnect(format!("{} closed the connection", self.address)),
         }
     }
 
     #[cold]
-    fn lost(&self, error: &io::Error) -> Error {
+    fn connection_lost(&self, error: &io::Error) -> Error {
         if self.tls.as_ref().is_some_and(|session| session.may_be_refused()) {
             return handshake_failed(&self.address, error);
         }
@@ -264,7 +264,7 @@ mod tests {
     use crate::{Identity, Options};
 
     /// Returns the set-ups of a server and of a client that trusts it, and their folder.
-    fn set_ups() -> (ServerTls, ClientTls, tempfile::TempDir) {
+    fn tls_pair() -> (ServerTls, ClientTls, tempfile::TempDir) {
         let folder = tempfile::tempdir().expect("a folder");
         let key = KeyPair::generate().expect("a key");
         let parameters = CertificateParams::new(["localhost".to_owned()]).expect("a name");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     /// Returns both ends of a connection, without TLS.
-    fn ends(rt: &Rt) -> (Channel, Channel) {
+    fn channel_pair(rt: &Rt) -> (Channel, Channel) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
         let client = TcpStream::connect(address).expect("a connection");
@@ -298,7 +298,7 @@ mod tests {
         (end(client), end(server))
     }
 
-    async fn pass(from: &mut Channel, to: &mut Channel, bytes: &[u8]) {
+    async fn transfer(from: &mut Channel, to: &mut Channel, bytes: &[u8]) {
         from.out().extend_from_slice(bytes);
         from.flush().await;
         while to.unread().len() < bytes.len() {
@@ -310,9 +310,9 @@ mod tests {
 
     #[test]
     fn both_roles_exchange_bytes_over_tls() {
-        let (server_tls, client_tls, _folder) = set_ups();
+        let (server_tls, client_tls, _folder) = tls_pair();
         run_real(&RtOptions::default(), async |rt| {
-            let (mut client, mut server) = ends(&rt);
+            let (mut client, mut server) = channel_pair(&rt);
             let accepted = rt.spawn(async move {
                 server.accept_tls(&server_tls).await.expect("a handshake");
                 server
@@ -322,8 +322,8 @@ mod tests {
             let mut server = accepted.await;
             let Encryption { version, cipher } = client.encryption().expect("an encryption");
             assert_eq!((version, &cipher[..8]), ("TLSv1.3", "TLS_AES_"));
-            pass(&mut client, &mut server, b"request").await;
-            pass(&mut server, &mut client, b"answer").await;
+            transfer(&mut client, &mut server, b"request").await;
+            transfer(&mut server, &mut client, b"answer").await;
         })
         .expect("a runtime");
     }
@@ -331,9 +331,9 @@ mod tests {
     /// A client of MySQL does not wait for an answer before it begins the handshake.
     #[test]
     fn handshake_that_was_read_with_earlier_bytes_is_completed() {
-        let (server_tls, client_tls, _folder) = set_ups();
+        let (server_tls, client_tls, _folder) = tls_pair();
         run_real(&RtOptions::default(), async |rt| {
-            let (mut client, mut server) = ends(&rt);
+            let (mut client, mut server) = channel_pair(&rt);
             let accepted = rt.spawn(async move {
                 server.receive().await.expect("the beginning of the handshake");
                 server.accept_tls(&server_tls).await.expect("a handshake");
@@ -341,17 +341,17 @@ mod tests {
             });
             client.start_tls(&client_tls, TlsMode::Verify).await.expect("a handshake");
             let mut server = accepted.await;
-            pass(&mut client, &mut server, b"request").await;
+            transfer(&mut client, &mut server, b"request").await;
         })
         .expect("a runtime");
     }
 
     #[test]
     fn client_that_does_not_trust_the_server_fails_at_both_ends() {
-        let (server_tls, ..) = set_ups();
-        let (_, client_tls, _folder) = set_ups();
+        let (server_tls, ..) = tls_pair();
+        let (_, client_tls, _folder) = tls_pair();
         run_real(&RtOptions::default(), async |rt| {
-            let (mut client, mut server) = ends(&rt);
+            let (mut client, mut server) = channel_pair(&rt);
             let accepted = rt.spawn(async move { server.accept_tls(&server_tls).await });
             let error = client.start_tls(&client_tls, TlsMode::Verify).await.unwrap_err();
             assert!(error.message().contains("is not trusted"), "{error}");

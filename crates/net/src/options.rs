@@ -101,15 +101,15 @@ impl Options {
         parsed.tls_identity = match (certificate, key) {
             (Some(certificate), Some(key)) => Some(Identity { certificate, key }),
             (None, None) => None,
-            (Some(_), None) => return Err(without_other("tls-cert", "key", "tls-key").into()),
+            (Some(_), None) => return Err(requires_other("tls-cert", "key", "tls-key").into()),
             (None, Some(_)) => {
-                return Err(without_other("tls-key", "certificate", "tls-cert").into());
+                return Err(requires_other("tls-key", "certificate", "tls-cert").into());
             }
         };
-        Ok(parsed.consistent()?)
+        Ok(parsed.check_combinations()?)
     }
 
-    fn consistent(self) -> Result<Options, Error> {
+    fn check_combinations(self) -> Result<Options, Error> {
         let given = [("tls-ca", self.tls_ca.is_some()), ("tls-cert", self.tls_identity.is_some())];
         let vain =
             given.into_iter().find(|(_, is_given)| *is_given && self.tls == Some(TlsMode::Off));
@@ -126,7 +126,7 @@ impl Options {
     }
 
     /// Returns the TLS mode of connections to a server.
-    pub fn tls_to(&self, address: &Address) -> TlsMode {
+    pub fn tls_mode_for(&self, address: &Address) -> TlsMode {
         let wants_tls = self.tls_ca.is_some() || self.tls_identity.is_some();
         match self.tls {
             Some(mode) => mode,
@@ -146,7 +146,7 @@ fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str]) -> E
 }
 
 /// Builds the error of an option that requires another option, which is missing.
-fn without_other(option: &str, missing: &str, other: &str) -> Error {
+fn requires_other(option: &str, missing: &str, other: &str) -> Error {
     Error::url(format!("`{option}` has no {missing}: write `{other}=FILE` as well"))
 }
 
@@ -182,8 +182,8 @@ mod tests {
         let (near, far) =
             (Address::Tcp("127.0.0.1".to_owned(), 1), Address::Tcp("db1.example".to_owned(), 1));
         assert_eq!(none.connect_timeout, Nanos::from_secs(5));
-        assert_eq!(none.tls_to(&near), TlsMode::Off);
-        assert_eq!(none.tls_to(&far), TlsMode::Verify);
+        assert_eq!(none.tls_mode_for(&near), TlsMode::Off);
+        assert_eq!(none.tls_mode_for(&far), TlsMode::Verify);
         let all = parsed(
             "tls=verify&tls-ca=ca.pem&tls-cert=c.pem&tls-key=k.pem&socket=/s&connect-timeout=1s&\
              application-name=shop&results=binary",
@@ -193,8 +193,8 @@ mod tests {
         assert_eq!(all.tls_identity, Some(identity));
         assert_eq!(all.connect_timeout, Nanos::from_secs(1));
         assert_eq!(all.application_name, "shop");
-        assert_eq!(parsed("tls-ca=ca.pem").unwrap().tls_to(&near), TlsMode::Verify);
-        assert_eq!(parsed("tls=require").unwrap().tls_to(&near), TlsMode::Require);
+        assert_eq!(parsed("tls-ca=ca.pem").unwrap().tls_mode_for(&near), TlsMode::Verify);
+        assert_eq!(parsed("tls=require").unwrap().tls_mode_for(&near), TlsMode::Require);
     }
 
     #[test]

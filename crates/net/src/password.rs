@@ -26,7 +26,7 @@ pub enum PasswordFile {
 
 /// The login for which a password is sought.
 #[derive(Clone, Copy, Debug)]
-pub struct Owner<'a> {
+pub struct PasswordOwner<'a> {
     /// The address of the server.
     pub address: &'a Address,
     /// The name of the database.
@@ -37,7 +37,7 @@ pub struct Owner<'a> {
 
 /// The result of a search for a password.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundPassword {
     /// The password, if there is one.
     pub password: Option<Secret>,
     /// The reason why an existing file was not read, and a remedy.
@@ -46,10 +46,10 @@ pub struct Found {
     is_for_any_host: bool,
 }
 
-impl Found {
+impl FoundPassword {
     /// Returns the result for a password that is meant for this server.
-    pub fn given(password: Secret) -> Found {
-        Found { password: Some(password), ..Found::default() }
+    pub fn given(password: Secret) -> FoundPassword {
+        FoundPassword { password: Some(password), ..FoundPassword::default() }
     }
 }
 
@@ -61,34 +61,34 @@ struct PasswordEntry {
 }
 
 /// Finds the password of a login whose URL contains none.
-pub fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
+pub fn find_password(file: PasswordFile, owner: PasswordOwner<'_>) -> FoundPassword {
     if let Some(password) = std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty()) {
-        return Found::given(Secret::new(password));
+        return FoundPassword::given(Secret::new(password));
     }
     match file.path() {
-        Some(path) => in_file(file, &path, owner),
-        None => Found::default(),
+        Some(path) => find_in_file(file, &path, owner),
+        None => FoundPassword::default(),
     }
 }
 
 /// Returns the path of a password file if its password for a login is not bound to a host. Such a
 /// password would be sent to any host, even one that somebody else has put into the URL.
-pub fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf> {
-    file.path().filter(|path| in_file(file, path, owner).is_for_any_host)
+pub fn file_for_any_host(file: PasswordFile, owner: PasswordOwner<'_>) -> Option<PathBuf> {
+    file.path().filter(|path| find_in_file(file, path, owner).is_for_any_host)
 }
 
 /// Finds the password in a file, unless the database's own clients would refuse to read the file.
 /// The checks apply to the opened file, so replacing it meanwhile has no effect.
-fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
-    let Ok(mut opened) = open(path) else { return Found::default() };
-    let Ok(metadata) = opened.metadata() else { return Found::default() };
-    if let Some(why) = file.objection(&metadata) {
+fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> FoundPassword {
+    let Ok(mut opened) = open(path) else { return FoundPassword::default() };
+    let Ok(metadata) = opened.metadata() else { return FoundPassword::default() };
+    if let Some(why) = file.reason_to_ignore(&metadata) {
         let ignored = format!("the password file `{}` is ignored: {why}", path.display());
-        return Found { ignored: Some(ignored), ..Found::default() };
+        return FoundPassword { ignored: Some(ignored), ..FoundPassword::default() };
     }
     let mut bytes = Vec::new();
     if opened.read_to_end(&mut bytes).is_err() {
-        return Found::default();
+        return FoundPassword::default();
     }
     // A line that is not UTF-8 has no usable password, but a later line may have one.
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
@@ -99,9 +99,9 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
     };
     match kept {
         Some(PasswordEntry { password, is_for_any_host }) => {
-            Found { is_for_any_host, ..Found::given(password) }
+            FoundPassword { is_for_any_host, ..FoundPassword::given(password) }
         }
-        None => Found::default(),
+        None => FoundPassword::default(),
     }
 }
 
@@ -114,7 +114,7 @@ fn open(path: &Path) -> std::io::Result<File> {
 impl PasswordFile {
     /// Returns the reason for which the database's own clients ignore a file with a warning; `None`
     /// if they read it.
-    fn objection(self, metadata: &Metadata) -> Option<&'static str> {
+    fn reason_to_ignore(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {
             _ if !metadata.is_file() => Some("it is not a regular file"),
@@ -141,11 +141,14 @@ impl PasswordFile {
 }
 
 /// The wildcard field of a line.
-const ANY: &str = "*";
+const WILDCARD: &str = "*";
 
 /// Returns the password of the first matching line `host:port:database:user:password`; `*` matches
 /// anything.
-fn in_pgpass<'l>(lines: impl Iterator<Item = &'l str>, owner: Owner<'_>) -> Option<PasswordEntry> {
+fn in_pgpass<'l>(
+    lines: impl Iterator<Item = &'l str>,
+    owner: PasswordOwner<'_>,
+) -> Option<PasswordEntry> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
         // PostgreSQL's own clients use this name for their default socket, regardless of its
@@ -160,8 +163,8 @@ fn in_pgpass<'l>(lines: impl Iterator<Item = &'l str>, owner: Owner<'_>) -> Opti
     lines.filter(|line| !line.starts_with('#')).map(fields).find_map(|fields| {
         let [given @ .., password] = fields.as_slice() else { return None };
         let fits = given.len() == wanted.len()
-            && given.iter().zip(wanted).all(|(given, wanted)| given == ANY || given == wanted);
-        let is_for_any_host = given.first().is_some_and(|host| host == ANY);
+            && given.iter().zip(wanted).all(|(given, wanted)| given == WILDCARD || given == wanted);
+        let is_for_any_host = given.first().is_some_and(|host| host == WILDCARD);
         fits.then(|| PasswordEntry { password: Secret::new(password.as_str()), is_for_any_host })
     })
 }
@@ -266,7 +269,7 @@ mod tests {
                     db1:5433:shop:ann:se\\:c\\\\ret:x\n*:*:*:ann:any\n";
         let find = |host: &str, port, user| {
             let address = Address::Tcp(host.to_owned(), port);
-            let owner = Owner { address: &address, database: "shop", user };
+            let owner = PasswordOwner { address: &address, database: "shop", user };
             let kept = in_pgpass(text.lines(), owner)?;
             Some((kept.password.expose().to_owned(), kept.is_for_any_host))
         };
@@ -274,7 +277,7 @@ mod tests {
         assert_eq!(find("db1", 5432, "ann"), Some(("any".to_owned(), true)));
         assert_eq!(find("db1", 5433, "bob"), None);
         let address = Address::Unix("/tmp/.s.PGSQL.6432".into());
-        let owner = Owner { address: &address, database: "shop", user: "ann" };
+        let owner = PasswordOwner { address: &address, database: "shop", user: "ann" };
         let lines = ["localhost:5432:*:ann:server", "localhost:6432:*:ann:pooler"];
         let pooler = in_pgpass(lines.into_iter(), owner);
         let pooler = pooler.map(|kept| kept.password.expose().to_owned());
@@ -282,13 +285,13 @@ mod tests {
     }
 
     /// Returns the result for the user `ann` of the database `shop` on `db1`.
-    fn in_file_at(file: PasswordFile, path: &Path) -> Found {
+    fn in_file_at(file: PasswordFile, path: &Path) -> FoundPassword {
         let address = Address::Tcp("db1".to_owned(), 5432);
-        in_file(file, path, Owner { address: &address, database: "shop", user: "ann" })
+        find_in_file(file, path, PasswordOwner { address: &address, database: "shop", user: "ann" })
     }
 
     /// Returns the result for a new file with these bytes and permissions.
-    fn in_new_file(file: PasswordFile, bytes: &[u8], mode: u32) -> Found {
+    fn in_new_file(file: PasswordFile, bytes: &[u8], mode: u32) -> FoundPassword {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("passwords");
         std::fs::write(&path, bytes).expect("a file");
@@ -306,7 +309,7 @@ mod tests {
             (PasswordFile::MyCnf, "[client]\npassword=s3cret", 0o644, None),
             (PasswordFile::MyCnf, "[client]\npassword=s3cret", 0o646, Some("may write it")),
         ] {
-            let Found { password, ignored, is_for_any_host } =
+            let FoundPassword { password, ignored, is_for_any_host } =
                 in_new_file(file, text.as_bytes(), mode);
             assert_eq!(password.is_some(), words.is_none(), "{file:?} {mode:o}");
             assert_eq!(is_for_any_host, words.is_none(), "{file:?} {mode:o}");
@@ -324,7 +327,7 @@ mod tests {
         assert!(made.success());
         for file in [PasswordFile::PgPass, PasswordFile::MyCnf] {
             for path in [folder.path(), &fifo] {
-                let Found { password, ignored, .. } = in_file_at(file, path);
+                let FoundPassword { password, ignored, .. } = in_file_at(file, path);
                 assert!(password.is_none());
                 assert!(ignored.is_some_and(|why| why.contains("regular file")), "{file:?}");
             }

@@ -25,7 +25,7 @@ pub enum Host {
         within: Nanos,
     },
     /// This host only, because a session with it exists.
-    This(SocketAddr),
+    Exactly(SocketAddr),
 }
 
 /// Connects a socket to the server at an address.
@@ -35,7 +35,7 @@ pub enum Host {
 pub(crate) async fn connect_to(rt: &Rt, address: &Address, host: Host) -> Result<Socket, Error> {
     let connected = match (address, host) {
         (Address::Unix(path), _) => connect_unix(rt, path).await,
-        (Address::Tcp(..), Host::This(peer)) => connect(rt, peer).await,
+        (Address::Tcp(..), Host::Exactly(peer)) => connect(rt, peer).await,
         (Address::Tcp(name, port), Host::Any { within }) => {
             connect_tcp(rt, (name, *port), within).await
         }
@@ -96,7 +96,7 @@ mod tests {
         let peer = listener.local_addr().expect("an address");
         let elsewhere = Address::Tcp("no.such.host.invalid".to_owned(), 1);
         let socket = run_real(&Options::default(), async |rt| {
-            let socket = connect_to(&rt, &elsewhere, Host::This(peer)).await;
+            let socket = connect_to(&rt, &elsewhere, Host::Exactly(peer)).await;
             socket.map(|socket| socket.peer())
         });
         assert_eq!(socket.expect("a runtime"), Ok(Some(peer)));

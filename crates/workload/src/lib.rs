@@ -20,7 +20,6 @@ pub mod feed;
 mod folder;
 mod generate;
 pub mod keys;
-mod missing;
 pub mod plan;
 mod print;
 pub mod question;
@@ -30,6 +29,7 @@ mod request;
 pub mod shape;
 mod sink;
 mod text;
+mod unsupported;
 mod value;
 mod wording;
 

@@ -25,7 +25,7 @@ impl Plan {
     ///
     /// Passwords in the URLs of targets are left out, and secret parameters are hidden.
     pub fn to_text(&self) -> String {
-        self.shown().text()
+        self.with_secrets_hidden().text()
     }
 
     fn text(&self) -> String {

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use base::{Dialect, Value, Values, WallTime};
 
-use crate::expr::call::{self, Spec, Stage, Variadic};
+use crate::expr::call::{self, AllowedIn, Spec, Variadic};
 use crate::feed::Group;
 use crate::keys::{self, Key, KeyGroup};
 use crate::request::{Generator, RowGenerator};
-use crate::{Overrides, missing, plan_in};
+use crate::{Overrides, plan_in, unsupported};
 
 /// The width of the lines of [`help`], in characters.
 const WIDTH: usize = 96;
@@ -23,7 +23,7 @@ pub fn help() -> String {
     for place in KeyGroup::ALL {
         let _ = writeln!(out, "\n  {}", place.title());
         for key in keys::ALL.iter().filter(|key| key.place == place) {
-            entry(&mut out, &names(key), &format!("{}{}", key.doc, presence(key)));
+            entry(&mut out, &key_names(key), &format!("{}{}", key.doc, presence(key)));
         }
     }
     out.push_str("\n  expressions in ${…}: parameters, variables of let, + - * / %, and\n");
@@ -66,7 +66,7 @@ fn entry(out: &mut String, name: &str, text: &str) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-fn names(key: &Key) -> String {
+fn key_names(key: &Key) -> String {
     match key.alias {
         None => key.name.to_owned(),
         Some(alias) => format!("{}, {alias}", key.name),
@@ -94,7 +94,7 @@ pub fn markdown() -> String {
     golden_values(&mut out);
     out.push_str(CONDITIONS);
     out.push_str(UNITS);
-    out.push_str(&missing());
+    out.push_str(&unsupported_features());
     out
 }
 
@@ -123,12 +123,12 @@ fn table_of_generators(out: &mut String) {
     out.push_str(GENERATORS);
     out.push_str("\n| generator | takes | gives |\n| --- | --- | --- |\n");
     for spec in call::ALL {
-        let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), takes(spec), spec.doc);
+        let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), argument_list(spec), spec.doc);
     }
 }
 
 /// Describes the arguments of a generator.
-fn takes(spec: &Spec) -> String {
+fn argument_list(spec: &Spec) -> String {
     let parameters =
         spec.parameters.iter().map(|parameter| format!("{}: {}", parameter.name, parameter.form));
     let rest = match spec.rest {
@@ -170,11 +170,11 @@ const FIRST: u64 = 8;
 /// They are taken from the column `value` of a table `golden` or, if only requests have such
 /// values, from the job `golden` of three clients.
 fn first_values(spec: &Spec) -> Vec<String> {
-    let source = match spec.stage {
-        Stage::Anywhere | Stage::Rows => {
+    let source = match spec.allowed_in {
+        AllowedIn::Anywhere | AllowedIn::Rows => {
             format!("[load golden]\nrows = {FIRST}\ncolumn = value: {}\n", spec.example)
         }
-        Stage::Clients => {
+        AllowedIn::Clients => {
             format!("[golden]\nconcurrency = 3\nquery = select ${{{}}}\n", spec.example)
         }
     };
@@ -203,15 +203,15 @@ fn shown(values: &Values, value: Value) -> String {
     }
 }
 
-fn missing() -> String {
-    let list = |words: &[missing::UnsupportedFeature]| {
+fn unsupported_features() -> String {
+    let list = |words: &[unsupported::UnsupportedFeature]| {
         let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.name)).collect();
         words.join(", ")
     };
     format!(
         "\n## Not in this version\n\n\
          Keys: {}.\n",
-        list(missing::KEYS)
+        list(unsupported::KEYS)
     )
 }
 

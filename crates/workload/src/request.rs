@@ -130,15 +130,16 @@ impl Generator {
         program.evaluate_lets(number, group, variables, values);
         for (place, template) in program.templates.iter().enumerate() {
             let record = group.record(place);
-            let moment = |variables, texts| program.moment(number, record, variables, texts);
+            let eval_context =
+                |variables, texts| program.eval_context(number, record, variables, texts);
             for value in &template.bound {
-                value.eval(moment(variables, None), values).bind(values);
+                value.eval(eval_context(variables, None), values).bind(values);
             }
             if template.has_text {
                 scratch.clear();
                 written.clear();
                 for value in &template.written {
-                    written.push(value.eval(moment(variables, Some(values)), scratch));
+                    written.push(value.eval(eval_context(variables, Some(values)), scratch));
                 }
                 values.push_text(|out| program.write(&template.pieces, written, scratch, out));
             }
@@ -159,7 +160,7 @@ impl Generator {
         // Each pause of a session has its own random numbers, separate from the numbers of other
         // requests.
         let draw = number ^ pause << PAUSE_BITS;
-        match think.eval(program.moment(draw, None, variables, None), scratch) {
+        match think.eval(program.eval_context(draw, None, variables, None), scratch) {
             Datum::Duration(nanos) => Nanos(u64::try_from(nanos).unwrap_or(0)),
             Datum::Null | Datum::Int(_) | Datum::Real(_) | Datum::Timestamp(_) | Datum::Text(_) => {
                 Nanos::ZERO
@@ -188,7 +189,7 @@ pub fn example(
 }
 
 impl Program {
-    fn moment<'m>(
+    fn eval_context<'m>(
         &self,
         number: u64,
         record: Option<Record<'m>>,
@@ -207,8 +208,8 @@ impl Program {
         out: &mut Values,
     ) {
         for (place, variable) in self.lets.iter().enumerate() {
-            let moment = self.moment(number, group.record(0), variables, None);
-            variables[place] = variable.eval(moment, out);
+            let eval_context = self.eval_context(number, group.record(0), variables, None);
+            variables[place] = variable.eval(eval_context, out);
         }
     }
 
@@ -284,9 +285,9 @@ impl RowGenerator {
     pub fn fill(&mut self, row: u64, values: &mut Values) {
         for column in self.columns.iter() {
             let started = self.started;
-            let moment =
+            let eval_context =
                 EvalContext { number: row, started, variables: &[], texts: None, record: None };
-            column.eval(moment, values).bind(values);
+            column.eval(eval_context, values).bind(values);
         }
     }
 }

@@ -7,7 +7,7 @@ use base::{Diagnostic, Severity, Span};
 use crate::wording;
 
 /// The number of diagnostics that are kept; the rest are only counted.
-pub(crate) const KEPT: usize = 100;
+pub(crate) const MOST_KEPT: usize = 100;
 
 /// A collector of diagnostics. It builds only the diagnostics that it keeps: a million mistakes
 /// cost no more than a hundred.
@@ -16,7 +16,7 @@ pub(crate) struct Sink {
     kept: Vec<Diagnostic>,
     errors: usize,
     dropped: usize,
-    aside: Option<ReferencedFile>,
+    referenced_file: Option<ReferencedFile>,
 }
 
 /// A file that the checked file names. Diagnostics about its text name it in words, and point to
@@ -32,7 +32,7 @@ pub(crate) struct ReferencedFile {
 }
 
 impl ReferencedFile {
-    fn about(&self, diagnostic: Diagnostic) -> Diagnostic {
+    fn attribute(&self, diagnostic: Diagnostic) -> Diagnostic {
         let Some(span) = diagnostic.span else {
             let message = format!("in {}: {}", wording::quoted(&self.name), diagnostic.sentence());
             return Diagnostic { option: None, message, span: self.named_at, ..diagnostic };
@@ -49,7 +49,7 @@ impl Sink {
     /// Records an error.
     pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.errors += 1;
-        self.keep(make);
+        self.push(make);
     }
 
     /// Records an error, unless an earlier reading of the same text has recorded it.
@@ -61,19 +61,19 @@ impl Sink {
 
     /// Records a warning.
     pub(crate) fn warning(&mut self, make: impl FnOnce() -> Diagnostic) {
-        self.keep(make);
+        self.push(make);
     }
 
     /// Sets the file that later diagnostics are about; `None` is the checked file itself.
-    pub(crate) fn set_file(&mut self, aside: Option<ReferencedFile>) {
-        self.aside = aside;
+    pub(crate) fn set_file(&mut self, referenced_file: Option<ReferencedFile>) {
+        self.referenced_file = referenced_file;
     }
 
-    fn keep(&mut self, make: impl FnOnce() -> Diagnostic) {
-        if self.kept.len() < KEPT {
+    fn push(&mut self, make: impl FnOnce() -> Diagnostic) {
+        if self.kept.len() < MOST_KEPT {
             let diagnostic = make();
-            self.kept.push(match &self.aside {
-                Some(aside) => aside.about(diagnostic),
+            self.kept.push(match &self.referenced_file {
+                Some(referenced_file) => referenced_file.attribute(diagnostic),
                 None => diagnostic,
             });
         } else {
@@ -90,7 +90,7 @@ impl Sink {
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         sort(&mut self.kept);
         if self.dropped > 0 {
-            self.kept.push(more(self.dropped));
+            self.kept.push(dropped_note(self.dropped));
         }
         self.kept
     }
@@ -102,7 +102,7 @@ pub(crate) fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(place);
 }
 
-fn more(dropped: usize) -> Diagnostic {
+fn dropped_note(dropped: usize) -> Diagnostic {
     let problems = if dropped == 1 { "problem" } else { "problems" };
     Diagnostic {
         severity: Severity::Error,
@@ -118,14 +118,14 @@ mod tests {
     #[test]
     fn diagnostics_beyond_the_limit_are_only_counted() {
         let mut sink = Sink::default();
-        for at in (0..KEPT).rev() {
+        for at in (0..MOST_KEPT).rev() {
             sink.warning(|| Diagnostic::warning(Span::new(at, at), "odd"));
         }
         sink.error(|| panic!("made although there is no room"));
         assert_eq!(sink.errors(), 1);
         let kept = sink.finish();
-        assert_eq!(kept.len(), KEPT + 1);
+        assert_eq!(kept.len(), MOST_KEPT + 1);
         assert_eq!(kept[0].span, Some(Span::new(0, 0)));
-        assert_eq!(kept[KEPT].message, "1 more problem not shown");
+        assert_eq!(kept[MOST_KEPT].message, "1 more problem not shown");
     }
 }

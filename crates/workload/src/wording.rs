@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use base::{Diagnostic, Severity, Span, closest};
 
 /// The number of characters of a text that a message repeats.
-const SHOWN: usize = 60;
+const MAX_QUOTED: usize = 60;
 
 /// The number of known words with which an unknown one is compared: enough for the tables and for
 /// any file written by hand, and few enough to be fast on a huge file.
-const COMPARED: usize = 200;
+const MOST_COMPARED: usize = 200;
 
 /// Returns the words of a text that could be names, including empty words between adjacent
 /// separators.
@@ -20,11 +20,11 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
-/// Returns the text between backquotes, cut after [`SHOWN`] characters.
+/// Returns the text between backquotes, cut after [`MAX_QUOTED`] characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("`");
     for (count, character) in text.chars().enumerate() {
-        if count == SHOWN {
+        if count == MAX_QUOTED {
             out.push('…');
             break;
         }
@@ -58,7 +58,7 @@ pub(crate) fn warning(span: Option<Span>, message: impl Into<String>) -> Diagnos
 /// Returns the known word nearest to an unknown one.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let short = known.into_iter().filter(|known| known.len() <= 64);
-    closest(word, short.take(COMPARED))
+    closest(word, short.take(MOST_COMPARED))
 }
 
 /// Returns the duration that an invalid text probably means: `10ms` for `10 ms`, `10s` for `10sec`.

@@ -112,11 +112,11 @@ pub(crate) enum AuthState {
 }
 
 /// Data with which the server reports that the user is in its cache ("fast_auth_success").
-const KNOWN: &[u8] = &[3];
+const USER_IS_CACHED: &[u8] = &[3];
 /// Data with which the server requests the password ("perform_full_authentication").
-const FULL: &[u8] = &[4];
+const PASSWORD_REQUESTED: &[u8] = &[4];
 /// Data with which the client requests the server's key ("request_public_key").
-const ASK_KEY: &[u8] = &[2];
+const REQUEST_KEY: &[u8] = &[2];
 
 impl Proof<'_> {
     /// Returns the response to the first data of a method, and the next state.
@@ -132,7 +132,9 @@ impl Proof<'_> {
                 Ok((sha2_answer(self.password, &nonce), AuthState::Sha2(nonce)))
             }
             Method::Ed25519 => Ok((self.ed25519(data)?, AuthState::Over)),
-            Method::Clear if self.channel == Channel::Tls => Ok((self.clear(), AuthState::Over)),
+            Method::Clear if self.channel == Channel::Tls => {
+                Ok((self.clear_text(), AuthState::Over))
+            }
             Method::Clear => Err(fault(ErrorKind::Insecure, 0, "mysql_clear_password")),
         }
     }
@@ -140,17 +142,19 @@ impl Proof<'_> {
     /// Returns the response to more data of the method, if any.
     pub(crate) fn continue_auth(
         &self,
-        talk: &mut AuthState,
+        auth_state: &mut AuthState,
         data: &[u8],
     ) -> Result<Option<Vec<u8>>, WireError> {
-        match (*talk, data) {
-            (AuthState::Sha2(_), KNOWN) => {
-                *talk = AuthState::Over;
+        match (*auth_state, data) {
+            (AuthState::Sha2(_), USER_IS_CACHED) => {
+                *auth_state = AuthState::Over;
                 Ok(None)
             }
-            (AuthState::Sha2(nonce), FULL) => self.full(talk, nonce).map(Some),
+            (AuthState::Sha2(nonce), PASSWORD_REQUESTED) => {
+                self.password_response(auth_state, nonce).map(Some)
+            }
             (AuthState::Sha2Key(nonce), key) => {
-                *talk = AuthState::Over;
+                *auth_state = AuthState::Over;
                 encrypt(self.password.0, &nonce, key, self.seed).map(Some)
             }
             (AuthState::Sha2(_), _) => Err(fault(ErrorKind::Value, 1, "auth more data")),
@@ -158,16 +162,20 @@ impl Proof<'_> {
         }
     }
 
-    fn full(&self, talk: &mut AuthState, nonce: Nonce) -> Result<Vec<u8>, WireError> {
-        *talk = AuthState::Over;
+    fn password_response(
+        &self,
+        auth_state: &mut AuthState,
+        nonce: Nonce,
+    ) -> Result<Vec<u8>, WireError> {
+        *auth_state = AuthState::Over;
         match (self.channel, self.server_key) {
-            (Channel::Tls | Channel::Local, _) => Ok(self.clear()),
+            (Channel::Tls | Channel::Local, _) => Ok(self.clear_text()),
             (Channel::Open, ServerKey::Known(key)) => {
                 encrypt(self.password.0, &nonce, key, self.seed)
             }
             (Channel::Open, ServerKey::Ask) => {
-                *talk = AuthState::Sha2Key(nonce);
-                Ok(ASK_KEY.to_vec())
+                *auth_state = AuthState::Sha2Key(nonce);
+                Ok(REQUEST_KEY.to_vec())
             }
             (Channel::Open, ServerKey::Refuse) => {
                 Err(fault(ErrorKind::Insecure, 0, "caching_sha2_password without TLS"))
@@ -175,14 +183,14 @@ impl Proof<'_> {
         }
     }
 
-    fn clear(&self) -> Vec<u8> {
+    fn clear_text(&self) -> Vec<u8> {
         let mut answer = self.password.0.to_vec();
         answer.push(0);
         answer
     }
 
     fn ed25519(&self, data: &[u8]) -> Result<Vec<u8>, WireError> {
-        let nonce = without_end::<32>(data)?;
+        let nonce = without_final_zero::<32>(data)?;
         let response = ClientEd25519::default().run(Password(self.password.0), &nonce);
         let answer = response.ok().and_then(|response| response.data().map(<[u8]>::to_vec));
         answer.ok_or(fault(ErrorKind::Value, 0, "auth switch, nonce"))
@@ -213,11 +221,11 @@ impl Context for Password<'_> {
 }
 
 fn nonce(data: &[u8]) -> Result<Nonce, WireError> {
-    without_end(data)
+    without_final_zero(data)
 }
 
 /// Returns exactly `N` bytes, which may be followed by a zero byte.
-fn without_end<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
+fn without_final_zero<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
     match data.split_first_chunk() {
         Some((nonce, [] | [0])) => Ok(*nonce),
         _ => Err(fault(ErrorKind::Value, 0, "auth switch, nonce")),

@@ -42,7 +42,7 @@ pub enum ErrorKind {
 impl WireError {
     /// Returns the same error at an offset that is larger by `before` bytes.
     #[cold]
-    pub(crate) fn after(self, before: usize) -> WireError {
+    pub(crate) fn shifted_by(self, before: usize) -> WireError {
         WireError { offset: self.offset.saturating_add(before), ..self }
     }
 }

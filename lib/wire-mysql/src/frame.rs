@@ -140,10 +140,10 @@ impl Payloads {
         }
         loop {
             let given = bytes.get(used..).unwrap_or_default();
-            let Some((header, payload, _)) = whole(given) else {
+            let Some((header, payload, _)) = first_whole_packet(given) else {
                 return Ok(NextPayload { used, sequence: self.sequence, payload: None });
             };
-            check_sequence(self.sequence, header).map_err(|error| error.after(used))?;
+            check_sequence(self.sequence, header).map_err(|error| error.shifted_by(used))?;
             self.sequence = self.sequence.wrapping_add(1);
             used = used.saturating_add(HEADER).saturating_add(payload.len());
             if !header.continues_in_next() && !self.is_joining {
@@ -167,7 +167,7 @@ impl Payloads {
 
 /// Returns the packet at the beginning of some bytes, if it is complete, and the bytes after it.
 #[inline]
-pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
+pub(crate) fn first_whole_packet(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
     let (head, rest) = bytes.split_first_chunk()?;
     let header = Header::decode(*head);
     let (payload, after) = rest.split_at_checked(header.length)?;
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_packet_uses_nothing() {
+    fn unfinished_packet_consumes_nothing() {
         let mut payloads = Payloads::new();
         for bytes in [&b""[..], b"\x02\0\0", b"\x02\0\0\0a"] {
             assert_eq!(

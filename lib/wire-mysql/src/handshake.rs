@@ -156,7 +156,7 @@ pub struct HandshakeResponse<'a> {
     /// The user.
     pub user: &'a [u8],
     /// Response to the nonce.
-    pub answer: &'a [u8],
+    pub auth_response: &'a [u8],
     /// The database, with [`Capabilities::CONNECT_WITH_DB`].
     pub database: Option<&'a [u8]>,
     /// Authentication method, with [`Capabilities::PLUGIN_AUTH`].
@@ -201,7 +201,7 @@ impl<'a> HandshakeResponse<'a> {
     ) -> Result<HandshakeResponse<'a>, WireError> {
         let has = |capability| client.wanted.contains(capability);
         let user = take.until_nul("handshake response, user")?;
-        let answer = if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
+        let auth_response = if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
             take.text("handshake response, answer")?
         } else if has(Capabilities::SECURE_CONNECTION) {
             let length = take.u8("handshake response, answer")?;
@@ -221,10 +221,10 @@ impl<'a> HandshakeResponse<'a> {
         if has(Capabilities::CONNECT_ATTRS) && !take.is_empty() {
             let list = take.text("handshake response, attributes")?;
             let start = take.offset().saturating_sub(list.len());
-            attributes = pairs(list).map_err(|error| error.after(start))?;
+            attributes = pairs(list).map_err(|error| error.shifted_by(start))?;
         }
         // Clients append fields of later versions (a level of compression), which are ignored.
-        Ok(HandshakeResponse { client, user, answer, database, method, attributes })
+        Ok(HandshakeResponse { client, user, auth_response, database, method, attributes })
     }
 
     /// Appends the payload. `client` must have the capabilities of the fields that are given.
@@ -238,14 +238,14 @@ impl<'a> HandshakeResponse<'a> {
         self.client.encode(out);
         put_name(out, self.user, "handshake response, user")?;
         if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
-            put::text(out, self.answer);
+            put::text(out, self.auth_response);
         } else if has(Capabilities::SECURE_CONNECTION) {
-            let length = u8::try_from(self.answer.len())
+            let length = u8::try_from(self.auth_response.len())
                 .map_err(|_| fault(ErrorKind::TooLong, 0, "handshake response, answer"))?;
             out.push(length);
-            out.extend_from_slice(self.answer);
+            out.extend_from_slice(self.auth_response);
         } else {
-            put_name(out, self.answer, "handshake response, answer")?;
+            put_name(out, self.auth_response, "handshake response, answer")?;
         }
         let optional = [
             (self.database, Capabilities::CONNECT_WITH_DB, "handshake response, database"),

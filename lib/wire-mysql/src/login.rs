@@ -87,8 +87,8 @@ pub struct Login<'a> {
     payloads: Payloads,
     state: State,
     session: Session,
-    hello: Hello,
-    talk: AuthState,
+    handshake: HandshakeFields,
+    auth_state: AuthState,
     switches: u8,
     /// Sequence number of the next packet from either side.
     sequence: u8,
@@ -108,7 +108,7 @@ enum State {
 
 /// The fields of the handshake that are needed for the response.
 #[derive(Clone, Copy, Debug)]
-struct Hello {
+struct HandshakeFields {
     nonce: [u8; 20],
     method: Method,
 }
@@ -127,8 +127,8 @@ impl<'a> Login<'a> {
                 server_version: Vec::new(),
                 status: Status::default(),
             },
-            hello: Hello { nonce: [0; 20], method: Method::Native },
-            talk: AuthState::Over,
+            handshake: HandshakeFields { nonce: [0; 20], method: Method::Native },
+            auth_state: AuthState::Over,
             switches: 0,
             sequence: 0,
         }
@@ -151,7 +151,7 @@ impl<'a> Login<'a> {
         loop {
             let given = bytes.get(at..).unwrap_or_default();
             let NextPayload { used, sequence, payload } =
-                payloads.next(given).map_err(|error| error.after(at))?;
+                payloads.next(given).map_err(|error| error.shifted_by(at))?;
             let end = at.saturating_add(used);
             let Some(payload) = payload else {
                 self.payloads = payloads;
@@ -159,7 +159,7 @@ impl<'a> Login<'a> {
             };
             let start = end.saturating_sub(payload.len());
             self.sequence = sequence;
-            let step = self.payload(payload, out).map_err(|error| error.after(start))?;
+            let step = self.payload(payload, out).map_err(|error| error.shifted_by(start))?;
             at = end;
             payloads.expect(self.sequence);
             match step {
@@ -191,22 +191,22 @@ impl<'a> Login<'a> {
 
     fn payload(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<LoginStep, WireError> {
         if payload.first() == Some(&ERR) {
-            return self.refused(payload);
+            return self.read_refusal(payload);
         }
         match self.state {
-            State::Greeting => self.greeted(payload, out),
-            State::Answer => self.answered(payload, out),
+            State::Greeting => self.read_greeting(payload, out),
+            State::Answer => self.read_auth_reply(payload, out),
             State::Tls | State::Over => Err(fault(ErrorKind::Order, 0, "packet of the login")),
         }
     }
 
-    fn refused(&mut self, payload: &[u8]) -> Result<LoginStep, WireError> {
+    fn read_refusal(&mut self, payload: &[u8]) -> Result<LoginStep, WireError> {
         let ErrPacket { code, sqlstate, message } = ErrPacket::decode(payload)?;
         self.state = State::Over;
         Ok(LoginStep::Refused(Refusal { code, sqlstate, message: message.to_vec() }))
     }
 
-    fn greeted(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<LoginStep, WireError> {
+    fn read_greeting(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<LoginStep, WireError> {
         let handshake = Handshake::decode(payload)?;
         let agreed = Negotiated::of(handshake.offered, self.wanted());
         if !agreed.has(REQUIRED) {
@@ -221,7 +221,7 @@ impl<'a> Login<'a> {
         let method = Method::of_name(handshake.method).filter(|method| self.can_begin(*method));
         // A server that prefers a method which cannot be used yet will request a switch.
         let method = method.unwrap_or(Method::Native);
-        self.hello = Hello { nonce: handshake.nonce, method };
+        self.handshake = HandshakeFields { nonce: handshake.nonce, method };
         if self.options.channel != Channel::Tls {
             self.respond(out)?;
             return Ok(LoginStep::NeedBytes);
@@ -273,13 +273,13 @@ impl<'a> Login<'a> {
     /// Appends the login packet.
     fn respond(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
         let agreed = self.session.agreed;
-        let Hello { nonce, method } = self.hello;
-        let (answer, talk) = self.proof().begin(method, &nonce)?;
+        let HandshakeFields { nonce, method } = self.handshake;
+        let (answer, auth_state) = self.proof().begin(method, &nonce)?;
         let method = method.name().as_bytes();
         let response = HandshakeResponse {
             client: self.client(),
             user: self.options.user,
-            answer: &answer,
+            auth_response: &answer,
             database: self.options.database.filter(|_| agreed.has(Capabilities::CONNECT_WITH_DB)),
             method: agreed.has(Capabilities::PLUGIN_AUTH).then_some(method),
             attributes: self.options.attributes.to_vec(),
@@ -287,7 +287,7 @@ impl<'a> Login<'a> {
         let mut payload = Vec::new();
         response.encode(&mut payload)?;
         self.send(out, &payload);
-        (self.talk, self.state) = (talk, State::Answer);
+        (self.auth_state, self.state) = (auth_state, State::Answer);
         Ok(())
     }
 
@@ -295,17 +295,21 @@ impl<'a> Login<'a> {
         self.sequence = frame::packet(out, self.sequence, |out| out.extend_from_slice(payload));
     }
 
-    fn answered(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<LoginStep, WireError> {
+    fn read_auth_reply(
+        &mut self,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<LoginStep, WireError> {
         let answer = match payload.first() {
             Some(&OK) => {
                 self.session.status = OkPacket::decode(payload, self.session.agreed)?.status;
                 self.state = State::Over;
                 return Ok(LoginStep::Done(self.session.clone()));
             }
-            Some(&AUTH_SWITCH) => Some(self.switched(&AuthSwitchRequest::decode(payload)?)?),
+            Some(&AUTH_SWITCH) => Some(self.switch_method(&AuthSwitchRequest::decode(payload)?)?),
             Some(&AUTH_MORE) => {
                 let AuthMoreData(data) = AuthMoreData::decode(payload)?;
-                self.proof().continue_auth(&mut self.talk, data)?
+                self.proof().continue_auth(&mut self.auth_state, data)?
             }
             _ => return Err(fault(ErrorKind::Order, 0, "packet of the login")),
         };
@@ -315,7 +319,7 @@ impl<'a> Login<'a> {
         Ok(LoginStep::NeedBytes)
     }
 
-    fn switched(&mut self, request: &AuthSwitchRequest<'_>) -> Result<Vec<u8>, WireError> {
+    fn switch_method(&mut self, request: &AuthSwitchRequest<'_>) -> Result<Vec<u8>, WireError> {
         self.switches = self.switches.saturating_add(1);
         if self.switches > MAX_SWITCHES {
             return Err(fault(ErrorKind::TooLong, 0, "auth switches of one login"));
@@ -325,8 +329,8 @@ impl<'a> Login<'a> {
             1,
             "auth switch, method",
         ))?;
-        let (answer, talk) = self.proof().begin(method, request.data)?;
-        self.talk = talk;
+        let (answer, auth_state) = self.proof().begin(method, request.data)?;
+        self.auth_state = auth_state;
         Ok(answer)
     }
 }

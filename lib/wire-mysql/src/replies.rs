@@ -34,7 +34,7 @@ use crate::answer::{EOF, ERR, EofPacket, ErrPacket, OK, OkPacket, Status};
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::column::ColumnDefinition;
 use crate::error::{ErrorKind, WireError, fault};
-use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, usual_packet, whole};
+use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, first_whole_packet, usual_packet};
 use crate::partial::PartialPacket;
 use crate::prepared::Prepared;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
@@ -58,7 +58,7 @@ pub enum ReplyKind {
 pub const MAX_EXPECTED: usize = 1 << 16;
 
 /// Largest capacity that is kept for the next incomplete packet, in bytes.
-const KEPT: usize = 64 << 10;
+const MAX_KEPT_CAPACITY: usize = 64 << 10;
 
 /// Maximum number of columns that is accepted. A server allows 4096 columns in a result; this limit
 /// only rejects a corrupt number.
@@ -67,8 +67,8 @@ const MAX_COLUMNS: u64 = 0xFFFF;
 /// A reader of the replies of one session after its login.
 ///
 /// It buffers at most a packet that must be decoded as a whole, and no unwanted rows. Invariant:
-/// `kind` and `state` belong to the first outstanding reply, and `later` holds the replies after
-/// it.
+/// `kind` and `state` belong to the first outstanding reply, and `later_replies` holds the replies
+/// after it.
 #[derive(Clone, Debug)]
 pub struct Replies {
     agreed: Negotiated,
@@ -77,17 +77,17 @@ pub struct Replies {
     sequence: u8,
     /// True if the payload of the previous packet, which is skipped, continues in this one.
     is_continued: bool,
-    inside: PartialPacket,
+    partial: PartialPacket,
     /// Number of outstanding definitions.
     definitions: u64,
     /// Number of column definitions of a prepared statement, which follow the definitions of the
     /// parameters.
     columns: u16,
     /// Least length of a row of the current result, in bytes.
-    least: usize,
+    least_row_length: usize,
     rows: u64,
-    later: VecDeque<(ReplyKind, u8)>,
-    gathered: Vec<u8>,
+    later_replies: VecDeque<(ReplyKind, u8)>,
+    gathered_payload: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,13 +127,13 @@ impl Replies {
             state: State::Idle,
             sequence: 0,
             is_continued: false,
-            inside: PartialPacket::default(),
+            partial: PartialPacket::default(),
             definitions: 0,
             columns: 0,
-            least: 0,
+            least_row_length: 0,
             rows: 0,
-            later: VecDeque::new(),
-            gathered: Vec::new(),
+            later_replies: VecDeque::new(),
+            gathered_payload: Vec::new(),
         }
     }
 
@@ -149,17 +149,17 @@ impl Replies {
             self.begin(kind, sequence);
             return Ok(());
         }
-        if self.later.len() >= MAX_EXPECTED {
+        if self.later_replies.len() >= MAX_EXPECTED {
             return Err(fault(ErrorKind::TooLong, 0, "commands without a reply"));
         }
-        self.later.push_back((kind, sequence));
+        self.later_replies.push_back((kind, sequence));
         Ok(())
     }
 
     /// Returns the number of commands whose replies are incomplete.
     pub fn expected(&self) -> usize {
         let first = usize::from(self.state != State::Idle);
-        self.later.len().saturating_add(first)
+        self.later_replies.len().saturating_add(first)
     }
 
     /// Returns true if all replies are complete.
@@ -197,21 +197,21 @@ impl Replies {
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
-        if self.inside.length != 0 {
+        if self.partial.length != 0 {
             rest = self.resume_packet(bytes, rest, sink)?;
         }
         while !matches!(self.state, State::Idle | State::File) {
             if !sink.wants_rows() {
-                if let Some(after) = self.usual(rest, sink) {
+                if let Some(after) = self.read_usual_reply(rest, sink) {
                     rest = after;
                     continue;
                 }
-                rest = self.pass(rest, sink);
+                rest = self.skip_usual_packets(rest, sink);
             }
-            rest = match whole(rest) {
+            rest = match first_whole_packet(rest) {
                 Some((header, payload, after)) => {
                     self.packet(header, payload, sink)
-                        .map_err(|error| error.after(used(bytes, rest)))?;
+                        .map_err(|error| error.shifted_by(used(bytes, rest)))?;
                     after
                 }
                 None if rest.is_empty() => return Ok(bytes.len()),
@@ -219,7 +219,7 @@ impl Replies {
             };
         }
         if !rest.is_empty() && self.state == State::Idle {
-            check_unasked(rest).map_err(|error| error.after(used(bytes, rest)))?;
+            check_surplus_bytes(rest).map_err(|error| error.shifted_by(used(bytes, rest)))?;
         }
         Ok(used(bytes, rest))
     }
@@ -228,7 +228,7 @@ impl Replies {
     /// after it. For speed, no state changes before the end of the reply has been found; anything
     /// unusual is left to the packet-by-packet path.
     #[inline]
-    fn usual<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
+    fn read_usual_reply<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
         let end = match (self.state, self.kind) {
             (State::Start, ReplyKind::Text) => EOF,
             (State::Start, ReplyKind::Binary) => OK.wrapping_add(1),
@@ -255,7 +255,7 @@ impl Replies {
             rest = after;
             let [EOF, _, _, _, _] = payload else { return None };
         }
-        let least = self.least_row(u64::from(count));
+        let least_row_length = self.least_length_of_row(u64::from(count));
         let mut rows = 0_u64;
         let last = loop {
             let (payload, after) = usual_packet(rest, &mut sequence)?;
@@ -263,7 +263,7 @@ impl Replies {
             if *payload.first()? >= end {
                 break payload;
             }
-            if payload.len() < least {
+            if payload.len() < least_row_length {
                 return None;
             }
             rows = rows.wrapping_add(1);
@@ -287,38 +287,45 @@ impl Replies {
     /// Skips complete definitions and rows of the usual form at the beginning of `rest`. Returns
     /// the remaining bytes.
     #[inline]
-    fn pass<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
+    fn skip_usual_packets<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
         let mut rest = rest;
         if self.is_continued {
             return rest;
         }
         if self.state == State::Columns && !sink.wants_columns() {
             let passed;
-            (passed, rest) = self.run(rest, self.definitions, EOF, 0);
+            (passed, rest) = self.count_packets(rest, self.definitions, EOF, 0);
             self.definitions = self.definitions.wrapping_sub(passed);
             if self.definitions == 0 {
-                self.definitions_are_passed(sink);
+                self.end_definitions(sink);
             }
         }
         if self.state == State::Rows {
             let end = if self.kind == ReplyKind::Binary { OK.wrapping_add(1) } else { EOF };
             let passed;
-            (passed, rest) = self.run(rest, u64::MAX, end, self.least);
+            (passed, rest) = self.count_packets(rest, u64::MAX, end, self.least_row_length);
             self.rows = self.rows.wrapping_add(passed);
         }
         rest
     }
 
     /// Counts packets with the right sequence numbers that are shorter than 16 MB, have at least
-    /// `least` bytes and a first byte below `end`. Returns their number and the remaining bytes.
+    /// `min_length` bytes and a first byte below `end`. Returns their number and the remaining
+    /// bytes.
     #[inline]
-    fn run<'b>(&mut self, rest: &'b [u8], most: u64, end: u8, least: usize) -> (u64, &'b [u8]) {
+    fn count_packets<'b>(
+        &mut self,
+        rest: &'b [u8],
+        most: u64,
+        end: u8,
+        min_length: usize,
+    ) -> (u64, &'b [u8]) {
         let (mut rest, mut count) = (rest, 0_u64);
         let mut sequence = u32::from(self.sequence) << 24;
         while count < most {
             let before = sequence;
             let Some((payload, after)) = usual_packet(rest, &mut sequence) else { break };
-            if payload.first().is_none_or(|first| *first >= end) || payload.len() < least {
+            if payload.first().is_none_or(|first| *first >= end) || payload.len() < min_length {
                 sequence = before;
                 break;
             }
@@ -345,10 +352,10 @@ impl Replies {
         self.sequence = header.sequence.wrapping_add(1);
         match (self.state, payload) {
             (State::Parameters, [first, ..]) if *first < EOF => {
-                self.definition_is_done(sink);
+                self.count_definition(sink);
                 Ok(())
             }
-            _ => self.payload(payload, sink).map_err(|error| error.after(HEADER)),
+            _ => self.payload(payload, sink).map_err(|error| error.shifted_by(HEADER)),
         }
     }
 
@@ -369,7 +376,7 @@ impl Replies {
         if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
-        self.payload(payload, sink).map_err(|error| error.after(HEADER))
+        self.payload(payload, sink).map_err(|error| error.shifted_by(HEADER))
     }
 
     /// Checks and increments the sequence number.
@@ -440,7 +447,7 @@ impl Replies {
                         sink.too_long();
                     }
                 }
-                _ => self.definition_is_done(sink),
+                _ => self.count_definition(sink),
             }
         }
         self.is_continued = header.continues_in_next();
@@ -449,7 +456,7 @@ impl Replies {
 
     /// Returns the least length of a row with this number of columns, in bytes.
     #[inline]
-    fn least_row(&self, columns: u64) -> usize {
+    fn least_length_of_row(&self, columns: u64) -> usize {
         // At most `MAX_COLUMNS`.
         let columns = columns as usize;
         match self.kind {
@@ -460,7 +467,7 @@ impl Replies {
 
     /// Checks the length of a row, in bytes.
     fn check_row(&self, length: usize) -> Result<(), WireError> {
-        match length < self.least {
+        match length < self.least_row_length {
             true => Err(fault(ErrorKind::Truncated, 0, "row, values")),
             false => Ok(()),
         }
@@ -485,24 +492,24 @@ impl Replies {
         sink: &mut S,
     ) -> Result<usize, WireError> {
         let mut at = at;
-        let Some(header) = self.inside.header() else {
+        let Some(header) = self.partial.header() else {
             at = self.begin_packet(bytes, at, sink)?;
             return Ok(at);
         };
         let given = bytes.get(at..).unwrap_or_default();
-        let piece = given.get(..self.inside.left).unwrap_or(given);
+        let piece = given.get(..self.partial.left).unwrap_or(given);
         at = at.saturating_add(piece.len());
-        self.inside.left = self.inside.left.saturating_sub(piece.len());
-        if self.inside.is_gathered {
-            self.gather(piece).map_err(|error| error.after(at))?;
+        self.partial.left = self.partial.left.saturating_sub(piece.len());
+        if self.partial.is_gathered {
+            self.gather(piece).map_err(|error| error.shifted_by(at))?;
         }
-        if self.inside.left > 0 {
+        if self.partial.left > 0 {
             return Ok(at);
         }
-        let is_gathered = self.inside.is_gathered;
-        self.inside = PartialPacket::default();
+        let is_gathered = self.partial.is_gathered;
+        self.partial = PartialPacket::default();
         if is_gathered {
-            self.gathered(header, sink)
+            self.finish_gathered(header, sink)
                 .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
         }
         Ok(at)
@@ -517,21 +524,21 @@ impl Replies {
         sink: &mut S,
     ) -> Result<usize, WireError> {
         let mut at = at;
-        while self.inside.header().is_none() {
+        while self.partial.header().is_none() {
             let Some(byte) = bytes.get(at) else { return Ok(at) };
-            self.inside.push(*byte);
+            self.partial.push(*byte);
             at = at.saturating_add(1);
         }
-        let [head @ .., first] = self.inside.head;
+        let [head @ .., first] = self.partial.head;
         let header = Header::decode(head);
         let first = (header.length > 0).then_some(first);
         self.check(header, first)
             .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
-        self.inside.left = header.length.saturating_sub(1);
-        self.inside.is_gathered = !self.is_skipped(header, first, sink)
+        self.partial.left = header.length.saturating_sub(1);
+        self.partial.is_gathered = !self.is_skipped(header, first, sink)
             && (!self.is_wanted_row(first) || sink.can_hold(header.length));
-        if self.inside.is_gathered {
-            self.gather(first.as_slice()).map_err(|error| error.after(at))?;
+        if self.partial.is_gathered {
+            self.gather(first.as_slice()).map_err(|error| error.shifted_by(at))?;
         } else {
             self.skip(header, sink)
                 .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
@@ -542,24 +549,24 @@ impl Replies {
     /// Buffers a part of a payload.
     #[cold]
     fn gather(&mut self, piece: &[u8]) -> Result<(), WireError> {
-        if self.gathered.len().saturating_add(piece.len()) > MAX_PAYLOAD {
+        if self.gathered_payload.len().saturating_add(piece.len()) > MAX_PAYLOAD {
             return Err(fault(ErrorKind::TooLong, 0, "payload of a packet"));
         }
-        self.gathered.extend_from_slice(piece);
+        self.gathered_payload.extend_from_slice(piece);
         Ok(())
     }
 
     /// Processes a packet that was buffered completely.
     #[cold]
-    fn gathered<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
+    fn finish_gathered<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
         if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
-        let mut payload = std::mem::take(&mut self.gathered);
+        let mut payload = std::mem::take(&mut self.gathered_payload);
         let read = self.payload(&payload, sink);
-        if payload.capacity() <= KEPT {
+        if payload.capacity() <= MAX_KEPT_CAPACITY {
             payload.clear();
-            self.gathered = payload;
+            self.gathered_payload = payload;
         }
         read
     }
@@ -574,16 +581,16 @@ impl Replies {
             return Ok(());
         }
         match self.state {
-            State::Start | State::Next => self.first(first, payload, sink),
+            State::Start | State::Next => self.first_packet(first, payload, sink),
             State::Rows => self.row_or_end(payload, sink),
             State::Columns | State::PreparedColumns => {
                 sink.column(&ColumnDefinition::decode(payload, self.agreed)?)?;
-                self.definition_is_done(sink);
+                self.count_definition(sink);
                 Ok(())
             }
             State::ColumnsEnd | State::ParametersEnd | State::PreparedColumnsEnd => {
                 EofPacket::decode(payload)?;
-                self.definitions_are_done(sink);
+                self.leave_definitions(sink);
                 Ok(())
             }
             State::FileEnd => self.result(OkPacket::decode(payload, self.agreed)?, sink),
@@ -595,7 +602,7 @@ impl Replies {
 
     /// Processes the first packet of a reply or of a further result.
     #[inline]
-    fn first<S: Sink>(
+    fn first_packet<S: Sink>(
         &mut self,
         first: Option<u8>,
         payload: &[u8],
@@ -620,7 +627,7 @@ impl Replies {
             _ => self.long_column_count(payload)?,
         };
         sink.columns(count, !has_definitions);
-        self.least = self.least_row(count);
+        self.least_row_length = self.least_length_of_row(count);
         self.rows = 0;
         self.definitions = if has_definitions { count } else { 0 };
         self.state = match (has_definitions, self.has_eof()) {
@@ -651,18 +658,18 @@ impl Replies {
 
     /// Counts a definition that was skipped or passed on.
     #[inline]
-    fn definition_is_done<S: Sink>(&mut self, sink: &mut S) {
+    fn count_definition<S: Sink>(&mut self, sink: &mut S) {
         self.definitions = self.definitions.wrapping_sub(1);
         if self.definitions == 0 {
-            self.definitions_are_passed(sink);
+            self.end_definitions(sink);
         }
     }
 
     /// Ends the definitions; an EOF may follow.
     #[inline]
-    fn definitions_are_passed<S: Sink>(&mut self, sink: &mut S) {
+    fn end_definitions<S: Sink>(&mut self, sink: &mut S) {
         if !self.has_eof() {
-            return self.definitions_are_done(sink);
+            return self.leave_definitions(sink);
         }
         self.state = match self.state {
             State::Parameters => State::ParametersEnd,
@@ -673,7 +680,7 @@ impl Replies {
 
     /// Continues after the last definition and the EOF after it, if any.
     #[inline]
-    fn definitions_are_done<S: Sink>(&mut self, sink: &mut S) {
+    fn leave_definitions<S: Sink>(&mut self, sink: &mut S) {
         match self.state {
             State::Columns | State::ColumnsEnd => self.state = State::Rows,
             State::Parameters | State::ParametersEnd if self.columns > 0 => {
@@ -691,7 +698,7 @@ impl Replies {
         self.definitions = u64::from(prepared.parameters);
         self.state = State::Parameters;
         if prepared.parameters == 0 {
-            self.definitions_are_done(sink);
+            self.leave_definitions(sink);
         }
         Ok(())
     }
@@ -745,7 +752,7 @@ impl Replies {
         if !self.agreed.has(Capabilities::LOCAL_FILES) {
             return Err(fault(ErrorKind::Order, 0, "file request of a server that was told no"));
         }
-        if !self.later.is_empty() {
+        if !self.later_replies.is_empty() {
             // The server would read the next commands as the contents of the file.
             return Err(fault(ErrorKind::Order, 0, "file request with further commands sent"));
         }
@@ -758,7 +765,7 @@ impl Replies {
     #[inline]
     fn end<S: Sink>(&mut self, sink: &mut S) {
         self.rows = 0;
-        match self.later.pop_front() {
+        match self.later_replies.pop_front() {
             Some((kind, sequence)) => self.begin(kind, sequence),
             None => self.state = State::Idle,
         }
@@ -786,7 +793,7 @@ fn is_definition(first: Option<u8>) -> bool {
 /// Checks the bytes after the last expected reply. A server that ends the session may send an ERR
 /// there.
 #[cold]
-fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
+fn check_surplus_bytes(rest: &[u8]) -> Result<(), WireError> {
     let Some((head, payload)) = rest.split_first_chunk() else { return Ok(()) };
     let header = Header::decode(*head);
     let is_error = payload.first().is_none_or(|first| *first == ERR);

@@ -170,19 +170,19 @@ impl<'a> Field<'a> {
             ColumnType::NULL => Field::Null,
             ColumnType::TINY => {
                 let [byte] = take.array(field)?;
-                kind.whole(i64::from(byte as i8), u64::from(byte))
+                kind.integer(i64::from(byte as i8), u64::from(byte))
             }
             ColumnType::SHORT | ColumnType::YEAR => {
                 let bytes = take.array(field)?;
-                kind.whole(i16::from_le_bytes(bytes).into(), u16::from_le_bytes(bytes).into())
+                kind.integer(i16::from_le_bytes(bytes).into(), u16::from_le_bytes(bytes).into())
             }
             ColumnType::LONG | ColumnType::INT24 => {
                 let bytes = take.array(field)?;
-                kind.whole(i32::from_le_bytes(bytes).into(), u32::from_le_bytes(bytes).into())
+                kind.integer(i32::from_le_bytes(bytes).into(), u32::from_le_bytes(bytes).into())
             }
             ColumnType::LONGLONG => {
                 let bytes = take.array(field)?;
-                kind.whole(i64::from_le_bytes(bytes), u64::from_le_bytes(bytes))
+                kind.integer(i64::from_le_bytes(bytes), u64::from_le_bytes(bytes))
             }
             ColumnType::FLOAT => Field::Float(f32::from_le_bytes(take.array(field)?)),
             ColumnType::DOUBLE => Field::Double(f64::from_le_bytes(take.array(field)?)),
@@ -213,7 +213,7 @@ impl<'a> Field<'a> {
 }
 
 impl ColumnKind {
-    fn whole<'a>(self, signed: i64, unsigned: u64) -> Field<'a> {
+    fn integer<'a>(self, signed: i64, unsigned: u64) -> Field<'a> {
         if self.is_unsigned { Field::Unsigned(unsigned) } else { Field::Int(signed) }
     }
 }

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_has_four_widths() {
+    fn length_is_read_in_each_of_its_four_widths() {
         for (bytes, expected) in [
             (&[0xFAu8][..], Ok(0xFA)),
             (&[0xFC, 1, 2], Ok(0x201)),

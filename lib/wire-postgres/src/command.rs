@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn tag_without_a_count_has_none() {
+    fn tag_without_a_count_has_no_row_count() {
         check("", "", None);
         check("7", "7", None);
         check("SELECT ", "SELECT ", None);

@@ -49,7 +49,7 @@ struct OutstandingReplies {
 
 impl OutstandingReplies {
     #[inline]
-    fn is_nothing(self) -> bool {
+    fn is_empty(self) -> bool {
         let OutstandingReplies { parses, statements, portals, binds, executes, closes } = self;
         parses | statements | portals | binds | executes | closes == 0
     }
@@ -113,14 +113,14 @@ impl Cycle {
     /// answered with EmptyQueryResponse.
     #[inline]
     #[must_use]
-    pub fn of_text(mut self, text: &str) -> Cycle {
-        self.may_be_empty |= is_empty(text);
+    pub fn with_text(mut self, text: &str) -> Cycle {
+        self.may_be_empty |= has_no_command(text);
         self
     }
 
     /// Returns the cycle with a row limit in an Execute, to which PortalSuspended may be the reply.
     #[must_use]
-    pub const fn limited(mut self) -> Cycle {
+    pub const fn with_row_limit(mut self) -> Cycle {
         self.may_suspend = true;
         self
     }
@@ -128,14 +128,14 @@ impl Cycle {
     /// Returns the cycle whose only statement returns rows of this many columns, as the server has
     /// described it.
     #[must_use]
-    pub const fn returning(mut self, columns: u16) -> Cycle {
+    pub const fn with_columns(mut self, columns: u16) -> Cycle {
         self.columns = Some(columns);
         self
     }
 
     /// Returns the cycle with the messages of another one. The numbers of columns no longer apply.
     #[must_use]
-    pub fn and(mut self, other: Cycle) -> Cycle {
+    pub fn followed_by(mut self, other: Cycle) -> Cycle {
         let OutstandingReplies { parses, statements, portals, binds, executes, closes } =
             other.left;
         let left = &mut self.left;
@@ -228,7 +228,7 @@ impl Grammar {
     #[cold]
     fn first_row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
         if self.state != State::Rows {
-            return Err(self.misplaced(tag::DATA_ROW, at));
+            return Err(self.unexpected_message(tag::DATA_ROW, at));
         }
         let count = "DataRow, number of columns";
         let (kind, context) = if length < 2 {
@@ -308,11 +308,11 @@ impl Grammar {
             self.state = State::Between;
             return true;
         }
-        self.queried()
+        self.end_command()
     }
 
     /// Processes the end of a command of a Query, or of a COPY.
-    fn queried(&mut self) -> bool {
+    fn end_command(&mut self) -> bool {
         match (self.state, self.cycle.is_query) {
             (State::Query | State::NextStatement | State::Rows | State::Copied, true) => {
                 self.state = State::NextStatement;
@@ -338,7 +338,7 @@ impl Grammar {
     #[inline]
     pub(crate) fn ready(&mut self) -> bool {
         let permits = match self.state {
-            State::Between => self.cycle.left.is_nothing(),
+            State::Between => self.cycle.left.is_empty(),
             State::NextStatement | State::Failed => true,
             _ => false,
         };
@@ -398,8 +398,8 @@ impl Grammar {
                 }
                 take(&mut left.portals)
             }
-            (tag::COPY_IN_RESPONSE, _) => self.copies(State::CopyIn, returned),
-            (tag::COPY_OUT_RESPONSE, _) => self.copies(State::CopyOut, returned),
+            (tag::COPY_IN_RESPONSE, _) => self.begin_copy(State::CopyIn, returned),
+            (tag::COPY_OUT_RESPONSE, _) => self.begin_copy(State::CopyOut, returned),
             (both::COPY_DATA, state) => state == State::CopyOut,
             (both::COPY_DONE, State::CopyOut) => {
                 self.state = State::Copied;
@@ -407,11 +407,11 @@ impl Grammar {
             }
             _ => false,
         };
-        if permits { Ok(()) } else { Err(self.misplaced(tag, at)) }
+        if permits { Ok(()) } else { Err(self.unexpected_message(tag, at)) }
     }
 
     /// Begins a COPY. Returns true if a COPY is allowed.
-    fn copies(&mut self, direction: State, returned: u64) -> bool {
+    fn begin_copy(&mut self, direction: State, returned: u64) -> bool {
         match std::mem::replace(&mut self.state, direction) {
             State::Query | State::NextStatement => true,
             State::Rows => !self.cycle.is_query && returned == 0,
@@ -421,7 +421,7 @@ impl Grammar {
 
     /// Returns the error for a message that is not allowed at this point.
     #[cold]
-    pub(crate) fn misplaced(&self, tag: u8, at: usize) -> WireError {
+    pub(crate) fn unexpected_message(&self, tag: u8, at: usize) -> WireError {
         let context = match (tag, self.state) {
             (tag::READY_FOR_QUERY, State::Idle) => "ReadyForQuery without a request",
             (tag::READY_FOR_QUERY, State::Between) => "ReadyForQuery before all answers",
@@ -463,7 +463,7 @@ impl Grammar {
 /// Returns true if a text contains only spaces, comments and semicolons. Section "Lexical
 /// Structure", "Comments".
 #[inline]
-fn is_empty(text: &str) -> bool {
+fn has_no_command(text: &str) -> bool {
     match text.as_bytes() {
         [b'a'..=b'z' | b'A'..=b'Z' | b'(', ..] => false,
         text => is_blank(text),
@@ -522,10 +522,10 @@ mod tests {
     #[test]
     fn text_of_spaces_comments_and_semicolons_is_empty() {
         for text in ["", " ;\n;", "-- a; select 1", "--\n", "/* a /* b */ c */ ;", "\t/**/--x\r"] {
-            assert!(is_empty(text), "{text:?}");
+            assert!(has_no_command(text), "{text:?}");
         }
         for text in ["select 1", "(select 1)", "-- a\nselect 1", "/* a */ b", "/* a", "- 1", "/"] {
-            assert!(!is_empty(text), "{text:?}");
+            assert!(!has_no_command(text), "{text:?}");
         }
     }
 }

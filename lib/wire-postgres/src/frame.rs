@@ -14,14 +14,14 @@ pub(crate) const HEADER: usize = 5;
 
 /// Longest body of a message that is usually short, in bytes. Libpq treats a longer one as loss of
 /// synchronization, and so does this crate.
-pub(crate) const SHORT: u32 = 30_000;
+pub(crate) const MAX_SHORT_BODY: u32 = 30_000;
 
 /// Longest body of a message that must be read as a whole, in bytes: descriptions, and all messages
 /// before a session has begun.
-pub(crate) const LONG: u32 = 1 << 20;
+pub(crate) const MAX_WHOLE_BODY: u32 = 1 << 20;
 
 /// Longest body of an error, in bytes; it can contain any text that a statement raises.
-pub(crate) const REPORT: u32 = 16 << 20;
+pub(crate) const MAX_REPORT_BODY: u32 = 16 << 20;
 
 /// Longest body of a message of rows or of COPY, and of a client's message, in bytes: the limit of
 /// an Int32.
@@ -48,7 +48,7 @@ pub(crate) fn header(header: &[u8; HEADER]) -> Option<(u8, u32)> {
 
 /// Returns the error for a message with an invalid length, which begins at `at`.
 #[cold]
-pub(crate) fn not_a_length(at: usize) -> WireError {
+pub(crate) fn invalid_length(at: usize) -> WireError {
     WireError::new(ErrorKind::Length, at.saturating_add(1), "a message's length")
 }
 
@@ -72,12 +72,12 @@ pub(crate) fn check_length(
 
 /// Returns the first message of `bytes` if it is complete. `limit` returns the longest body of a
 /// type.
-pub(crate) fn first<'a>(
+pub(crate) fn first_message<'a>(
     bytes: &'a [u8],
     limit: fn(u8) -> Option<u32>,
 ) -> Result<Option<Frame<'a>>, WireError> {
     let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() else { return Ok(None) };
-    let (tag, length) = header(head).ok_or_else(|| not_a_length(0))?;
+    let (tag, length) = header(head).ok_or_else(|| invalid_length(0))?;
     check_length(tag, length, limit(tag), 0)?;
     let body = usize::try_from(length).ok().and_then(|length| rest.get(..length));
     Ok(body.map(|body| Frame { tag, body, length: HEADER.saturating_add(body.len()) }))
@@ -91,7 +91,7 @@ pub(crate) fn message(
 ) -> Result<(), WireError> {
     let start = out.len();
     out.push(tag);
-    let written = counted(out, write);
+    let written = length_prefixed(out, write);
     if written.is_err() {
         out.truncate(start);
     }
@@ -100,20 +100,20 @@ pub(crate) fn message(
 
 /// Appends a message without a body.
 #[inline]
-pub(crate) fn bare(out: &mut Vec<u8>, tag: u8) {
+pub(crate) fn empty_message(out: &mut Vec<u8>, tag: u8) {
     out.extend_from_slice(&[tag, 0, 0, 0, 4]);
 }
 
 /// Appends a message with a body of a known size.
 #[inline]
-pub(crate) fn fixed<const N: usize>(out: &mut Vec<u8>, tag: u8, body: [u8; N]) {
+pub(crate) fn fixed_size_message<const N: usize>(out: &mut Vec<u8>, tag: u8, body: [u8; N]) {
     out.push(tag);
     out.extend_from_slice(&const { (N as u32).saturating_add(4) }.to_be_bytes());
     out.extend_from_slice(&body);
 }
 
 /// Appends a length that includes itself, and the body that `write` appends.
-pub(crate) fn counted(
+pub(crate) fn length_prefixed(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>,
 ) -> Result<(), WireError> {
@@ -198,17 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_cannot_be_is_an_error() {
-        let any = |_| Some(LONG);
+    fn impossible_length_is_an_error() {
+        let any = |_| Some(MAX_WHOLE_BODY);
         for length in [0, 3, -1, i32::MIN] {
             let mut bytes = vec![b'Z'];
             bytes.extend_from_slice(&i32::to_be_bytes(length));
-            let error = first(&bytes, any).unwrap_err();
+            let error = first_message(&bytes, any).unwrap_err();
             assert_eq!((error.kind, error.offset), (ErrorKind::Length, 1));
         }
-        let long = first(b"Z\x7f\xff\xff\xff", any).unwrap_err();
+        let long = first_message(b"Z\x7f\xff\xff\xff", any).unwrap_err();
         assert_eq!(long.kind, ErrorKind::TooLong);
-        let unknown = first(b"Z\0\0\0\x04", |_| None).unwrap_err();
+        let unknown = first_message(b"Z\0\0\0\x04", |_| None).unwrap_err();
         assert_eq!(unknown.kind, ErrorKind::UnknownType(b'Z'));
     }
 }

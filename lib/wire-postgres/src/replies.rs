@@ -138,7 +138,7 @@ pub struct Replies {
     /// The messages allowed in reply to the first outstanding request.
     grammar: Grammar,
     /// The requests after the first outstanding one.
-    later: VecDeque<Cycle>,
+    later_cycles: VecDeque<Cycle>,
 }
 
 impl Replies {
@@ -156,7 +156,7 @@ impl Replies {
     pub fn expect(&mut self, cycle: Cycle) {
         match self.grammar.is_idle() {
             true => self.grammar.begin(cycle),
-            false => self.later.push_back(cycle),
+            false => self.later_cycles.push_back(cycle),
         }
     }
 
@@ -196,12 +196,12 @@ impl Replies {
             // Position of the reader, for errors.
             let at = || bytes.len().wrapping_sub(rest.len());
             let Some((tag, length)) = frame::header(head) else {
-                return Err(frame::not_a_length(at()));
+                return Err(frame::invalid_length(at()));
             };
             let split = after.split_at_checked(length as usize);
             if tag == tag::DATA_ROW && !sink.wants_data() {
                 let Some(columns) = after.first_chunk() else {
-                    return self.begun(tag, length, at());
+                    return self.begin_skipped(tag, length, at());
                 };
                 self.grammar.row(u16::from_be_bytes(*columns), length, at())?;
                 self.returned = self.returned.wrapping_add(1);
@@ -210,7 +210,7 @@ impl Replies {
                 continue;
             }
             let Some((body, next)) = split else {
-                return match self.passes_unfinished(tag, length, after, at(), sink)? {
+                return match self.skips_incomplete(tag, length, after, at(), sink)? {
                     true => Ok(self.begin(length, after, bytes)),
                     false => Ok(at()),
                 };
@@ -224,7 +224,7 @@ impl Replies {
     /// Waits for the number of columns at the beginning of a message that is skipped. Returns the
     /// number of bytes consumed.
     #[cold]
-    fn begun(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
+    fn begin_skipped(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
         if tag == tag::DATA_ROW {
             // A misplaced row is reported as misplaced, whatever its number of columns.
             self.grammar.message(tag, self.returned, at)?;
@@ -239,7 +239,7 @@ impl Replies {
     /// Processes an incomplete message. Returns true if it is skipped; otherwise more bytes are
     /// needed.
     #[cold]
-    fn passes_unfinished(
+    fn skips_incomplete(
         &mut self,
         tag: u8,
         length: u32,
@@ -247,12 +247,12 @@ impl Replies {
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<bool, WireError> {
-        if is_passed_over(tag, length, sink) || !can_be_held(tag, length, sink) {
+        if is_skipped(tag, length, sink) || !has_room(tag, length, sink) {
             if tag == tag::ROW_DESCRIPTION && after.len() < COUNT {
-                self.begun(tag, length, at)?;
+                self.begin_skipped(tag, length, at)?;
                 return Ok(false);
             }
-            self.unwanted(tag, length, after, at, sink)?;
+            self.skip_unwanted(tag, length, after, at, sink)?;
             return Ok(true);
         }
         frame::check_length(tag, length, backend::limit(tag), at)?;
@@ -262,7 +262,7 @@ impl Replies {
 
     /// Processes a message that is skipped because it is unwanted or too long; `body` is the body,
     /// or its beginning.
-    fn unwanted(
+    fn skip_unwanted(
         &mut self,
         tag: u8,
         length: u32,
@@ -317,18 +317,18 @@ impl Replies {
         match (tag, body) {
             (tag::BIND_COMPLETE, []) if self.grammar.bound() => Ok(()),
             (tag::COMMAND_COMPLETE, [command @ .., 0])
-                if body.len() <= frame::SHORT as usize && self.grammar.completed() =>
+                if body.len() <= frame::MAX_SHORT_BODY as usize && self.grammar.completed() =>
             {
                 self.complete(CommandTag::new(command), at, sink)
             }
             (tag::READY_FOR_QUERY, [letter]) => {
                 let Some(status) = TransactionStatus::parse(*letter) else {
-                    return self.other(tag, body, at(), sink);
+                    return self.rare_message(tag, body, at(), sink);
                 };
                 if !self.grammar.ready() {
-                    return Err(self.grammar.misplaced(tag, at()));
+                    return Err(self.grammar.unexpected_message(tag, at()));
                 }
-                if !self.later.is_empty() {
+                if !self.later_cycles.is_empty() {
                     self.begin_next();
                 }
                 // The rows counted so far belong to a statement that failed after returning them.
@@ -336,7 +336,7 @@ impl Replies {
                 sink.ready(status);
                 Ok(())
             }
-            _ => self.other(tag, body, at(), sink),
+            _ => self.rare_message(tag, body, at(), sink),
         }
     }
 
@@ -361,14 +361,14 @@ impl Replies {
     /// Begins the reply to the next of several requests.
     #[cold]
     fn begin_next(&mut self) {
-        if let Some(cycle) = self.later.pop_front() {
+        if let Some(cycle) = self.later_cycles.pop_front() {
             self.grammar.begin(cycle);
         }
     }
 
     /// Processes messages that are rare or invalid.
     #[cold]
-    fn other(
+    fn rare_message(
         &mut self,
         tag: u8,
         body: &[u8],
@@ -377,8 +377,8 @@ impl Replies {
     ) -> Result<(), WireError> {
         // The length of a complete body fits an Int32.
         let length = body.len() as u32;
-        if is_passed_over(tag, length, sink) {
-            return self.unwanted(tag, length, body, at, sink);
+        if is_skipped(tag, length, sink) {
+            return self.skip_unwanted(tag, length, body, at, sink);
         }
         frame::check_length(tag, length, backend::limit(tag), at)?;
         let message = backend::decode_body(tag, body, at.saturating_add(HEADER))?;
@@ -419,7 +419,7 @@ impl Replies {
             | Message::BackendKeyData(_)
             | Message::CopyBothResponse(_)
             | Message::NegotiateProtocolVersion(_) => {
-                return Err(self.grammar.misplaced(tag, at));
+                return Err(self.grammar.unexpected_message(tag, at));
             }
         }
         Ok(())
@@ -440,12 +440,12 @@ fn too_short(tag: u8, at: usize) -> WireError {
 }
 
 /// Returns false if the sink has no room for an incomplete message.
-fn can_be_held(tag: u8, length: u32, sink: &mut impl Sink) -> bool {
+fn has_room(tag: u8, length: u32, sink: &mut impl Sink) -> bool {
     !matches!(tag, tag::DATA_ROW | both::COPY_DATA) || sink.can_hold(length as usize)
 }
 
 /// Returns true if a message is skipped, whatever its length.
-fn is_passed_over(tag: u8, length: u32, sink: &impl Sink) -> bool {
+fn is_skipped(tag: u8, length: u32, sink: &impl Sink) -> bool {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => {
             !sink.wants_data() || length as usize > Replies::LONGEST_WANTED

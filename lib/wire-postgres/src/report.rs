@@ -77,16 +77,16 @@ impl<'a> Report<'a> {
         OwnedReport {
             severity: self.severity(),
             sqlstate: self.sqlstate(),
-            message: kept(self.message()),
-            detail: self.detail().map(kept),
-            hint: self.hint().map(kept),
+            message: truncated(self.message()),
+            detail: self.detail().map(truncated),
+            hint: self.hint().map(truncated),
             position: self.position(),
         }
     }
 }
 
 /// Returns a text of a report, truncated if necessary.
-fn kept(text: &[u8]) -> String {
+fn truncated(text: &[u8]) -> String {
     match text.get(..OwnedReport::LONGEST) {
         Some(beginning) if text.len() > OwnedReport::LONGEST => {
             let mut cut = String::from_utf8_lossy(beginning).into_owned();

@@ -18,7 +18,7 @@ use postgres_protocol::authentication::sasl::{
 };
 
 use crate::backend::{Authentication, Mechanism, Message, Negotiation, ParameterStatus};
-use crate::frame::{self, HEADER, LONG};
+use crate::frame::{self, HEADER, MAX_WHOLE_BODY};
 use crate::frontend::ProtocolVersion;
 use crate::tags::backend as tag;
 use crate::{
@@ -216,7 +216,7 @@ impl<'l> Startup<'l> {
                 used = used.saturating_add(length.min(rest.len()));
                 continue;
             }
-            let Some(frame) = frame::first(rest, limit).map_err(error)? else { break };
+            let Some(frame) = frame::first_message(rest, limit).map_err(error)? else { break };
             let body = used.saturating_add(HEADER);
             let message = backend::decode_body(frame.tag, frame.body, body)?;
             self.message(message, out, used)?;
@@ -368,7 +368,7 @@ fn notice(bytes: &[u8]) -> Option<usize> {
 /// Returns the longest body of a message while the session begins, in bytes. Rows and parts of COPY
 /// may be longer later, but are not expected here.
 fn limit(tag: u8) -> Option<u32> {
-    backend::limit(tag).map(|limit| limit.min(LONG))
+    backend::limit(tag).map(|limit| limit.min(MAX_WHOLE_BODY))
 }
 
 fn next_step(

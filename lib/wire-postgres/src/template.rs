@@ -99,7 +99,7 @@ impl Template {
     /// The text contains a zero byte, or there are more than 65,535 types.
     pub fn text(&mut self, text: &str, types: &[Oid]) -> Result<(), WireError> {
         frontend::parse(&mut self.bytes, "", text, types.iter().copied())?;
-        self.open = self.open.of_text(text).parse();
+        self.open = self.open.with_text(text).parse();
         self.statement("", types)
     }
 
@@ -109,7 +109,7 @@ impl Template {
     /// The text contains a zero byte.
     pub fn query(&mut self, text: &str) -> Result<(), WireError> {
         frontend::query(&mut self.bytes, text)?;
-        self.cycles.push(Cycle::QUERY.of_text(text));
+        self.cycles.push(Cycle::QUERY.with_text(text));
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Template {
                 Err(kind) => return Err(ValueError { parameter, kind }),
             }
         }
-        no_more(given, self.slots.len())
+        check_no_surplus(given, self.slots.len())
     }
 
     /// Copies the constant parts around the values.
@@ -216,7 +216,7 @@ impl Template {
         }
         copy(out, &self.bytes, copied, self.bytes.len());
         debug_assert!(out.len() >= start, "a request is appended");
-        no_more(given, self.slots.len())
+        check_no_surplus(given, self.slots.len())
     }
 }
 
@@ -293,7 +293,7 @@ fn too_long(values: usize) -> ValueError {
 }
 
 #[inline]
-fn no_more<'v>(
+fn check_no_surplus<'v>(
     mut given: impl Iterator<Item = Value<'v>>,
     parameter: usize,
 ) -> Result<(), ValueError> {

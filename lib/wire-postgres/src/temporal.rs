@@ -21,7 +21,7 @@ pub(crate) fn date(text: &str) -> Option<i32> {
 
 /// Parses a time, in microseconds since midnight.
 pub(crate) fn time(text: &str) -> Option<i64> {
-    let (time, rest) = clock(text.as_bytes())?;
+    let (time, rest) = time_of_day(text.as_bytes())?;
     rest.is_empty().then_some(time)
 }
 
@@ -43,7 +43,7 @@ fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
     let midnight = days.checked_mul(DAY)?;
     match rest.split_first() {
         Some((b' ' | b'T', rest)) => {
-            let (time, rest) = clock(rest)?;
+            let (time, rest) = time_of_day(rest)?;
             Some((midnight.checked_add(time)?, rest))
         }
         Some(_) => None,
@@ -54,8 +54,8 @@ fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
 /// Parses `YYYY-MM-DD`, in days since 2000-01-01. Also returns the rest.
 fn days(text: &[u8]) -> Option<(i64, &[u8])> {
     let (year, rest) = digits(text, 4)?;
-    let (month, rest) = digits(after(rest, b'-')?, 2)?;
-    let (day, rest) = digits(after(rest, b'-')?, 2)?;
+    let (month, rest) = digits(strip_byte(rest, b'-')?, 2)?;
+    let (day, rest) = digits(strip_byte(rest, b'-')?, 2)?;
     let is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     let (before, length) = match month {
         1 => (0, 31),
@@ -84,14 +84,14 @@ fn days(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// Parses `HH:MM[:SS[.ffffff]]`, in microseconds. Also returns the rest.
-fn clock(text: &[u8]) -> Option<(i64, &[u8])> {
+fn time_of_day(text: &[u8]) -> Option<(i64, &[u8])> {
     let (hour, rest) = digits(text, 2)?;
-    let (minute, rest) = digits(after(rest, b':')?, 2)?;
-    let (second, rest) = match after(rest, b':') {
+    let (minute, rest) = digits(strip_byte(rest, b':')?, 2)?;
+    let (second, rest) = match strip_byte(rest, b':') {
         Some(rest) => digits(rest, 2)?,
         None => (0, rest),
     };
-    let (fraction, rest) = match after(rest, b'.') {
+    let (fraction, rest) = match strip_byte(rest, b'.') {
         Some(rest) => fraction(rest)?,
         None => (0, rest),
     };
@@ -124,7 +124,7 @@ fn zone(text: &[u8]) -> Option<i64> {
     }
     let (sign, rest) = text.split_first()?;
     let (hours, rest) = digits(rest, 2)?;
-    let (minutes, rest) = match after(rest, b':') {
+    let (minutes, rest) = match strip_byte(rest, b':') {
         Some(rest) => digits(rest, 2)?,
         None => (0, rest),
     };
@@ -141,7 +141,7 @@ fn zone(text: &[u8]) -> Option<i64> {
     }
 }
 
-fn after(text: &[u8], byte: u8) -> Option<&[u8]> {
+fn strip_byte(text: &[u8], byte: u8) -> Option<&[u8]> {
     text.split_first().and_then(|(first, rest)| (*first == byte).then_some(rest))
 }
 

@@ -280,7 +280,7 @@ fn patch_text(
         }
         ParameterType::Float4 => put(place, float::<f32>(text, kind)?.to_be_bytes()),
         ParameterType::Float8 => put(place, float::<f64>(text, kind)?.to_be_bytes()),
-        ParameterType::Bool => match truth(text) {
+        ParameterType::Bool => match parse_bool(text) {
             Some(truth) => put(place, [u8::from(truth)]),
             None => return Err(ValueErrorKind::NotOfType(kind)),
         },
@@ -338,7 +338,7 @@ fn float<F: std::str::FromStr + Into<f64> + Copy>(
 
 /// Parses a Boolean by the server's rules. True is `on`, `1`, or a prefix of `true` or `yes`; false
 /// is `off`, `of`, `0`, or a prefix of `false` or `no`.
-fn truth(text: &str) -> Option<bool> {
+fn parse_bool(text: &str) -> Option<bool> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     let begins = |word: &str| {
         let begin = word.get(..text.len());

@@ -136,7 +136,7 @@ impl<'a> CheckInput<'a> {
     /// Returns true if the backlog of a job grew through the window, its queue overflowed, or the
     /// run ended before most of its requests were sent.
     pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
-        let account = self.evidence.plan.whole(account);
+        let account = self.evidence.plan.whole_job_account(account);
         let Some(counts) = self.counts.get(account.index()) else { return false };
         // A backlog that built up after the target was lost says nothing about the target's
         // capacity.
@@ -195,7 +195,9 @@ impl<'a> CheckInput<'a> {
     pub(super) fn was_waited_for(&self, account: AccountId) -> bool {
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
-                && event.account.is_some_and(|job| self.evidence.plan.whole(job) == account)
+                && event
+                    .account
+                    .is_some_and(|job| self.evidence.plan.whole_job_account(job) == account)
         });
         self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime, shell_word};
-use engine::{Failed, Location, Options, Prepare, Rules, Stop};
+use engine::{Location, Options, Prepare, Rules, RunFailure, Stop};
 use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
@@ -62,7 +62,7 @@ fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
     match asked.iter().find(|cpu| !allowed.contains(cpu)) {
         None => Ok(()),
         Some(cpu) => Err(Complaint::new(format!(
-            "--cpus: processor {cpu} is not one that this process may use; write some of {}",
+            "--cpus: cannot use processor {cpu}; available: {}",
             ranges(&allowed)
         ))),
     }
@@ -170,7 +170,7 @@ fn complaint_with_secrets(
 ) -> Complaint {
     let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {
-        Error::Failed(Failed::Statement { place, error: refusal }) => {
+        Error::Failed(RunFailure::Statement { place, error: refusal }) => {
             let remedy = remedy::of(RejectedStatement {
                 place,
                 class: refusal.class(),
@@ -181,11 +181,11 @@ fn complaint_with_secrets(
             let diagnostic = at(place).label(refusal.to_string());
             file.complain(Diagnostic { help: remedy, ..diagnostic })
         }
-        Error::Failed(Failed::Unsupported { place, reason, help }) => {
+        Error::Failed(RunFailure::Unsupported { place, reason, help }) => {
             let fault = format!("[{}]: {reason}", place.section);
             file.complain(Diagnostic::error(place.span, fault).help(help))
         }
-        Error::Failed(Failed::File { place, path: _, error: cause }) => {
+        Error::Failed(RunFailure::File { place, path: _, error: cause }) => {
             let help = "name a file that can be opened, in a folder that exists";
             file.complain(at(place).label(cause.to_string()).help(help))
         }

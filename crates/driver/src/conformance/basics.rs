@@ -3,42 +3,44 @@
 use base::{Clock, Nanos};
 use record::environment::SERVER;
 
-use super::bench::{ensure, execute, ran, work};
+use super::harness::{ensure, execute, run_steps, work};
 use super::{CaseContext, Finding, Fixture, Verdict};
 use crate::{Connection, Driver, PreparedId, Step, Work};
 
 /// Number of connections open at the same time.
-pub(super) const MANY: usize = 64;
+pub(super) const CONNECTIONS: usize = 64;
 
 /// Checks that connections open, work and close, more than once.
-pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
+pub async fn a_connection_opens_works_and_closes<F: Fixture>(
+    context: CaseContext<'_, F>,
+) -> Verdict {
     for _ in 0..2 {
-        bench.returns(1).await?;
+        context.check_returns(1).await?;
     }
     Ok(())
 }
 
 /// Checks that ids count from 0, and that a rejected statement uses up no id.
 pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.connect().await?;
+    let mut connection = context.connect().await?;
     for place in 0..3 {
-        let _ = connection.prepare(&bench.fixture.rejected().text).await;
-        let id = connection.prepare(&bench.fixture.returning(place)).await?;
+        let _ = connection.prepare(&context.fixture.rejected().text).await;
+        let id = connection.prepare(&context.fixture.returning(place)).await?;
         ensure!(id == PreparedId(place as u16), "statement {place} got the id {id:?}");
     }
     Ok(())
 }
 
 /// Checks that S and D are readings of the caller's clock, taken during the call.
-pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
-    let mut connection = bench.connect().await?;
-    let statement = connection.prepare(&bench.fixture.returning(1)).await?;
+pub async fn the_stamps_lie_within_the_call<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.connect().await?;
+    let statement = connection.prepare(&context.fixture.returning(1)).await?;
     for _ in 0..3 {
-        let before = bench.rt.now();
-        let work = ran(&mut connection, [execute(statement)]).await?;
-        let after = bench.rt.now();
+        let before = context.rt.now();
+        let work = run_steps(&mut connection, [execute(statement)]).await?;
+        let after = context.rt.now();
         let Some(sent) = work.reply.sent else {
             return Err(Finding::new("an answered request was never sent"));
         };
@@ -51,12 +53,12 @@ pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: CaseContext<'_, F
 /// Checks that every statement has a time, that no other step has one, and that the sum of the
 /// times is at most the time from S to D.
 pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.connect().await?;
-    let statement = connection.prepare(&bench.fixture.returning(1)).await?;
+    let mut connection = context.connect().await?;
+    let statement = connection.prepare(&context.fixture.returning(1)).await?;
     let steps = [Step::Begin, execute(statement), execute(statement), Step::Commit];
-    let reply = ran(&mut connection, steps).await?.reply;
+    let reply = run_steps(&mut connection, steps).await?.reply;
     ensure!(reply.statements.len() == 2, "2 statements have {} times", reply.statements.len());
     let service = reply.done.since(reply.sent.unwrap_or(reply.done));
     let total: Nanos = reply.statements.iter().copied().sum();
@@ -65,23 +67,23 @@ pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
 }
 
 /// Checks that the rows of all statements of a request are counted together.
-pub async fn rows_are_counted<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
-    let mut connection = bench.connect().await?;
-    let three = connection.prepare(&bench.fixture.returning(3)).await?;
-    let five = connection.prepare(&bench.fixture.returning(5)).await?;
+pub async fn rows_are_counted<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.connect().await?;
+    let three = connection.prepare(&context.fixture.returning(3)).await?;
+    let five = connection.prepare(&context.fixture.returning(5)).await?;
     for (steps, rows) in
         [(vec![execute(three)], 3), (vec![execute(five), execute(three), execute(five)], 13)]
     {
-        let reply = ran(&mut connection, steps).await?.reply;
+        let reply = run_steps(&mut connection, steps).await?.reply;
         ensure!(reply.rows == rows, "{rows} rows are returned and {} counted", reply.rows);
     }
     Ok(())
 }
 
 /// Checks that a reset reply retains nothing of the previous run.
-pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
-    let mut connection = bench.connect().await?;
-    let statement = connection.prepare(&bench.fixture.returning(2)).await?;
+pub async fn reply_counts_one_run_only<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.connect().await?;
+    let statement = connection.prepare(&context.fixture.returning(2)).await?;
     let mut work = work([execute(statement)], &[]);
     let mut first: Option<Work> = None;
     for _ in 0..3 {
@@ -105,11 +107,11 @@ pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: CaseContext<'_, F>) 
 }
 
 /// Checks that a statement sent as text needs no preparation and may differ each time.
-pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
-    let mut connection = bench.connect().await?;
+pub async fn a_text_is_run_like_a_statement<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.connect().await?;
     for rows in [1, 4] {
         let mut work = Work::default();
-        let text = bench.fixture.returning(rows);
+        let text = context.fixture.returning(rows);
         work.values.push_text(|buffer| buffer.push_str(&text));
         work.steps.push(Step::ExecuteText { text: 0 });
         connection.run(&mut work).await?;
@@ -122,9 +124,9 @@ pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: CaseContext<'_, F
 /// Checks that settings include the server, have unique names and no empty values, as records
 /// require.
 pub async fn settings_have_the_server_and_each_name_once<F: Fixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.connect().await?;
+    let mut connection = context.connect().await?;
     let settings = connection.settings().await;
     ensure!(
         settings.iter().any(|(name, _)| name == SERVER),
@@ -142,26 +144,26 @@ pub async fn settings_have_the_server_and_each_name_once<F: Fixture>(
 
 /// Checks that connections do not interfere with each other.
 pub async fn many_connections_work_at_the_same_time<F: Fixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let opening: Vec<_> = (0..MANY)
+    let opening: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
-            let (driver, rt) = (bench.fixture.driver(), bench.rt.clone());
-            bench.rt.spawn(async move { driver.connect(&rt).await })
+            let (driver, rt) = (context.fixture.driver(), context.rt.clone());
+            context.rt.spawn(async move { driver.connect(&rt).await })
         })
         .collect();
     let mut connections = Vec::new();
     for connection in opening {
         connections.push(connection.await?);
     }
-    let text = bench.fixture.returning(1);
+    let text = context.fixture.returning(1);
     let running: Vec<_> = connections
         .into_iter()
         .map(|mut connection| {
             let text = text.clone();
-            bench.rt.spawn(async move {
+            context.rt.spawn(async move {
                 let statement = connection.prepare(&text).await?;
-                let work = ran(&mut connection, [execute(statement)]).await?;
+                let work = run_steps(&mut connection, [execute(statement)]).await?;
                 connection.close().await;
                 Ok::<u64, crate::Error>(work.reply.rows)
             })
@@ -171,6 +173,6 @@ pub async fn many_connections_work_at_the_same_time<F: Fixture>(
     for result in running {
         rows += result.await?;
     }
-    ensure!(rows == MANY as u64, "{MANY} connections returned {rows} rows together");
+    ensure!(rows == CONNECTIONS as u64, "{CONNECTIONS} connections returned {rows} rows together");
     Ok(())
 }

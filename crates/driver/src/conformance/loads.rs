@@ -2,7 +2,7 @@
 
 use base::{Class, Dialect, Value, Values};
 
-use super::bench::{COLUMNS, TABLE, ensure, number};
+use super::harness::{COLUMNS, TABLE, ensure, number};
 use super::{CaseContext, Finding, StoringFixture, Verdict};
 use crate::{Batches, Connection, Driver, Duplicates, Insert, Method};
 
@@ -30,7 +30,7 @@ impl Rows {
 }
 
 /// A text with the characters that each method must escape.
-const ODD: &str = "tab\tline\nback\\slash \\N 'quote' \"double\", naïve 東京";
+const TEXT_TO_ESCAPE: &str = "tab\tline\nback\\slash \\N 'quote' \"double\", naïve 東京";
 
 impl Batches for Rows {
     fn next_batch(&mut self) -> bool {
@@ -46,7 +46,7 @@ impl Batches for Rows {
         values.push(Value::Int(self.next));
         values.push(Value::Int(self.number));
         values.push(if self.next % 2 == 0 { Value::Null } else { Value::Real(0.25) });
-        values.push_text(|buffer| buffer.push_str(ODD));
+        values.push_text(|buffer| buffer.push_str(TEXT_TO_ESCAPE));
         self.next += 1;
         true
     }
@@ -56,7 +56,7 @@ impl Batches for Rows {
     }
 
     fn is_ascii(&self) -> bool {
-        ODD.is_ascii()
+        TEXT_TO_ESCAPE.is_ascii()
     }
 }
 
@@ -66,11 +66,11 @@ fn into(duplicates: Duplicates) -> Insert<'static> {
 
 /// Checks that batches of all sizes are written completely, that texts are unchanged, and that each
 /// commit is reported.
-pub async fn every_way_of_loading_writes_every_row<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+pub async fn every_load_method_writes_every_row<F: StoringFixture>(
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let driver = bench.fixture.driver();
-    let mut connection = bench.with_table().await?;
+    let driver = context.fixture.driver();
+    let mut connection = context.with_table().await?;
     let into = into(Duplicates::Fail);
     let ways = METHODS.into_iter().filter(|method| driver.check_load(&into, *method).is_ok());
     for (method, first) in ways.zip((0..).map(|way| 10 + way * 10_000)) {
@@ -93,8 +93,8 @@ pub async fn every_way_of_loading_writes_every_row<F: StoringFixture>(
             .query_text(&format!("select distinct words from {TABLE} where id >= {first}"))
             .await?;
         ensure!(
-            words.single() == Some(ODD) && words.rows.len() == 1,
-            "loading by `{word}` turns {ODD:?} into {:?}",
+            words.single() == Some(TEXT_TO_ESCAPE) && words.rows.len() == 1,
+            "loading by `{word}` turns {TEXT_TO_ESCAPE:?} into {:?}",
             words.rows
         );
         let (counts, bytes): (Vec<u64>, Vec<u64>) = rows.committed.into_iter().unzip();
@@ -109,17 +109,17 @@ pub async fn every_way_of_loading_writes_every_row<F: StoringFixture>(
 
 /// Checks that column names may contain placeholders.
 pub async fn a_load_fills_columns_of_any_name<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let driver = bench.fixture.driver();
-    let mut connection = bench.connect().await?;
+    let driver = context.fixture.driver();
+    let mut connection = context.connect().await?;
     let names = ["a?b", "?", "$1", "words"].map(|name| match driver.dialect() {
         Dialect::Mysql => format!("`{name}`"),
         Dialect::Postgres | Dialect::Sqlite => format!("\"{name}\""),
     });
     let columns = names.each_ref().map(String::as_str);
     let kinds = {
-        let CaseContext { fixture, .. } = &bench;
+        let CaseContext { fixture, .. } = &context;
         [fixture.integer(), fixture.integer(), fixture.real(), fixture.text()]
     };
     let described: Vec<String> =
@@ -146,10 +146,10 @@ pub async fn a_load_fills_columns_of_any_name<F: StoringFixture>(
 
 /// Checks that a duplicate key makes the load fail, skips the row, or replaces the existing row.
 pub async fn a_load_treats_duplicates_as_requested<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let driver = bench.fixture.driver();
-    let mut connection = bench.with_table().await?;
+    let driver = context.fixture.driver();
+    let mut connection = context.with_table().await?;
     for method in METHODS {
         for (duplicates, succeeds, after) in [
             (Duplicates::Fail, false, "0"),
@@ -182,10 +182,10 @@ pub async fn a_load_treats_duplicates_as_requested<F: StoringFixture>(
 
 /// Checks that a missing table is reported by the database, and that the connection stays usable.
 pub async fn refused_load_leaves_connection_usable<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let driver = bench.fixture.driver();
-    let mut connection = bench.with_table().await?;
+    let driver = context.fixture.driver();
+    let mut connection = context.with_table().await?;
     let into = Insert { table: "no_such_table", ..into(Duplicates::Fail) };
     for method in METHODS {
         if driver.check_load(&into, method).is_err() {
@@ -206,10 +206,10 @@ pub async fn refused_load_leaves_connection_usable<F: StoringFixture>(
 /// Checks a load whose second batch of three fails: the first batch is stored and was reported,
 /// nothing of the other batches is stored, and the connection stays usable.
 pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let driver = bench.fixture.driver();
-    let mut connection = bench.with_table().await?;
+    let driver = context.fixture.driver();
+    let mut connection = context.with_table().await?;
     let into = into(Duplicates::Fail);
     for method in METHODS {
         if driver.check_load(&into, method).is_err() {

@@ -7,17 +7,17 @@
 //! A case is a function from a [`CaseContext`] to a [`Verdict`], independent of the test harness:
 //! [`in_real_time`] and [`in_virtual_time`] run one. The macros
 //! [`conformance_cases!`](crate::conformance_cases) and
-//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases) list the names of the cases; a
+//! [`conformance_storage_cases!`](crate::conformance_storage_cases) list the names of the cases; a
 //! test binary creates one test from each name.
 
 mod basics;
-mod bench;
 mod failures;
+mod harness;
 mod loads;
 mod transactions;
 mod values;
 
-pub use bench::{CaseContext, Finding, Verdict, in_real_time, in_virtual_time};
+pub use harness::{CaseContext, Finding, Verdict, in_real_time, in_virtual_time};
 
 use base::Class;
 
@@ -61,10 +61,10 @@ pub trait StoringFixture: Fixture {
     fn text(&self) -> &'static str;
 
     /// Returns a driver for the same database with a lock timeout of a few milliseconds.
-    fn impatient(&self) -> Self::Driver;
+    fn with_short_lock_timeout(&self) -> Self::Driver;
 
     /// Returns true if the driver counts waits for locks in a reply.
-    fn counts_waits(&self) -> bool;
+    fn counts_lock_waits(&self) -> bool;
 }
 
 /// A statement that fails, and its expected error.
@@ -92,13 +92,13 @@ macro_rules! conformance_cases {
             the_stamps_lie_within_the_call
             every_statement_has_a_time_and_no_other_step
             rows_are_counted
-            a_reply_is_of_one_run_alone
+            reply_counts_one_run_only
             a_text_is_run_like_a_statement
             settings_have_the_server_and_each_name_once
             many_connections_work_at_the_same_time
-            a_rejected_statement_is_explained_and_the_connection_lives_on
-            a_failing_statement_ends_the_request_and_the_connection_lives_on
-            a_lost_connection_says_so
+            rejected_statement_leaves_connection_usable
+            failing_statement_ends_request_and_leaves_connection_usable
+            lost_connection_has_class_disconnect
             abandoned_request_leaves_other_connections_usable
         }
     };
@@ -107,31 +107,31 @@ macro_rules! conformance_cases {
 /// Calls the macro `$then` like [`conformance_cases!`](crate::conformance_cases), with the cases
 /// for drivers whose database stores data.
 #[macro_export]
-macro_rules! conformance_keeper_cases {
+macro_rules! conformance_storage_cases {
     ($then:ident $($arguments:tt)*) => {
         $then! {
             [$($arguments)*]
-            values_come_back_as_they_went
-            literals_come_back_as_they_went
+            values_round_trip
+            literals_round_trip
             bytes_are_counted
-            returned_rows_are_captured_when_they_are_wanted
+            requested_rows_are_captured
             affected_rows_are_counted
             placeholders_are_counted_when_prepared
             a_wrong_number_of_values_is_an_error
             two_statements_in_one_text_are_refused
             a_query_as_text_returns_names_and_values
             a_duplicate_key_is_a_violated_constraint
-            every_way_of_loading_writes_every_row
+            every_load_method_writes_every_row
             a_load_fills_columns_of_any_name
             a_load_treats_duplicates_as_requested
             refused_load_leaves_connection_usable
             a_load_keeps_the_batches_before_one_that_fails
             an_error_rolls_the_whole_transaction_back
             a_transaction_sent_at_once_is_one_transaction
-            a_transaction_is_seen_when_it_is_committed
+            transaction_is_visible_after_commit
             writers_wait_for_each_other
-            a_lock_that_stays_is_a_conflict
-            an_abandoned_transaction_gives_its_locks_back
+            lock_timeout_is_a_conflict
+            abandoned_transaction_releases_its_locks
             many_connections_write_at_the_same_time
         }
     };
@@ -149,4 +149,4 @@ macro_rules! publish {
 }
 
 conformance_cases!(publish every: basics failures);
-conformance_keeper_cases!(publish keeping: values transactions loads);
+conformance_storage_cases!(publish storing: values transactions loads);

@@ -2,7 +2,7 @@
 
 use base::{Class, Dialect, Field, RowMemory, RowPart, Rows, Value};
 
-use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, ran, work};
+use super::harness::{COLUMNS, TABLE, count, ensure, execute_with, run_steps, work};
 use super::{CaseContext, Finding, StoringFixture, Verdict};
 use crate::{Connection, Driver, Step, Work};
 
@@ -55,9 +55,7 @@ impl Sent<'_> {
 }
 
 /// Checks each type, its limits, and texts that a careless driver would misread.
-pub async fn values_come_back_as_they_went<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
-) -> Verdict {
+pub async fn values_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
     let megabyte = "0123456789abcdeß".repeat(1 << 16);
     let sent = [
         Sent::Null,
@@ -78,11 +76,11 @@ pub async fn values_come_back_as_they_went<F: StoringFixture>(
         Sent::Text("naïve Grüße, 東京, 🚀"),
         Sent::Text(&megabyte),
     ];
-    let mut connection = bench.with_table().await?;
+    let mut connection = context.with_table().await?;
     for value in &sent {
         let column = value.column();
         let text = format!("update {TABLE} set {column} = ? where id = 1");
-        let statement = bench.prepare(&mut connection, &text).await?;
+        let statement = context.prepare(&mut connection, &text).await?;
         let mut work = Work::default();
         value.push(&mut work);
         work.steps.push(execute_with(statement, 0, 1));
@@ -100,9 +98,7 @@ pub async fn values_come_back_as_they_went<F: StoringFixture>(
 
 /// Checks that any quoted text is read back unchanged: unprepared requests are written by certain
 /// quoting rules, which sessions must not change.
-pub async fn literals_come_back_as_they_went<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
-) -> Verdict {
+pub async fn literals_round_trip<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
     let ascii: String = (1..128).map(char::from).collect();
     let sent = [
         "it's 'quoted', \"quoted\" and `quoted`",
@@ -123,8 +119,8 @@ pub async fn literals_come_back_as_they_went<F: StoringFixture>(
         "  ",
         "",
     ];
-    let dialect = bench.fixture.driver().dialect();
-    let mut connection = bench.with_table().await?;
+    let dialect = context.fixture.driver().dialect();
+    let mut connection = context.with_table().await?;
     for (text, is_pipelined) in sent.iter().flat_map(|text| [(text, false), (text, true)]) {
         let literal = between_quotes(text, dialect);
         let update = format!("update {TABLE} set words = {literal} where id = 1");
@@ -166,10 +162,10 @@ async fn clear(connection: &mut impl Connection) -> Verdict {
 
 /// Checks that a text of a thousand bytes counts as slightly more than a thousand bytes, in both
 /// directions.
-pub async fn bytes_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
-    let mut connection = bench.with_table().await?;
+pub async fn bytes_are_counted<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.with_table().await?;
     let write = format!("update {TABLE} set words = ? where id = 1");
-    let write = bench.prepare(&mut connection, &write).await?;
+    let write = context.prepare(&mut connection, &write).await?;
     let read = format!("select words from {TABLE} where id = 1");
     let read = connection.prepare(&read).await?;
     let text = "x".repeat(1_000);
@@ -178,7 +174,8 @@ pub async fn bytes_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> 
     work.steps.push(execute_with(write, 0, 1));
     connection.run(&mut work).await?;
     let sent = work.reply.bytes_sent;
-    let received = ran(&mut connection, [execute_with(read, 0, 0)]).await?.reply.bytes_received;
+    let received =
+        run_steps(&mut connection, [execute_with(read, 0, 0)]).await?.reply.bytes_received;
     for (direction, bytes) in [("sent", sent), ("received", received)] {
         ensure!(
             (1_000..1_200).contains(&bytes),
@@ -190,19 +187,19 @@ pub async fn bytes_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> 
 
 /// Checks that rows are captured if they are wanted, including rows of a request that failed later
 /// on.
-pub async fn returned_rows_are_captured_when_they_are_wanted<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+pub async fn requested_rows_are_captured<F: StoringFixture>(
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.with_table().await?;
+    let mut connection = context.with_table().await?;
     let odd = "a,\"b\"\n";
     let insert = format!("insert into {TABLE} values (2, -7, 0.5, '{odd}'), (3, 0, 2.25, '')");
     connection.query_text(&insert).await?;
     let all = connection.prepare(&format!("select * from {TABLE} order by id")).await?;
     let none = connection.prepare(&format!("update {TABLE} set number = 0 where id = 3")).await?;
     let two = connection.prepare(&format!("select id from {TABLE} where id = 2")).await?;
-    let bad = connection.prepare(&bench.fixture.failing().text).await?;
+    let bad = connection.prepare(&context.fixture.failing().text).await?;
     let steps = || [all, none, two].map(|statement| execute_with(statement, 0, 0));
-    let unasked = ran(&mut connection, steps()).await?;
+    let unasked = run_steps(&mut connection, steps()).await?;
     ensure!(unasked.capture.is_empty(), "rows are captured without being wanted");
 
     let row = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect();
@@ -241,8 +238,8 @@ fn captured(rows: &Rows) -> Vec<Vec<Option<String>>> {
 
 /// Checks that a statement without result rows counts its own changed rows, and not the rows that
 /// the previous statement changed.
-pub async fn affected_rows_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
-    let mut connection = bench.with_table().await?;
+pub async fn affected_rows_are_counted<F: StoringFixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.with_table().await?;
     for (text, rows) in [
         (format!("insert into {TABLE} (id) values (2), (3), (4)"), 3),
         (format!("update {TABLE} set number = 7 where id > 1"), 3),
@@ -251,7 +248,7 @@ pub async fn affected_rows_are_counted<F: StoringFixture>(bench: CaseContext<'_,
         (format!("create index by_number on {TABLE} (number)"), 0),
     ] {
         let statement = connection.prepare(&text).await?;
-        let found = ran(&mut connection, [execute_with(statement, 0, 0)]).await?.reply.rows;
+        let found = run_steps(&mut connection, [execute_with(statement, 0, 0)]).await?.reply.rows;
         ensure!(found == rows, "`{text}` changes {rows} rows and {found} are counted");
     }
     Ok(())
@@ -259,15 +256,15 @@ pub async fn affected_rows_are_counted<F: StoringFixture>(bench: CaseContext<'_,
 
 /// Checks that a wrong number of values in a workload can be detected before the run.
 pub async fn placeholders_are_counted_when_prepared<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.with_table().await?;
+    let mut connection = context.with_table().await?;
     for (text, wanted) in [
         (format!("select number from {TABLE}"), 0),
         (format!("select number from {TABLE} where id = ?"), 1),
         (format!("update {TABLE} set number = ?, ratio = ? where id = ?"), 3),
     ] {
-        let statement = bench.prepare(&mut connection, &text).await?;
+        let statement = context.prepare(&mut connection, &text).await?;
         let found = connection.parameters(statement);
         ensure!(
             found == Some(wanted),
@@ -279,10 +276,10 @@ pub async fn placeholders_are_counted_when_prepared<F: StoringFixture>(
 
 /// Checks that missing values are not made up, and that excess values are not ignored.
 pub async fn a_wrong_number_of_values_is_an_error<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.with_table().await?;
-    let statement = bench.prepare_insert(&mut connection).await?;
+    let mut connection = context.with_table().await?;
+    let statement = context.prepare_insert(&mut connection).await?;
     for given in [0, 1, 3] {
         let mut work = work([execute_with(statement, 0, given)], &[Value::Int(5); 3]);
         let class = connection.run(&mut work).await.err().map(|e| e.class());
@@ -299,9 +296,9 @@ pub async fn a_wrong_number_of_values_is_an_error<F: StoringFixture>(
 /// Checks that a second statement in a text is refused: it would be executed without being
 /// measured, or not at all.
 pub async fn two_statements_in_one_text_are_refused<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.with_table().await?;
+    let mut connection = context.with_table().await?;
     let text = format!("delete from {TABLE}; delete from {TABLE}");
     let class = connection.prepare(&text).await.err().map(|e| e.class());
     ensure!(class == Some(Class::Statement), "`{text}` is prepared: {class:?}");
@@ -312,9 +309,9 @@ pub async fn two_statements_in_one_text_are_refused<F: StoringFixture>(
 
 /// Checks that NULL is not a text, and that columns have the names given by the query.
 pub async fn a_query_as_text_returns_names_and_values<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.with_table().await?;
+    let mut connection = context.with_table().await?;
     let query = format!("select id as one, words as two, 'x y' as three from {TABLE}");
     let table = connection.query_text(&query).await?;
     ensure!(table.columns == ["one", "two", "three"], "the columns are called {:?}", table.columns);
@@ -325,10 +322,10 @@ pub async fn a_query_as_text_returns_names_and_values<F: StoringFixture>(
 
 /// Checks that a duplicate key has its own class, and a code that a workload can accept.
 pub async fn a_duplicate_key_is_a_violated_constraint<F: StoringFixture>(
-    bench: CaseContext<'_, F>,
+    context: CaseContext<'_, F>,
 ) -> Verdict {
-    let mut connection = bench.with_table().await?;
-    let insert = bench.prepare_insert(&mut connection).await?;
+    let mut connection = context.with_table().await?;
+    let insert = context.prepare_insert(&mut connection).await?;
     let mut work = work([execute_with(insert, 0, 2)], &[Value::Int(1); 2]);
     let Err(error) = connection.run(&mut work).await else {
         return Err(Finding::new("a duplicate key is accepted"));

@@ -152,7 +152,7 @@ impl MysqlConnection {
 
     /// Returns true if there is no proxy between this client and the server.
     async fn is_direct(&mut self) -> Result<bool, String> {
-        let own = self.known.id().0;
+        let own = self.known_session.id().0;
         let reply = self.query_or_reason(&format!("{SESSION} and id = {own}")).await?;
         Ok(reply.single() == Some("1"))
     }

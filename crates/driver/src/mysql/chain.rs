@@ -14,7 +14,7 @@ use base::{Clock, Nanos, Secrets, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, OutcomeSink, StatementOutcome};
-use super::session::{MysqlConnection, RELEASE, ServerLine, Statement, error_of};
+use super::session::{AUTOCOMMIT_ON, MysqlConnection, ServerLine, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
 
@@ -22,7 +22,7 @@ use crate::{Error, Reply, Step, Work};
 const MOST_STEPS: usize = 10_000;
 
 /// Statement that turns autocommit off.
-const HOLD: &str = "set autocommit = 0";
+const AUTOCOMMIT_OFF: &str = "set autocommit = 0";
 
 /// The steps of a chain: a pipelined transaction, or one part of it.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ struct PipelineSink<'a> {
     statements: &'a mut [Statement],
     /// Columns of unprepared statements.
     texts: &'a mut Columns,
-    /// Steps whose replies are not complete, without the leading [`HOLD`].
+    /// Steps whose replies are not complete, without the leading [`AUTOCOMMIT_OFF`].
     steps: Iter<'a, Step>,
     wants_columns: bool,
     /// True until the command that begins the transaction is answered.
@@ -173,17 +173,17 @@ impl MysqlConnection {
     /// They must be one transaction, or the next part of an open one. Each statement must have as
     /// many values as parameters. No statement may load a file, or return rows that are to be
     /// captured.
-    pub(super) fn is_chain(&self, work: &Work) -> bool {
+    pub(super) fn is_pipelined_transaction(&self, work: &Work) -> bool {
         if !work.is_pipelined || work.capture.is_wanted() {
             return false;
         }
         let Chain { begins, inner, commits: _ } = Chain::of(&work.steps);
         begins != self.is_autocommit_off
             && inner.len() <= MOST_STEPS
-            && inner.iter().all(|step| self.is_link(*step, work))
+            && inner.iter().all(|step| self.is_chain_step(*step, work))
     }
 
-    fn is_link(&self, step: Step, work: &Work) -> bool {
+    fn is_chain_step(&self, step: Step, work: &Work) -> bool {
         match step {
             Step::Begin | Step::Commit => false,
             Step::ExecuteText { text } => !script::may_load(work.values.text_at(text)),
@@ -196,13 +196,13 @@ impl MysqlConnection {
         }
     }
 
-    /// Runs the steps of a [chain](Self::is_chain).
+    /// Runs the steps of a [chain](Self::is_pipelined_transaction).
     pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let reply = &mut work.reply;
         let began = self.line.rt.now();
         let Chain { begins, inner, commits } = Chain::of(&work.steps);
         if begins {
-            self.line.append_query(HOLD)?;
+            self.line.append_query(AUTOCOMMIT_OFF)?;
             self.is_autocommit_off = true;
         }
         for &step in inner {
@@ -237,7 +237,7 @@ impl MysqlConnection {
 
     /// Commits, and turns autocommit on again.
     async fn release(&mut self, reply: &mut Reply) -> Result<(), Error> {
-        let (done, _) = self.ask_text(RELEASE, reply).await?;
+        let (done, _) = self.ask_text(AUTOCOMMIT_ON, reply).await?;
         self.is_autocommit_off = false;
         reply.done = done;
         Ok(())

@@ -12,7 +12,7 @@ use crate::service::{Service, ServiceKind};
 pub(super) const KIND: ServiceKind = ServiceKind {
     name: "MySQL",
     port: 3306,
-    passwords: PasswordFile::MyCnf,
+    password_file: PasswordFile::MyCnf,
     options: &["server-public-key"],
 };
 
@@ -29,7 +29,7 @@ pub(super) struct ServiceConfig {
 #[derive(Clone, Debug)]
 pub(super) enum TrustedKey {
     /// Any key from a server on this machine, where no attacker is in between.
-    Near,
+    AnyIfLocal,
     /// Any key.
     Any,
     /// Exactly this key, in PEM.
@@ -38,7 +38,8 @@ pub(super) enum TrustedKey {
 
 /// The option `server-public-key` as written.
 pub(super) enum KeyOption {
-    Near,
+    /// The option is absent.
+    Unset,
     Ask,
     File(PathBuf),
 }
@@ -56,7 +57,7 @@ impl KeyOption {
     /// Reads the file that the option names.
     pub(super) fn read(self) -> Result<TrustedKey, Error> {
         let path = match self {
-            KeyOption::Near => return Ok(TrustedKey::Near),
+            KeyOption::Unset => return Ok(TrustedKey::AnyIfLocal),
             KeyOption::Ask => return Ok(TrustedKey::Any),
             KeyOption::File(path) => path,
         };

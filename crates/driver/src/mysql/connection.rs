@@ -11,7 +11,7 @@ use super::session::{MysqlConnection, Statement};
 use super::{faults, script, settings};
 use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
+use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS, unread_answer};
 use crate::{
     Batches, Connection, Error, Insert, Method, PreparedId, Reply, SessionId, Table, Work,
 };
@@ -36,7 +36,9 @@ impl Connection for MysqlConnection {
                     "nothing is prepared",
                 ));
             }
-            Err(error) if faults::may_be_text(&error) && !script::has_placeholders(text) => {
+            Err(error)
+                if faults::can_be_sent_as_text(&error) && !script::has_placeholders(text) =>
+            {
                 Statement::Text(text.into())
             }
             Err(error) => return Err(error),
@@ -54,11 +56,11 @@ impl Connection for MysqlConnection {
     }
 
     fn session_id(&self) -> Option<SessionId> {
-        Some(self.known.id())
+        Some(self.known_session.id())
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        let taken = match self.is_chain(work) {
+        let taken = match self.is_pipelined_transaction(work) {
             false => self.take_steps(work).await,
             true => self.take_chain(work).await,
         };
@@ -108,7 +110,7 @@ impl Connection for MysqlConnection {
             Ok(())
         };
         // Without an answer in time, the server stays unknown.
-        let _ = config.service.in_time(&rt, node, TELLING, asked).await;
+        let _ = config.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
@@ -117,9 +119,9 @@ impl Connection for MysqlConnection {
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(&settings::tls_query()).await.ok()))
         };
-        let answered = config.service.in_time(&rt, node, TELLING, asked).await;
+        let answered = config.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
-        let tls = self.shared.config.service.options.tls_to(self.line.channel.address());
+        let tls = self.shared.config.service.options.tls_mode_for(self.line.channel.address());
         settings::list(&ServerFacts {
             // Secrets are hidden in free texts only: many settings have the value `on`, which may
             // also be a password.
@@ -154,7 +156,7 @@ impl Connection for MysqlConnection {
     fn abandon(self) {
         if !self.line.replies.is_idle() {
             let (config, node) = (Arc::clone(&self.shared.config), self.node);
-            let (peer, session) = (self.line.channel.peer(), self.known);
+            let (peer, session) = (self.line.channel.peer(), self.known_session);
             self.shared.cancels.send(KillRequest { config, node, peer, session });
         }
     }

@@ -9,7 +9,7 @@ use record::environment::{NONE, UNKNOWN, database};
 
 use super::MysqlConnection;
 use crate::facts::{MOST_TABLES, columns, recorded_text, settings, tables};
-use crate::service::TELLING;
+use crate::service::REPORTING_SETTINGS;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set; those chosen by the server itself are left out.
@@ -105,7 +105,7 @@ impl MysqlConnection {
             Ok(())
         };
         // Answers that do not arrive in time are unknown.
-        let _ = config.service.in_time(&rt, node, TELLING, asked).await;
+        let _ = config.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let [set, sources, replicas, sizes, identity, largest] =
             answers.each_ref().map(Option::as_ref);
         let mut facts = settings(set);

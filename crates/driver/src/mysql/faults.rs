@@ -12,7 +12,7 @@ use crate::Error;
 #[cold]
 pub(super) fn fault(refusal: &Refusal, secrets: &Secrets) -> Error {
     let (class, code) = meaning(refusal);
-    let words = words(refusal, secrets);
+    let words = message_without_secrets(refusal, secrets);
     let remedy = match refusal.code {
         1205 | 1213 => "; `retry = 3 on 1205, 1213` tries it again",
         code if is_about_files(code, &words) => ALLOW_FILES,
@@ -53,13 +53,13 @@ pub(super) fn forbids_files(error: &Error) -> bool {
 }
 
 /// Builds the error of a server that declined files from clients at the login.
-pub(super) fn no_files() -> Error {
+pub(super) fn files_declined() -> Error {
     let words = format!("the server accepts no files from clients{ALLOW_FILES}");
     Error::new(Class::Server, Code::new("load-data"), words)
 }
 
 /// Returns true if the statement cannot be prepared but may be sent as text.
-pub(super) fn may_be_text(error: &Error) -> bool {
+pub(super) fn can_be_sent_as_text(error: &Error) -> bool {
     error.code().as_str() == NOT_PREPARABLE
 }
 
@@ -67,7 +67,7 @@ pub(super) fn may_be_text(error: &Error) -> bool {
 const NOT_PREPARABLE: &str = "1295";
 
 /// Returns the server's message without secrets, with its SQLSTATE if that is a specific one.
-pub(super) fn words(refusal: &Refusal, secrets: &Secrets) -> String {
+pub(super) fn message_without_secrets(refusal: &Refusal, secrets: &Secrets) -> String {
     let mut words = secrets.hide(&String::from_utf8_lossy(&refusal.message));
     if let Some(state) = refusal.sqlstate.filter(|state| state != b"HY000") {
         words.push_str(&format!(" [{}]", String::from_utf8_lossy(&state)));
@@ -77,7 +77,7 @@ pub(super) fn words(refusal: &Refusal, secrets: &Secrets) -> String {
 
 /// Returns the class and the code of an error in a running session.
 pub(super) fn meaning(refusal: &Refusal) -> (Class, Code) {
-    let class = of_number(refusal).unwrap_or_else(|| of_state(refusal.sqlstate));
+    let class = class_of_code(refusal).unwrap_or_else(|| class_of_sqlstate(refusal.sqlstate));
     (class, Code::new(&refusal.code.to_string()))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn meaning_in_login(refusal: &Refusal) -> (Class, Code) {
 }
 
 /// Returns the class of codes whose SQLSTATE does not determine it.
-fn of_number(refusal: &Refusal) -> Option<Class> {
+fn class_of_code(refusal: &Refusal) -> Option<Class> {
     Some(match refusal.code {
         // Lock wait timeout; record has changed since it was read; XA rolled back after a timeout
         // or a deadlock; NOWAIT; veto of a group or a cluster. TiDB's: 8022, 8028, 9007.
@@ -128,7 +128,7 @@ fn mentions(refusal: &Refusal, word: &str) -> bool {
 }
 
 /// Returns the class that the SQLSTATE's class implies.
-fn of_state(state: Option<[u8; 5]>) -> Class {
+fn class_of_sqlstate(state: Option<[u8; 5]>) -> Class {
     match state {
         Some([b'0', b'8', ..]) => Class::Disconnect,
         Some([b'2', b'3', ..]) => Class::Constraint,
@@ -176,7 +176,7 @@ pub(super) fn protocol_violation(address: &Address, why: &str) -> Error {
 
 /// Builds the error of a wrong number of values for a statement.
 #[cold]
-pub(super) fn unfit(given: u32, wanted: usize) -> Error {
+pub(super) fn wrong_value_count(given: u32, wanted: usize) -> Error {
     let words = format!("expected {wanted} values for the statement, found {given}");
     Error::new(Class::Statement, Code::new("value"), words)
 }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_the_class_of_their_meaning() {
+    fn error_codes_have_their_documented_class() {
         for (code, state, class) in [
             (1064, b"42000", Class::Statement),
             (1146, b"42S02", Class::Statement),
@@ -272,7 +272,8 @@ mod tests {
 
     #[test]
     fn application_sqlstate_is_part_of_the_message() {
-        let said = |code, state| words(&refusal(code, state, "no"), &Secrets::default());
+        let said =
+            |code, state| message_without_secrets(&refusal(code, state, "no"), &Secrets::default());
         assert_eq!(said(1644, b"45000"), "no [45000]");
         assert_eq!(said(1205, b"HY000"), "no");
     }

@@ -14,7 +14,7 @@ use crate::Error;
 const PIECE: usize = 128 << 10;
 
 /// Maximum number of pieces read ahead.
-const AHEAD: usize = 4;
+const PIECES_READ_AHEAD: usize = 4;
 
 /// The files that the server may request during the running statement.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     fn of(files: Files, name: String) -> Result<Pieces, Error> {
-        let (sender, pieces) = channel(AHEAD);
+        let (sender, pieces) = channel(PIECES_READ_AHEAD);
         let wanted = name.clone();
         std::thread::Builder::new()
             .name("load-file".to_owned())

@@ -9,7 +9,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
 use crate::connection::insert_rows;
-use crate::load::{InsertSyntax, PIECE, StartedBatches, no_method, stored_otherwise};
+use crate::load::{InsertSyntax, PIECE, StartedBatches, row_count_mismatch, unsupported_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets that encode ASCII characters as ASCII bytes.
@@ -50,7 +50,7 @@ struct StoredBatch {
 
 pub(super) fn check(method: Method) -> Result<(), Error> {
     match method {
-        Method::Copy => Err(no_method("MySQL", method)),
+        Method::Copy => Err(unsupported_method("MySQL", method)),
         Method::Auto | Method::Insert | Method::LoadData => Ok(()),
     }
 }
@@ -77,7 +77,7 @@ impl MysqlConnection {
                 ended => ended,
             },
             (Method::Auto, false) => {
-                batches.falls_back(&faults::no_files());
+                batches.falls_back(&faults::files_declined());
                 self.insert(into, batches).await
             }
             (Method::Insert | Method::Copy, _) => self.insert(into, batches).await,
@@ -121,7 +121,7 @@ impl MysqlConnection {
                 Ok(StoredBatch { rows: stored, .. })
                     if into.duplicates == Duplicates::Fail && stored != rows.count =>
                 {
-                    Err(stored_otherwise("LOAD DATA", stored, rows.count))
+                    Err(row_count_mismatch("LOAD DATA", stored, rows.count))
                 }
                 Ok(_) => Ok(()),
                 Err(error) => Err(error),

@@ -7,19 +7,19 @@ use base::{Class, Code, Nanos, NodeId};
 use net::{Address, CancelService, Cancellation, Channel, TlsMode};
 use rt::Rt;
 use wire_mysql::{
-    Capabilities, Channel as Way, Command, ErrorKind, Header, Login, LoginOptions, LoginStep,
-    Password, Refusal, Seed, ServerKey, Session, WANTED, WireError,
+    Capabilities, Channel as ChannelSecrecy, Command, ErrorKind, Header, Login, LoginOptions,
+    LoginStep, Password, Refusal, Seed, ServerKey, Session, WANTED, WireError,
 };
 
 use super::config::{ServiceConfig, TrustedKey};
 use super::faults;
 use crate::Error;
-use crate::service::{AwaitedGreeting, LOGIN, RefusedLogin, Service};
+use crate::service::{AwaitedGreeting, LOGGING_IN, RefusedLogin, Service};
 use crate::session_ids::KnownSession;
 
 /// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
 /// is a key of a few kilobytes.
-const LONGEST: usize = 64 << 10;
+const LONGEST_UNFINISHED_PACKET: usize = 64 << 10;
 
 /// Id of `utf8mb4_general_ci`, the only collation of all Unicode characters that every server has.
 const UTF8MB4: u8 = 45;
@@ -49,7 +49,7 @@ pub(super) async fn log_in(
     let mut channel = service.connect(rt, node, peer).await?;
     silence.begin();
     let address = channel.address().clone();
-    let mode = service.options.tls_to(&address);
+    let mode = service.options.tls_mode_for(&address);
     let application = service.options.application_name.as_bytes();
     let attributes = [(&b"_client_name"[..], &b"assay"[..]), (b"program_name", application)];
     let seed = random()?;
@@ -59,13 +59,13 @@ pub(super) async fn log_in(
         password: Password(password.as_bytes()),
         database: service.database.as_deref().map(str::as_bytes),
         wanted: CAPABILITIES,
-        channel: way(&address, mode),
+        channel: channel_secrecy(&address, mode),
         server_key: server_key(&config.key, &address),
         seed,
         collation: UTF8MB4,
         attributes: &attributes,
     });
-    let fails = |error| impossible(service, &address, mode, &error);
+    let fails = |error| login_impossible(service, &address, mode, &error);
     loop {
         channel.receive().await?;
         service.note_greeting(node, silence);
@@ -83,7 +83,7 @@ pub(super) async fn log_in(
                 channel.flush().await;
             }
             LoginStep::Done(session) => return Ok((channel, session)),
-            LoginStep::Refused(refusal) => return Err(refused(service, &address, &refusal)),
+            LoginStep::Refused(refusal) => return Err(login_refused(service, &address, &refusal)),
         }
     }
 }
@@ -92,7 +92,7 @@ pub(super) async fn log_in(
 /// never ends.
 fn check_first_bytes(address: &Address, unread: &[u8]) -> Result<(), Error> {
     match unread.first_chunk().map(|head| Header::decode(*head)) {
-        Some(Header { length, .. }) if length > LONGEST => {
+        Some(Header { length, .. }) if length > LONGEST_UNFINISHED_PACKET => {
             let why = format!("it announces a packet of {length} bytes in its login");
             Err(faults::protocol_violation(address, &why))
         }
@@ -113,11 +113,11 @@ fn random() -> Result<Seed, Error> {
 }
 
 /// Returns the secrecy of the connection: who could read a password sent on it.
-fn way(address: &Address, mode: TlsMode) -> Way {
+fn channel_secrecy(address: &Address, mode: TlsMode) -> ChannelSecrecy {
     match (mode, address) {
-        (TlsMode::Require | TlsMode::Verify, _) => Way::Tls,
-        (TlsMode::Off, Address::Unix(_)) => Way::Local,
-        (TlsMode::Off, Address::Tcp(..)) => Way::Open,
+        (TlsMode::Require | TlsMode::Verify, _) => ChannelSecrecy::Tls,
+        (TlsMode::Off, Address::Unix(_)) => ChannelSecrecy::Local,
+        (TlsMode::Off, Address::Tcp(..)) => ChannelSecrecy::Open,
     }
 }
 
@@ -125,17 +125,17 @@ fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
     match key {
         TrustedKey::Known(pem) => ServerKey::Known(pem),
         TrustedKey::Any => ServerKey::Ask,
-        TrustedKey::Near if address.is_local() => ServerKey::Ask,
-        TrustedKey::Near => ServerKey::Refuse,
+        TrustedKey::AnyIfLocal if address.is_local() => ServerKey::Ask,
+        TrustedKey::AnyIfLocal => ServerKey::Refuse,
     }
 }
 
 /// Builds the error of a login refused by the server.
-fn refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
+fn login_refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
     let (class, code) = faults::meaning_in_login(refusal);
-    let words = faults::words(refusal, &service.secrets);
+    let message = faults::message_without_secrets(refusal, &service.secrets);
     let refused = RefusedLogin {
-        words: &words,
+        message: &message,
         remedy: faults::remedy(refusal.code),
         is_of_password: faults::is_of_password(refusal.code),
     };
@@ -143,32 +143,37 @@ fn refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
 }
 
 /// Builds the error of a login that this client cannot complete.
-fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireError) -> Error {
+fn login_impossible(
+    service: &Service,
+    address: &Address,
+    mode: TlsMode,
+    error: &WireError,
+) -> Error {
     let user = &service.user;
     let (code, message) = match (error.kind, error.context) {
         (ErrorKind::Unsupported, "handshake of a server without TLS") => {
             let mode = mode.word();
-            let words = format!(
+            let message = format!(
                 "{address} has no TLS, and `tls={mode}` asks for it: switch it on there \
                  (`ssl-cert` and `ssl-key`), or write `tls=off`"
             );
-            ("tls", words)
+            ("tls", message)
         }
         (ErrorKind::Insecure, _) => {
-            let words = format!(
+            let message = format!(
                 "{address} asks for the password of user `{user}` over an unprotected connection \
                  ({}): write `tls=require` or `tls=verify`, or name the key that may encrypt it: \
                  `server-public-key=FILE`, or `server-public-key=ask` to accept any key",
                 error.context
             );
-            ("login", words)
+            ("login", message)
         }
         (ErrorKind::Unsupported, context) => {
-            let words = format!(
+            let message = format!(
                 "{address} asks user `{user}` for an unsupported kind of login ({context}): give \
                  the user mysql_native_password, caching_sha2_password or ed25519"
             );
-            ("login", words)
+            ("login", message)
         }
         (ErrorKind::Value | ErrorKind::TooLong, context @ "server's public key")
         | (ErrorKind::TooLong, context @ "password for the server's public key") => {
@@ -195,14 +200,14 @@ pub(super) struct KillRequest {
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
 /// Maximum number of logins of a kill request. The pauses between them take 1.3 seconds.
-const TIMES: u32 = 8;
+const MOST_ATTEMPTS: u32 = 8;
 
 impl KillRequest {
     /// Begins a session from which the other session is killed. If the server is full, tries again:
     /// each other kill request that gets a session frees two.
     async fn log_in(&self, rt: &Rt) -> Result<Channel, Error> {
         let mut pause = FIRST_PAUSE;
-        for _ in 1..TIMES {
+        for _ in 1..MOST_ATTEMPTS {
             match self.try_login(rt).await {
                 Err(error) if error.class() == Class::TooManyConnections => rt.sleep(pause).await,
                 done => return done,
@@ -232,7 +237,7 @@ impl Cancellation for KillRequest {
             channel.flush().await;
             Ok(())
         };
-        let _ = config.service.in_time(rt, *node, LOGIN, kill).await;
+        let _ = config.service.in_time(rt, *node, LOGGING_IN, kill).await;
     }
 }
 
@@ -248,8 +253,8 @@ mod tests {
     fn server_key_is_trusted_on_local_connections_only() {
         let known = TrustedKey::Known(b"pem".to_vec());
         for (key, host, expected) in [
-            (&TrustedKey::Near, "127.0.0.1", ServerKey::Ask),
-            (&TrustedKey::Near, "db1.example", ServerKey::Refuse),
+            (&TrustedKey::AnyIfLocal, "127.0.0.1", ServerKey::Ask),
+            (&TrustedKey::AnyIfLocal, "db1.example", ServerKey::Refuse),
             (&TrustedKey::Any, "db1.example", ServerKey::Ask),
             (&known, "127.0.0.1", ServerKey::Known(b"pem")),
         ] {
@@ -260,9 +265,9 @@ mod tests {
     #[test]
     fn unix_socket_counts_as_secure() {
         let socket = Address::Unix("/s".into());
-        assert_eq!(way(&socket, TlsMode::Off), Way::Local);
-        assert_eq!(way(&socket, TlsMode::Verify), Way::Tls);
-        assert_eq!(way(&at("127.0.0.1"), TlsMode::Off), Way::Open);
-        assert_eq!(way(&at("db1.example"), TlsMode::Require), Way::Tls);
+        assert_eq!(channel_secrecy(&socket, TlsMode::Off), ChannelSecrecy::Local);
+        assert_eq!(channel_secrecy(&socket, TlsMode::Verify), ChannelSecrecy::Tls);
+        assert_eq!(channel_secrecy(&at("127.0.0.1"), TlsMode::Off), ChannelSecrecy::Open);
+        assert_eq!(channel_secrecy(&at("db1.example"), TlsMode::Require), ChannelSecrecy::Tls);
     }
 }

@@ -49,7 +49,7 @@ impl Mysql {
     /// # Errors
     /// The problem with the URL.
     pub fn check(target: &Target) -> Result<(), Error> {
-        let mut key = KeyOption::Near;
+        let mut key = KeyOption::Unset;
         KIND.check(target, |given| read_option(given, &mut key)).map(|_| ())
     }
 
@@ -68,7 +68,7 @@ impl Mysql {
     /// # Errors
     /// The problem with the URL, or with a file that it names.
     pub fn open(target: &Target, files: impl Into<Files>) -> Result<Mysql, Error> {
-        let mut key = KeyOption::Near;
+        let mut key = KeyOption::Unset;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;
         let config = ServiceConfig { service, key: key.read()?, files: files.into() };
         let shared = Shared { config: Arc::new(config), cancels: CancelService::new() };
@@ -88,7 +88,7 @@ impl Driver for Mysql {
         Dialect::Mysql
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -97,7 +97,7 @@ impl Driver for Mysql {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.shared.config.service.addresses.several()
+        self.shared.config.service.addresses.list_if_several()
     }
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -118,7 +118,7 @@ impl Driver for Mysql {
 
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
         let service = &self.shared.config.service;
-        let node = service.addresses.take_turn();
+        let node = service.addresses.next_node();
         let silence = AwaitedGreeting::default();
         let session = async {
             let (channel, session) =

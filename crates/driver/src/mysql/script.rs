@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_question_marks_that_stand_alone() {
+    fn only_standalone_question_marks_are_placeholders() {
         for (sql, expected) in [
             ("select ?", true),
             ("select '?', \"?\", `?`", false),

@@ -22,7 +22,7 @@ use crate::session_ids::{KnownSession, SessionId, SessionIds};
 use crate::{Connection, Error, Reply, Step, Work};
 
 /// Statement that commits the open transaction and turns autocommit on again.
-pub(super) const RELEASE: &str = "set autocommit = 1";
+pub(super) const AUTOCOMMIT_ON: &str = "set autocommit = 1";
 
 /// A session with a server of MySQL or MariaDB.
 pub struct MysqlConnection {
@@ -42,7 +42,7 @@ pub struct MysqlConnection {
     pub(super) is_in_transaction: bool,
     /// True if autocommit is off because of a [pipelined transaction](super::chain).
     pub(super) is_autocommit_off: bool,
-    pub(super) known: KnownSession,
+    pub(super) known_session: KnownSession,
     pub(super) version: String,
     /// Reason why the answer to an earlier statement could not be read to its end. A caller may
     /// have ignored it; the next statement reports it.
@@ -74,7 +74,7 @@ impl Statement {
 pub(super) struct PendingCommand<'a> {
     line: &'a mut ServerLine,
     columns: &'a mut Columns,
-    grant: AllowedFiles<'a>,
+    allowed_files: AllowedFiles<'a>,
 }
 
 /// The connection to the server, with its expected replies.
@@ -106,13 +106,13 @@ impl ServerLine {
     async fn exchange<S: OutcomeSink>(
         &mut self,
         sink: &mut S,
-        grant: AllowedFiles<'_>,
+        allowed_files: AllowedFiles<'_>,
         reply: &mut Reply,
     ) -> Result<Stamp, Error> {
         loop {
             let read_at = self.turn(sink, reply).await?;
             if let Some(sequence) = self.replies.wanted_file() {
-                self.send_file(sequence, sink.outcome(), grant, reply).await?;
+                self.send_file(sequence, sink.outcome(), allowed_files, reply).await?;
             }
             if self.replies.is_idle() {
                 return Ok(read_at);
@@ -184,12 +184,12 @@ impl ServerLine {
         &mut self,
         sequence: u8,
         outcome: &mut StatementOutcome,
-        grant: AllowedFiles<'_>,
+        allowed_files: AllowedFiles<'_>,
         reply: &mut Reply,
     ) -> Result<(), Error> {
         let wanted = outcome.file.take().unwrap_or_default();
         let mut sequence = sequence;
-        match grant.open(&wanted) {
+        match allowed_files.open(&wanted) {
             Err(error) => outcome.file_error = Some(error),
             Ok(mut pieces) => {
                 let first = sequence;
@@ -253,7 +253,7 @@ impl MysqlConnection {
     ) -> Result<MysqlConnection, Error> {
         let Session { agreed, thread_id, server_version, status } = session;
         let ids = &shared.config.service.session_ids[node.index()];
-        let known = ids.add(SessionId(thread_id.into()));
+        let known_session = ids.add(SessionId(thread_id.into()));
         let mut connection = MysqlConnection {
             shared,
             line: ServerLine { rt, channel, replies: Replies::new(agreed) },
@@ -265,7 +265,7 @@ impl MysqlConnection {
             has_sent_rows: false,
             is_in_transaction: false,
             is_autocommit_off: false,
-            known,
+            known_session,
             version: String::from_utf8_lossy(&server_version).into_owned(),
             unreadable: None,
         };
@@ -288,7 +288,7 @@ impl MysqlConnection {
         values: &'a Values,
     ) -> Result<PendingCommand<'a>, Error> {
         let MysqlConnection { shared, line, statements, columns, is_autocommit_off, .. } = self;
-        let grant = |statement| AllowedFiles { statement, files: &shared.config.files };
+        let allow = |statement| AllowedFiles { statement, files: &shared.config.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
@@ -297,21 +297,23 @@ impl MysqlConnection {
                         let given = given.iter().map(|value| parameter(*value, values));
                         let sequence = execute
                             .append(line.channel.out(), given)
-                            .map_err(|_| faults::unfit(count, execute.parameters()))?;
+                            .map_err(|_| faults::wrong_value_count(count, execute.parameters()))?;
                         line.expect(ReplyKind::Binary, sequence)?;
-                        return Ok(PendingCommand { line, columns, grant: grant(loads) });
+                        return Ok(PendingCommand { line, columns, allowed_files: allow(loads) });
                     }
-                    Statement::Text(_) if count > 0 => return Err(faults::unfit(count, 0)),
+                    Statement::Text(_) if count > 0 => {
+                        return Err(faults::wrong_value_count(count, 0));
+                    }
                     Statement::Text(text) => &**text,
                 }
             }
             Step::ExecuteText { text } => values.text_at(text),
             Step::Begin => "begin",
-            Step::Commit if *is_autocommit_off => RELEASE,
+            Step::Commit if *is_autocommit_off => AUTOCOMMIT_ON,
             Step::Commit => "commit",
         };
         line.append_query(text)?;
-        Ok(PendingCommand { line, columns, grant: grant(text) })
+        Ok(PendingCommand { line, columns, allowed_files: allow(text) })
     }
 
     /// Runs the steps one by one; each is sent when the previous one is answered.
@@ -322,11 +324,11 @@ impl MysqlConnection {
         let mut at = self.line.rt.now();
         for &step in steps.iter() {
             let before = capture.mark();
-            let PendingCommand { line, columns, grant } = self.append(step, values)?;
+            let PendingCommand { line, columns, allowed_files } = self.append(step, values)?;
             reply.sent.get_or_insert(at);
             let outcome = StatementOutcome::default();
             let mut answer = Answer { capture, columns, are_columns_sent_once, count: 0, outcome };
-            let done = line.exchange(&mut answer, grant, reply).await?;
+            let done = line.exchange(&mut answer, allowed_files, reply).await?;
             reply.done = done;
             let outcome = answer.outcome;
             if outcome.error.is_some() || outcome.file_error.is_some() {
@@ -399,9 +401,9 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<(Stamp, FullReply), Error> {
         let config = Arc::clone(&self.shared.config);
-        let grant = AllowedFiles { statement: text, files: &config.files };
+        let allowed_files = AllowedFiles { statement: text, files: &config.files };
         let mut whole = FullReply::default();
-        let done = self.line.exchange(&mut whole, grant, reply).await?;
+        let done = self.line.exchange(&mut whole, allowed_files, reply).await?;
         self.note(whole.outcome.status);
         match error_of(std::mem::take(&mut whole.outcome), &config.service.secrets) {
             None => Ok((done, whole)),

@@ -307,7 +307,7 @@ fn parts_of_a_transaction_are_batched_and_committed_together() {
         ] {
             for (numbers, ends) in parts {
                 let mut work = part(insert, numbers, ends);
-                assert!(connection.is_chain(&work), "{numbers:?}");
+                assert!(connection.is_pipelined_transaction(&work), "{numbers:?}");
                 let ended = connection.run(&mut work).await;
                 assert_eq!(ended.is_err(), numbers.contains(&9), "{numbers:?}: {ended:?}");
                 assert_eq!(work.reply.statements.len(), if ended.is_ok() { 2 } else { 1 });

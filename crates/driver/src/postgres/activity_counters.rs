@@ -34,7 +34,7 @@ const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity 
     and datname = current_database() and pid <> pg_backend_pid()";
 
 /// Query that flushes the counts of this session, including this statement.
-const HAND_OVER: &str = "select pg_stat_force_next_flush()";
+const FLUSH_STATISTICS: &str = "select pg_stat_force_next_flush()";
 
 /// Query for the counts and the time at which the server began to count. That time changes at each
 /// reset: at a restart, after a crash, which resets all statistics, or at a manual reset of the
@@ -75,7 +75,7 @@ impl PostgresConnection {
             return Err(format!("PostgreSQL {version} may lose a part of its statistics"));
         }
         self.await_others().await?;
-        self.query_or_reason(HAND_OVER).await?;
+        self.query_or_reason(FLUSH_STATISTICS).await?;
         let own = self.own_traffic().transactions();
         let reply = self.query_or_reason(TRANSACTIONS).await?;
         let [Some(commits), Some(rollbacks), Some(since)] = numbers(&reply)[..] else {

@@ -10,7 +10,7 @@ use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
 use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, TELLING, unread_answer};
+use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS, unread_answer};
 use crate::session_ids::KnownSession;
 use crate::{Batches, Connection, Error, Insert, Method, PreparedId, SessionId, Table, Work};
 
@@ -25,10 +25,10 @@ impl Connection for PostgresConnection {
         let mut template = Template::new(self.shared.results);
         template
             .statement(&name, &described.parameters)
-            .map_err(|error| faults::unsendable(&error))?;
-        let mut cycle = Cycle::STATEMENT.of_text(text);
+            .map_err(|error| faults::unencodable_text(&error))?;
+        let mut cycle = Cycle::STATEMENT.with_text(text);
         if let Some(columns) = described.columns.filter(|_| keeps_columns(text)) {
-            cycle = cycle.returning(columns);
+            cycle = cycle.with_columns(columns);
         }
         self.statements.push(Statement { template, cycle });
         self.own_traffic().prepared();
@@ -44,7 +44,7 @@ impl Connection for PostgresConnection {
     }
 
     fn session_id(&self) -> Option<SessionId> {
-        self.known.as_ref().map(KnownSession::id)
+        self.known_session.as_ref().map(KnownSession::id)
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
@@ -105,7 +105,7 @@ impl Connection for PostgresConnection {
             Ok(())
         };
         // Without an answer in time, the server stays unknown.
-        let _ = shared.service.in_time(&rt, node, TELLING, asked).await;
+        let _ = shared.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
@@ -114,9 +114,9 @@ impl Connection for PostgresConnection {
             let found = self.query_text(&settings::query()).await.ok();
             Ok((found, self.query_text(settings::tls_query()).await.ok()))
         };
-        let answered = shared.service.in_time(&rt, node, TELLING, asked).await;
+        let answered = shared.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();
-        let tls = self.shared.service.options.tls_to(self.channel.address());
+        let tls = self.shared.service.options.tls_mode_for(self.channel.address());
         settings::list(&ServerFacts {
             // Secrets are hidden in free texts only: many settings have the value `on`, which may
             // also be a password.
@@ -144,8 +144,8 @@ impl Connection for PostgresConnection {
     fn abandon(self) {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, node) = (Arc::clone(&self.shared.service), self.node);
-            let (peer, socket) = (self.channel.peer(), self.channel.give_up());
-            let session = self.known;
+            let (peer, socket) = (self.channel.peer(), self.channel.into_socket());
+            let session = self.known_session;
             self.shared.cancels.send(Cancel { service, node, peer, key, socket, session });
         }
     }

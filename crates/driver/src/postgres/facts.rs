@@ -8,7 +8,7 @@ use record::environment::{NONE, database, database_default, database_setting};
 
 use super::PostgresConnection;
 use crate::facts::{MOST_TABLES, columns, recorded_text, settings, tables};
-use crate::service::TELLING;
+use crate::service::REPORTING_SETTINGS;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set, with their defaults; those set by the server
@@ -82,7 +82,7 @@ impl PostgresConnection {
             Ok(())
         };
         // Answers that do not arrive in time are unknown.
-        let _ = service.in_time(&rt, node, TELLING, asked).await;
+        let _ = service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let [set, replication, sizes, libraries, identity, largest] =
             reply.each_ref().map(Option::as_ref);
         let mut facts = settings(set);

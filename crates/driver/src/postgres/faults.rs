@@ -29,11 +29,11 @@ pub(super) fn fault(report: &OwnedReport, secrets: &Secrets) -> Error {
         }
         _ => "",
     };
-    Error::new(class, code, words(report, secrets) + remedy)
+    Error::new(class, code, message_without_secrets(report, secrets) + remedy)
 }
 
 /// Returns the server's message, followed by its detail and its hint, without secrets.
-pub(super) fn words(report: &OwnedReport, secrets: &Secrets) -> String {
+pub(super) fn message_without_secrets(report: &OwnedReport, secrets: &Secrets) -> String {
     let mut words = report.message.clone();
     for more in [&report.detail, &report.hint].into_iter().flatten() {
         words.push_str(": ");
@@ -142,13 +142,13 @@ pub(super) fn is_of_mysql(address: &Address) -> Error {
 
 /// Builds the error of a value that does not fit the parameter described by the server.
 #[cold]
-pub(super) fn unfit(error: &ValueError) -> Error {
+pub(super) fn unencodable_value(error: &ValueError) -> Error {
     Error::new(Class::Statement, Code::new("value"), error.to_string())
 }
 
 /// Builds the error of a text that the protocol cannot carry.
 #[cold]
-pub(super) fn unsendable(error: &WireError) -> Error {
+pub(super) fn unencodable_text(error: &WireError) -> Error {
     Error::new(Class::Statement, Code::new("text"), format!("it cannot be sent: {error}"))
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_the_class_of_their_meaning() {
+    fn error_codes_have_their_documented_class() {
         for (code, class) in [
             ("42601", Class::Statement),
             ("42P01", Class::Statement),

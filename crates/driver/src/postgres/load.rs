@@ -7,12 +7,12 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::connection::insert_rows;
-use crate::load::{InsertSyntax, PIECE, no_method, stored_otherwise};
+use crate::load::{InsertSyntax, PIECE, row_count_mismatch, unsupported_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     match (method, into.duplicates) {
-        (Method::LoadData, _) => Err(no_method("PostgreSQL", method)),
+        (Method::LoadData, _) => Err(unsupported_method("PostgreSQL", method)),
         (Method::Copy, Duplicates::Ignore | Duplicates::Replace) => Err(Error::url(
             "COPY fails with the first row whose key exists: write `method = auto`, or leave out \
              `on-duplicate`",
@@ -36,7 +36,9 @@ impl Batch {
     /// The numbers differ: the benchmark would run on a table whose size differs from the file's.
     fn compare(&self, stored: Option<u64>) -> Result<(), Error> {
         match stored {
-            Some(stored) if stored != self.rows => Err(stored_otherwise("COPY", stored, self.rows)),
+            Some(stored) if stored != self.rows => {
+                Err(row_count_mismatch("COPY", stored, self.rows))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -207,7 +209,7 @@ fn make_rows(
             row.end_row();
         }
     });
-    appended.map_err(|error| faults::unsendable(&error))?;
+    appended.map_err(|error| faults::unencodable_text(&error))?;
     if rows == 0 {
         out.clear();
     }

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos, NodeId};
-use net::{Address, CancelService, Cancellation, Channel, Socket, TlsMode, discard};
+use net::{Address, CancelService, Cancellation, Channel, Socket, TlsMode, discard_input};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
 use wire_mysql::{ErrPacket, HEADER, Handshake, Header};
@@ -17,7 +17,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::service::{LOGIN, RefusedLogin, Service};
+use crate::service::{LOGGING_IN, RefusedLogin, Service};
 use crate::session_ids::KnownSession;
 
 /// State that a driver shares with its sessions.
@@ -36,7 +36,7 @@ pub(super) async fn log_in(
     node: NodeId,
 ) -> Result<(Channel, Session), Error> {
     let (mut channel, end_point) = open(rt, service, node, None).await?;
-    let is_tls = service.options.tls_to(channel.address()) != TlsMode::Off;
+    let is_tls = service.options.tls_mode_for(channel.address()) != TlsMode::Off;
     let binding = match end_point.as_slice() {
         [] if is_tls || channel.address().is_local() => Binding::Plain,
         [] => Binding::Open,
@@ -60,7 +60,7 @@ pub(super) async fn log_in(
     expect_postgres(&channel)?;
     while !startup.is_ready() {
         let read = startup.read(channel.unread(), &mut answer);
-        let used = read.map_err(|error| refused(service, &channel, error))?;
+        let used = read.map_err(|error| login_refused(service, &channel, error))?;
         channel.consume(used, 0);
         if !answer.is_empty() {
             channel.out().append(&mut answer);
@@ -82,7 +82,7 @@ async fn open(
     peer: Option<SocketAddr>,
 ) -> Result<(Channel, Vec<u8>), Error> {
     let mut channel = service.connect(rt, node, peer).await?;
-    let mode = service.options.tls_to(channel.address());
+    let mode = service.options.tls_mode_for(channel.address());
     if mode == TlsMode::Off {
         return Ok((channel, Vec::new()));
     }
@@ -141,9 +141,9 @@ fn without_tls(address: &Address, mode: TlsMode) -> Error {
     Error::new(Class::Statement, Code::new("tls"), message)
 }
 
-fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
+fn login_refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
     let address = channel.address();
-    let (class, code, words, remedy) = match &error {
+    let (class, code, message, remedy) = match &error {
         StartupError::Wire(error) => return faults::malformed_message(address, error),
         StartupError::Server(report) => {
             let (class, code) = match faults::is_full_pooler(report) {
@@ -152,13 +152,13 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             };
             // A refused login has lost no session, and may be retried.
             let class = if class == Class::Server { Class::Disconnect } else { class };
-            let words = faults::words(report, &service.secrets);
-            (class, code, words, faults::remedy(code.as_str(), &report.message))
+            let message = faults::message_without_secrets(report, &service.secrets);
+            (class, code, message, faults::remedy(code.as_str(), &report.message))
         }
         StartupError::PasswordMissing => {
-            let (code, words) = (Code::new("28P01"), error.to_string());
-            let remedy = faults::remedy(code.as_str(), &words);
-            (Class::Statement, code, words, remedy)
+            let (code, message) = (Code::new("28P01"), error.to_string());
+            let remedy = faults::remedy(code.as_str(), &message);
+            (Class::Statement, code, message, remedy)
         }
         StartupError::Insecure => {
             let remedy = "write `tls=verify` or `tls=require`, or let the server ask for SCRAM";
@@ -169,8 +169,8 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             (Class::Statement, Code::new("login"), service.secrets.hide(&error.to_string()), "")
         }
     };
-    let is_of_password = faults::is_of_password(code.as_str(), &words);
-    let refused = RefusedLogin { words: &words, remedy, is_of_password };
+    let is_of_password = faults::is_of_password(code.as_str(), &message);
+    let refused = RefusedLogin { message: &message, remedy, is_of_password };
     Error::new(class, code, service.refusal(address, &refused))
 }
 
@@ -178,10 +178,10 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
 /// Time limit for a server to read a cancellation and close the connection.
-const READING: Nanos = Nanos::from_millis(100);
+const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(100);
 
 /// Maximum number of cancellations per session. Together they take about a second.
-const TIMES: u32 = 7;
+const MOST_ATTEMPTS: u32 = 7;
 
 /// A request to cancel the running statement of a session (chapter "Canceling Requests in
 /// Progress").
@@ -209,9 +209,9 @@ impl Cancellation for Cancel {
         let Cancel { service, node, peer, key, socket, session } = self;
         let cancel = async {
             send_cancel(rt, &service, (node, peer), key).await?;
-            let mut end = pin!(end_of(rt, socket));
+            let mut end = pin!(end_of_session(rt, socket));
             let mut pause = FIRST_PAUSE;
-            for _ in 1..TIMES {
+            for _ in 1..MOST_ATTEMPTS {
                 if within(rt, pause, end.as_mut()).await.is_some() {
                     break;
                 }
@@ -220,18 +220,18 @@ impl Cancellation for Cancel {
             }
             Ok(())
         };
-        let _ = service.in_time(rt, node, LOGIN, cancel).await;
+        let _ = service.in_time(rt, node, LOGGING_IN, cancel).await;
         drop(session);
     }
 }
 
 /// Waits for an answer of the server, then ends the session.
-async fn end_of(rt: &Rt, socket: Option<OwnedFd>) {
+async fn end_of_session(rt: &Rt, socket: Option<OwnedFd>) {
     let Some(socket) = socket.and_then(|socket| Socket::new(rt, socket).ok()) else { return };
-    if discard(&socket).await {
+    if discard_input(&socket).await {
         // Fails only on a lost socket, whose peer is gone anyway.
         let _ = rustix::net::shutdown(socket.get(), Shutdown::Write);
-        while discard(&socket).await {}
+        while discard_input(&socket).await {}
     }
 }
 
@@ -246,6 +246,6 @@ async fn send_cancel(
     channel.flush().await;
     // The server closes the connection when it has read the request. Pgpool does so a second later,
     // and other servers wait.
-    let _ = within(rt, READING, pin!(channel.receive())).await;
+    let _ = within(rt, CLOSE_TIMEOUT, pin!(channel.receive())).await;
     Ok(())
 }

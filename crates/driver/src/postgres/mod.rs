@@ -22,7 +22,7 @@ use net::{CancelService, PasswordFile};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::service::{LOGIN, ServiceKind};
+use crate::service::{LOGGING_IN, ServiceKind};
 use crate::{Driver, Error, Insert, Login, Method, SessionIds};
 
 use login::Shared;
@@ -31,7 +31,7 @@ pub use session::PostgresConnection;
 const KIND: ServiceKind = ServiceKind {
     name: "PostgreSQL",
     port: 5432,
-    passwords: PasswordFile::PgPass,
+    password_file: PasswordFile::PgPass,
     options: &["results"],
 };
 
@@ -92,7 +92,7 @@ impl Driver for Postgres {
         Dialect::Postgres
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -101,7 +101,7 @@ impl Driver for Postgres {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.shared.service.addresses.several()
+        self.shared.service.addresses.list_if_several()
     }
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -121,12 +121,12 @@ impl Driver for Postgres {
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
-        let node = self.shared.service.addresses.take_turn();
+        let node = self.shared.service.addresses.next_node();
         let session = async {
             let session = login::log_in(rt, &self.shared.service, node).await?;
             PostgresConnection::begin(self.shared.clone(), rt.clone(), node, session).await
         };
-        let connected = self.shared.service.in_time(rt, node, LOGIN, session).await;
+        let connected = self.shared.service.in_time(rt, node, LOGGING_IN, session).await;
         connected.map_err(|error| error.of_node(node))
     }
 }

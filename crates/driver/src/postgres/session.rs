@@ -45,7 +45,7 @@ pub struct PostgresConnection {
     /// The key for cancel requests; some poolers give none.
     pub(super) key: Option<BackendKey>,
     /// The session, if it has an id.
-    pub(super) known: Option<KnownSession>,
+    pub(super) known_session: Option<KnownSession>,
     pub(super) version: String,
     /// Reason why the answer to an earlier statement could not be read to its end. A caller may
     /// have ignored it; the next statement reports it.
@@ -90,7 +90,7 @@ impl PostgresConnection {
         let escapes = session.setting("standard_conforming_strings") == Some("off");
         let version = session.setting("server_version").unwrap_or("unknown").to_owned();
         let id = session.key.and_then(|key| u64::try_from(key.process).ok()).map(SessionId);
-        let known = id.map(|id| shared.service.session_ids[node.index()].add(id));
+        let known_session = id.map(|id| shared.service.session_ids[node.index()].add(id));
         let mut connection = PostgresConnection {
             shared,
             rt,
@@ -101,7 +101,7 @@ impl PostgresConnection {
             status: TransactionStatus::Idle,
             is_execution: false,
             key: session.key,
-            known,
+            known_session,
             version,
             unreadable: None,
         };
@@ -139,7 +139,7 @@ impl PostgresConnection {
     ) -> Result<(), Error> {
         let Statement { template, .. } = &self.statements[statement.index()];
         let given = given.iter().map(|value| parameter(*value, texts));
-        template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
+        template.fill(self.channel.out(), given).map_err(|error| faults::unencodable_value(&error))
     }
 
     /// Appends the Sync after messages of the extended protocol.
@@ -153,7 +153,7 @@ impl PostgresConnection {
     fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
         let text = match step {
             Step::Execute { statement, first, count } => {
-                *cycle = cycle.and(self.statements[statement.index()].cycle);
+                *cycle = cycle.followed_by(self.statements[statement.index()].cycle);
                 return self.append_execution(
                     statement,
                     &values.items()[range(first, count)],
@@ -164,18 +164,19 @@ impl PostgresConnection {
             Step::Begin => "begin",
             Step::Commit => "commit",
         };
-        *cycle = cycle.and(Cycle::STATEMENT.of_text(text).parse());
+        *cycle = cycle.followed_by(Cycle::STATEMENT.with_text(text).parse());
         let results = self.shared.results;
         let out = self.channel.out();
         frontend::parse(out, "", text, [])
             .and_then(|()| frontend::bind(out, "", "", [], [], [results]))
             .and_then(|()| frontend::execute(out, "", 0))
-            .map_err(|error| faults::unsendable(&error))
+            .map_err(|error| faults::unencodable_text(&error))
     }
 
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
-        frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
-        self.replies.expect(Cycle::QUERY.of_text(text));
+        frontend::query(self.channel.out(), text)
+            .map_err(|error| faults::unencodable_text(&error))?;
+        self.replies.expect(Cycle::QUERY.with_text(text));
         self.is_execution = false;
         Ok(())
     }
@@ -429,7 +430,7 @@ impl PostgresConnection {
         let appended = appended.and_then(|()| frontend::describe(out, Object::Statement, name));
         if let Err(error) = appended {
             out.clear();
-            return Err(faults::unsendable(&error));
+            return Err(faults::unencodable_text(&error));
         }
         self.append_sync(Cycle::SYNC.parse().describe(Object::Statement));
         Ok(())

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::watch::ProgramGuardian;
+use super::program_guardian::ProgramGuardian;
 use crate::Error;
 
 /// A variable of a program's environment: its name, and its value or `None` to remove it.
@@ -21,11 +21,11 @@ pub type Variable = (&'static str, Option<OsString>);
 const SHELL: &str = "/bin/sh";
 
 /// Number of bytes kept from the end of stderr.
-const WORDS: usize = 4_096;
+const STDERR_TAIL: usize = 4_096;
 
 /// Maximum number of bytes read from stderr after the program has ended: more than a pipe holds. A
 /// limit is needed because a surviving child could write forever.
-const MOST_LEFT: usize = 2 << 20;
+const MOST_READ_AFTER_EXIT: usize = 2 << 20;
 
 /// Time that a program has to end after each signal.
 const GRACE: Nanos = Nanos::from_secs(1);
@@ -34,7 +34,7 @@ const GRACE: Nanos = Nanos::from_secs(1);
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Interval between checks whether the process group of a terminated program is gone.
-const LOOK: Nanos = Nanos::from_millis(10);
+const EXIT_POLL_INTERVAL: Nanos = Nanos::from_millis(10);
 
 /// The end of a program.
 pub(super) struct ProgramEnd {
@@ -70,7 +70,7 @@ pub(super) enum Cancellation<'a> {
 pub(super) fn run(
     script: &Script<'_>,
     cancellation: &Cancellation<'_>,
-    watch: &ProgramGuardian,
+    guardian: &ProgramGuardian,
 ) -> std::io::Result<ProgramEnd> {
     let mut command = shell(script.folder);
     command.arg("-c").arg(script.text);
@@ -82,9 +82,9 @@ pub(super) fn run(
         };
     }
     let mut program = Program::start(command)?;
-    let _entry = watch.enter(program.child.id());
+    let _entry = guardian.register(program.child.id());
     Ok(match program.wait(cancellation) {
-        Some(at) => ProgramEnd { at, outcome: program.judge() },
+        Some(at) => ProgramEnd { at, outcome: program.reap() },
         None => {
             let at = Monotonic.now();
             // The group must be dead before the guardian's entry is removed.
@@ -192,14 +192,14 @@ impl Program {
                 return None;
             }
             if speaks {
-                self.listen();
+                self.read_stderr();
             }
         }
     }
 
     /// Reads available bytes of stderr and returns their number; 0 is the end of the stream.
-    fn listen(&mut self) -> usize {
-        let mut bytes = [0; WORDS];
+    fn read_stderr(&mut self) -> usize {
+        let mut bytes = [0; STDERR_TAIL];
         let read = self.stderr.as_mut().and_then(|stderr| stderr.read(&mut bytes).ok());
         let read = read.unwrap_or(0);
         self.words.push(&bytes[..read]);
@@ -210,10 +210,10 @@ impl Program {
     }
 
     /// Reaps the program and converts its exit status into a result.
-    fn judge(mut self) -> Result<(), Error> {
+    fn reap(mut self) -> Result<(), Error> {
         let mut left = 0;
-        while left < MOST_LEFT && self.stderr.as_ref().is_some_and(has_something) {
-            left += self.listen();
+        while left < MOST_READ_AFTER_EXIT && self.stderr.as_ref().is_some_and(has_input) {
+            left += self.read_stderr();
         }
         match self.child.wait() {
             Ok(status) if status.success() => Ok(()),
@@ -241,7 +241,7 @@ impl Program {
             // Once the leader has ended, its handle stays readable: only the timeout can pause the
             // loop.
             files.truncate(usize::from(leads));
-            wait_for(&mut files, Some(LOOK));
+            wait_for(&mut files, Some(EXIT_POLL_INTERVAL));
             leads = files.first().is_some_and(|leader| leader.revents().is_empty());
         }
     }
@@ -265,7 +265,7 @@ fn wait_for(files: &mut [PollFd<'_>], at_most: Option<Nanos>) {
     while poll(files, at_most.as_ref()) == Err(Errno::INTR) {}
 }
 
-fn has_something(file: &ChildStderr) -> bool {
+fn has_input(file: &ChildStderr) -> bool {
     let mut files = [readable(file)];
     wait_for(&mut files, Some(Nanos::ZERO));
     !files[0].revents().is_empty()
@@ -297,7 +297,7 @@ fn failure(status: ExitStatus, words: &str) -> Error {
 /// Length in bytes up to which a word could be a secret.
 const LONGEST_SECRET: usize = 256;
 
-/// The last [`WORDS`] bytes of a stream.
+/// The last [`STDERR_TAIL`] bytes of a stream.
 #[derive(Default)]
 struct Tail {
     bytes: Vec<u8>,
@@ -307,7 +307,7 @@ struct Tail {
 impl Tail {
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        if let Some(more @ 1..) = self.bytes.len().checked_sub(WORDS) {
+        if let Some(more @ 1..) = self.bytes.len().checked_sub(STDERR_TAIL) {
             self.bytes.drain(..more);
             self.is_cut = true;
         }

@@ -18,10 +18,10 @@
 
 mod child;
 mod environment;
+mod program_guardian;
 #[cfg(test)]
 mod tests;
 mod thread_count;
-mod watch;
 mod worker;
 
 use std::future::poll_fn;
@@ -37,8 +37,8 @@ use rt::{Processors, Rt};
 pub use self::child::Variable;
 use self::child::{Cancellation, Script};
 pub use self::environment::ProgramEnvironment;
+use self::program_guardian::ProgramGuardian;
 use self::thread_count::ThreadCount;
-use self::watch::ProgramGuardian;
 use self::worker::{Command, ConnectionMailbox, Response};
 use crate::{Connection, Driver, Error, PreparedId, Table, Work};
 
@@ -63,7 +63,7 @@ struct Shared {
     environment: Arc<ProgramEnvironment>,
     processors: Processors,
     threads: Arc<ThreadCount>,
-    watch: Arc<ProgramGuardian>,
+    guardian: Arc<ProgramGuardian>,
 }
 
 impl Drop for Shared {
@@ -91,8 +91,8 @@ impl Programs {
     /// requests.
     pub fn new(folder: PathBuf, environment: Arc<ProgramEnvironment>) -> Programs {
         let (processors, threads) = (Processors::of_this_thread(), Arc::default());
-        let watch = Arc::default();
-        let shared = Shared { folder, environment, processors, threads, watch };
+        let guardian = Arc::default();
+        let shared = Shared { folder, environment, processors, threads, guardian };
         Programs { shared: Arc::new(shared) }
     }
 
@@ -137,7 +137,7 @@ impl Programs {
     ) -> Result<(), Error> {
         let variables = &environment.variables;
         let script = Script { text, folder: &self.shared.folder, variables };
-        let ended = child::run(&script, &Cancellation::Poll(is_given_up), &self.shared.watch);
+        let ended = child::run(&script, &Cancellation::Poll(is_given_up), &self.shared.guardian);
         let outcome = ended.map_err(|cause| child::not_started(&cause))?.outcome;
         outcome.map_err(|error| environment.hidden(&error))
     }
@@ -147,18 +147,19 @@ impl Programs {
         let (line, end) = std::io::pipe()?;
         let guard = self.shared.threads.enter();
         // Start the guardian now, not within the first request.
-        self.shared.watch.begin();
+        self.shared.guardian.begin();
         let body = {
             let mailbox = Arc::clone(&mailbox);
-            let (folder, watch) = (self.shared.folder.clone(), Arc::clone(&self.shared.watch));
+            let (folder, guardian) =
+                (self.shared.folder.clone(), Arc::clone(&self.shared.guardian));
             let environment = Arc::clone(&self.shared.environment);
             let processors = self.shared.processors.without(Processors::of_this_thread());
             move || {
                 let _guard = guard;
                 // The program inherits the processors.
                 processors.bind_this_thread();
-                let programs = worker::Surroundings { folder, environment, watch };
-                worker::live(&programs, &line, &mailbox);
+                let programs = worker::ProgramContext { folder, environment, guardian };
+                worker::run_thread(&programs, &line, &mailbox);
             }
         };
         let thread = std::thread::Builder::new().name("program".to_owned()).spawn(body)?;
@@ -179,7 +180,7 @@ impl Driver for Programs {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 

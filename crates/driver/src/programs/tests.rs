@@ -66,7 +66,7 @@ fn given_up(folder: &Path, text: &str) -> Pid {
 }
 
 #[test]
-fn a_program_that_ends_well_is_completed() {
+fn successful_program_is_completed() {
     let (_database, folder) = scratch();
     fs::write(folder.join("there"), "").unwrap();
     let before = Monotonic.now();
@@ -78,7 +78,7 @@ fn a_program_that_ends_well_is_completed() {
 }
 
 #[test]
-fn a_program_that_ends_badly_is_an_error_with_its_code_and_words() {
+fn failed_program_is_an_error_with_exit_code_and_stderr() {
     for (text, code, words) in [
         ("echo why >&2; exit 3", "exit-3", "why"),
         ("exit 1", "exit-1", "the program ended without a message"),
@@ -103,13 +103,13 @@ fn end_of_long_program_output_is_kept() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_an_error_of_each_request() {
+fn missing_folder_is_an_error_of_each_request() {
     let error = run_in(Path::new("/no/such/folder"), "true").1.unwrap_err();
     assert_eq!((error.class(), error.code().as_str()), (Class::Server, "not-started"));
 }
 
 #[test]
-fn a_child_in_the_background_is_not_waited_for_and_left_alone() {
+fn background_child_is_neither_awaited_nor_killed() {
     let (_database, folder) = scratch();
     let (_, outcome) = run_in(&folder, "sleep 1000 & echo $! > child");
     assert_eq!(outcome, Ok(()));
@@ -119,7 +119,7 @@ fn a_child_in_the_background_is_not_waited_for_and_left_alone() {
 }
 
 #[test]
-fn a_program_that_is_given_up_may_end_in_order() {
+fn abandoned_program_has_time_to_exit() {
     let (_database, folder) = scratch();
     let orderly = "(trap 'echo > done; exit' TERM; echo > ready; while :; do sleep 0.01; done) & \
                    trap '' TERM; (trap - TERM; until [ -e ready ]; do sleep 0.01; done; \
@@ -146,7 +146,7 @@ fn programs_are_not_run_in_virtual_time() {
 }
 
 #[test]
-fn a_command_is_judged_without_being_run() {
+fn command_is_checked_without_being_run() {
     let (_database, folder) = scratch();
     let driver = Programs::new(folder.clone(), Arc::default());
     let judged = |text: &str| driver.check(Some(text), text.split(' ').next());

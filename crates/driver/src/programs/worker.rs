@@ -9,7 +9,7 @@ use base::{Monotonic, Stamp, Values};
 
 use super::child::{self, Cancellation, ProgramEnd, Script};
 use super::environment::ProgramEnvironment;
-use super::watch::ProgramGuardian;
+use super::program_guardian::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
@@ -36,16 +36,20 @@ pub(super) enum Response {
 }
 
 /// The folder, the environment and the guardian of the programs of one driver.
-pub(super) struct Surroundings {
+pub(super) struct ProgramContext {
     /// The folder in which the programs run.
     pub(super) folder: PathBuf,
     pub(super) environment: Arc<ProgramEnvironment>,
-    pub(super) watch: Arc<ProgramGuardian>,
+    pub(super) guardian: Arc<ProgramGuardian>,
 }
 
 /// Runs the thread until its caller has gone, which closes the other end of `line`.
-pub(super) fn live(programs: &Surroundings, line: &PipeReader, mailbox: &ConnectionMailbox) {
-    let _end = End(mailbox);
+pub(super) fn run_thread(
+    programs: &ProgramContext,
+    line: &PipeReader,
+    mailbox: &ConnectionMailbox,
+) {
+    let _exit_guard = ExitGuard(mailbox);
     mailbox.answer(Response::Ready);
     let mut worker = Worker { programs, line, texts: Vec::new() };
     while let Some(command) = mailbox.next_command() {
@@ -54,16 +58,16 @@ pub(super) fn live(programs: &Surroundings, line: &PipeReader, mailbox: &Connect
 }
 
 /// A guard that reports the end of the thread to the caller, even after a panic.
-struct End<'a>(&'a ConnectionMailbox);
+struct ExitGuard<'a>(&'a ConnectionMailbox);
 
-impl Drop for End<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         self.0.thread_exited();
     }
 }
 
 struct Worker<'a> {
-    programs: &'a Surroundings,
+    programs: &'a ProgramContext,
     line: &'a PipeReader,
     texts: Vec<Box<str>>,
 }
@@ -103,9 +107,9 @@ impl Worker<'_> {
     }
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
-        let Surroundings { folder, environment, watch } = self.programs;
+        let ProgramContext { folder, environment, guardian } = self.programs;
         let script = Script { text, folder, variables: &environment.variables };
-        let ended = child::run(&script, &Cancellation::Pipe(self.line), watch);
+        let ended = child::run(&script, &Cancellation::Pipe(self.line), guardian);
         let ProgramEnd { at, outcome } = ended.unwrap_or_else(|cause| ProgramEnd {
             at: Monotonic.now(),
             outcome: Err(child::not_started(&cause)),

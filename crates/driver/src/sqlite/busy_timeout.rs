@@ -8,15 +8,15 @@ use base::{Clock, Monotonic, Nanos};
 use super::messages::ConnectionMailbox;
 
 /// First pause before a lock is tried again; each pause is twice as long as the previous one.
-const FIRST_NAP: Nanos = Nanos::from_micros(50);
+const FIRST_PAUSE: Nanos = Nanos::from_micros(50);
 
-const LONGEST_NAP: Nanos = Nanos::from_millis(5);
+const LONGEST_PAUSE: Nanos = Nanos::from_millis(5);
 
 /// Number of SQLite virtual machine instructions, some tens of microseconds, after which a running
 /// statement checks that its caller is still there.
 ///
 /// An interrupt alone is not enough: SQLite forgets one that comes between two statements.
-const INSTRUCTIONS_PER_LOOK: i32 = 10_000;
+const INSTRUCTIONS_PER_CHECK: i32 = 10_000;
 
 /// A counter of lock waits on one connection.
 #[derive(Clone, Default)]
@@ -48,7 +48,7 @@ pub(super) fn install(
     };
     connection.busy_handler(Some(move |tries| handler.wait(tries)))?;
     let mailbox = Arc::clone(mailbox);
-    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mailbox.is_abandoned()))?;
+    connection.progress_handler(INSTRUCTIONS_PER_CHECK, Some(move || mailbox.is_abandoned()))?;
     Ok(waits)
 }
 
@@ -85,7 +85,7 @@ impl BusyHandler {
 
 fn pause_after(tries: i32) -> Nanos {
     let doublings = tries.clamp(0, 16) as u32;
-    (FIRST_NAP * (1 << doublings)).min(LONGEST_NAP)
+    (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE)
 }
 
 #[cfg(test)]
@@ -105,8 +105,8 @@ mod tests {
     fn lock_polls_back_off_to_a_limit() {
         assert_eq!(pause_after(0), Nanos::from_micros(50));
         assert_eq!(pause_after(3), Nanos::from_micros(400));
-        assert_eq!(pause_after(7), LONGEST_NAP);
-        assert_eq!(pause_after(i32::MAX), LONGEST_NAP);
+        assert_eq!(pause_after(7), LONGEST_PAUSE);
+        assert_eq!(pause_after(i32::MAX), LONGEST_PAUSE);
     }
 
     #[test]

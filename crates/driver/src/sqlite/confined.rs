@@ -16,10 +16,10 @@ pub(super) const REMEDY: &str =
 
 /// Makes the connection refuse statements that access other files.
 pub(super) fn install(connection: &mut Connection) -> Result<()> {
-    connection.authorizer(Some(|context: AuthContext<'_>| judge(&context.action)))
+    connection.authorizer(Some(|context: AuthContext<'_>| authorize(&context.action)))
 }
 
-fn judge(action: &AuthAction<'_>) -> Authorization {
+fn authorize(action: &AuthAction<'_>) -> Authorization {
     let is_refused = match action {
         // `vacuum` attaches a temporary database without a name.
         AuthAction::Attach { filename } => !matches!(*filename, "" | ":memory:"),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_temporary_folder_goes_with_all_that_is_in_it() {
+    fn temporary_folder_is_removed_with_its_content() {
         let place = DatabaseFile::find(&Endpoint::Temporary).unwrap();
         let folder = place.path.parent().unwrap().to_owned();
         assert!(place.is_new && folder.is_dir());

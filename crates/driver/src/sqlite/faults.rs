@@ -224,13 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn a_code_of_a_later_version_is_called_by_its_primary_name() {
+    fn unknown_extended_code_has_its_primary_name() {
         check(19 | 99 << 8, Class::Constraint, "SQLITE_CONSTRAINT");
         check(77, Class::Statement, "SQLITE_ERROR");
     }
 
     #[test]
-    fn a_process_without_descriptors_has_too_many_connections() {
+    fn exhausted_descriptors_are_too_many_connections() {
         let error = std::io::Error::from_raw_os_error;
         assert!(is_out_of_descriptors(&error(24)) && is_out_of_descriptors(&error(23)));
         assert!(!is_out_of_descriptors(&error(2)));

@@ -87,25 +87,26 @@ struct Shared {
     processors: Processors,
     counters: Arc<Counters>,
     /// Threads of dropped connections, which still close the database.
-    leaving: Mutex<Vec<JoinHandle<()>>>,
+    closing_threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// Longest wait for the threads of dropped connections.
-const CLOSING: Nanos = Nanos::from_secs(2);
+const CLOSE_TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// Interval between checks whether these threads have ended.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+const CLOSE_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The last connection writes the log back to the file, so the program must not end before the
 /// threads.
 impl Drop for Shared {
     fn drop(&mut self) {
-        let leaving = self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let closing_threads =
+            self.closing_threads.get_mut().unwrap_or_else(PoisonError::into_inner);
         let begin = Monotonic.now();
-        while leaving.iter().any(|thread| !thread.is_finished())
-            && Monotonic.now().since(begin) < CLOSING
+        while closing_threads.iter().any(|thread| !thread.is_finished())
+            && Monotonic.now().since(begin) < CLOSE_TIMEOUT
         {
-            std::thread::park_timeout(BETWEEN_LOOKS);
+            std::thread::park_timeout(CLOSE_POLL_INTERVAL);
         }
     }
 }
@@ -145,14 +146,14 @@ impl Sqlite {
         } else {
             Creation::Refused
         };
-        thread::try_out(&file.path, creation, &options)?;
+        thread::check_options(&file.path, creation, &options)?;
         Ok(Sqlite {
             shared: Arc::new(Shared {
                 file,
                 options,
                 processors: Processors::of_this_thread(),
                 counters: Arc::default(),
-                leaving: Mutex::default(),
+                closing_threads: Mutex::default(),
             }),
         })
     }
@@ -204,7 +205,7 @@ impl Sqlite {
             let processors = self.shared.processors.without(Processors::of_this_thread());
             move || {
                 processors.bind_this_thread();
-                thread::live(&path, &options, &mailbox, counted)
+                thread::run_thread(&path, &options, &mailbox, counted)
             }
         };
         let thread =
@@ -234,7 +235,7 @@ impl Driver for Sqlite {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -363,9 +364,9 @@ impl Drop for SqliteConnection {
             interrupt.interrupt();
         }
         let Some(thread) = self.thread.take() else { return };
-        let leaving = &self.driver.shared.leaving;
-        let mut leaving = leaving.lock().unwrap_or_else(PoisonError::into_inner);
-        leaving.retain(|thread| !thread.is_finished());
-        leaving.push(thread);
+        let closing_threads = &self.driver.shared.closing_threads;
+        let mut closing_threads = closing_threads.lock().unwrap_or_else(PoisonError::into_inner);
+        closing_threads.retain(|thread| !thread.is_finished());
+        closing_threads.push(thread);
     }
 }

@@ -22,7 +22,7 @@ use crate::{Error, Reply, Step, Table, Work};
 
 /// Interval at which an active connection checks that its file has not been moved. SQLite would
 /// continue with a removed file, and lose all writes, until its last descriptor is closed.
-const LOOK_EVERY: Nanos = Nanos::from_secs(1);
+const CHECK_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// An open connection with its prepared statements. Lives on its thread.
 pub(super) struct Session<'c> {
@@ -34,7 +34,7 @@ pub(super) struct Session<'c> {
     brackets: TransactionStatements<'c>,
     counted: ConnectionCounts,
     /// Time of the next check of the file and of the next update of the shared counters.
-    next_look: Stamp,
+    next_check: Stamp,
 }
 
 /// The statements that begin and end transactions.
@@ -66,7 +66,7 @@ impl<'c> Session<'c> {
                 rollback: prepare(connection, "rollback")?,
             },
             counted,
-            next_look: Stamp::ZERO,
+            next_check: Stamp::ZERO,
         })
     }
 
@@ -190,10 +190,10 @@ impl<'c> Session<'c> {
     }
 
     fn check_file(&mut self, now: Stamp) -> Result<(), Error> {
-        if now < self.next_look {
+        if now < self.next_check {
             return Ok(());
         }
-        self.next_look = now + LOOK_EVERY;
+        self.next_check = now + CHECK_INTERVAL;
         self.counted.report();
         let mut moved = 0;
         self.connection

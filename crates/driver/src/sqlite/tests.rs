@@ -76,7 +76,7 @@ async fn setting(connection: &mut SqliteConnection, name: &str) -> String {
 // Locating and opening the file.
 
 #[test]
-fn a_temporary_database_goes_with_its_last_user() {
+fn temporary_database_is_removed_with_its_last_user() {
     let driver = open("sqlite:").unwrap();
     let (path, clone) = (driver.path().to_owned(), driver.clone());
     let folder = path.parent().unwrap().to_owned();
@@ -91,7 +91,7 @@ fn a_temporary_database_goes_with_its_last_user() {
 }
 
 #[test]
-fn a_new_file_gets_a_log_and_an_old_one_keeps_its_journal() {
+fn new_file_gets_a_write_ahead_log_and_existing_one_keeps_its_journal() {
     let (_scratch, folder) = scratch();
     real(async move |rt| {
         let journal = async |file: &str, options: &str| {
@@ -171,7 +171,7 @@ fn names_special_to_sqlite_are_plain_names() {
 }
 
 #[test]
-fn in_virtual_time_there_is_no_sqlite() {
+fn sqlite_is_refused_in_virtual_time() {
     let driver = open("sqlite:").unwrap();
     let refused = run_virtual(|rt| async move { driver.connect(&rt).await.err() }).unwrap();
     let error = refused.expect("no connection");
@@ -344,7 +344,7 @@ fn a_wait_for_a_lock_ends_when_its_caller_goes() {
 
 #[test]
 #[should_panic(expected = "index out of bounds")]
-fn a_panic_on_the_thread_continues_in_the_task() {
+fn panic_on_the_thread_resumes_in_the_task() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
@@ -564,7 +564,7 @@ fn not_a_number_is_null() {
 // Missing, replaced and damaged files.
 
 #[test]
-fn a_file_that_is_taken_away_is_a_lost_connection_and_a_refused_one() {
+fn removed_file_loses_open_connections_and_refuses_new_ones() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
@@ -587,7 +587,7 @@ fn a_file_that_is_taken_away_is_a_lost_connection_and_a_refused_one() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_the_connection_lives_on() {
+fn full_disk_is_an_error_and_leaves_connection_usable() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
@@ -737,7 +737,7 @@ fn invariant_3_a_request_allocates_nothing() {
         });
         let serving = allocation_counter::measure(|| {
             let counted = ConnectionCounts::new(&driver.shared.counters);
-            thread::live(driver.path(), &driver.shared.options, &mailbox, counted);
+            thread::run_thread(driver.path(), &driver.shared.options, &mailbox, counted);
         });
         (caller.join().unwrap().count_total, serving.count_total)
     };

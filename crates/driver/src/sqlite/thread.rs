@@ -16,7 +16,7 @@ use super::session::{Session, pragma};
 use crate::Error;
 
 /// Runs the thread until its caller has gone.
-pub(super) fn live(
+pub(super) fn run_thread(
     path: &Path,
     options: &Options,
     mailbox: &Arc<ConnectionMailbox>,
@@ -24,7 +24,7 @@ pub(super) fn live(
 ) {
     // Declared first and so dropped last: the caller learns of the end only when the database is
     // closed.
-    let _end = End(mailbox);
+    let _exit_guard = ExitGuard(mailbox);
     if let Err(error) = serve(path, options, mailbox, counted) {
         mailbox.answer(Response::Opened(Err(error)));
     }
@@ -53,16 +53,20 @@ fn serve(
 }
 
 /// A guard that reports the end of the thread to the caller, even after a panic.
-struct End<'a>(&'a ConnectionMailbox);
+struct ExitGuard<'a>(&'a ConnectionMailbox);
 
-impl Drop for End<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         self.0.thread_exited();
     }
 }
 
 /// Checks that there is a database at `path` whose connections can have these options.
-pub(super) fn try_out(path: &Path, creation: Creation, options: &Options) -> Result<(), Error> {
+pub(super) fn check_options(
+    path: &Path,
+    creation: Creation,
+    options: &Options,
+) -> Result<(), Error> {
     configure(&open(path, creation)?, path, options)
 }
 

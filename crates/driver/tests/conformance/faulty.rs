@@ -19,9 +19,9 @@ use rt::Rt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
     AcceptsWhatIsRejected,
-    BlamesTheServer,
+    MisclassifiesErrors,
     CapturesNothing,
-    CountsBracketsAsStatements,
+    CountsBeginAndCommitAsStatements,
     CountsIdsFromOne,
     ForgetsBytes,
     ForgetsNames,
@@ -38,7 +38,7 @@ pub(crate) enum Defect {
     SavesEmptyTextAsNull,
     SwallowsErrors,
     SwapsStamps,
-    WaitsForNobody,
+    IgnoresLocks,
 }
 
 /// A fault, and a part of the finding that identifies it.
@@ -55,46 +55,46 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "ids_count_from_zero_in_the_order_of_preparation" => (CountsIdsFromOne, "got the id"),
         "the_stamps_lie_within_the_call" => (SwapsStamps, "not in this order"),
         "every_statement_has_a_time_and_no_other_step" => {
-            (CountsBracketsAsStatements, "2 statements have 4 times")
+            (CountsBeginAndCommitAsStatements, "2 statements have 4 times")
         }
         "rows_are_counted" => (ForgetsRows, "0 counted"),
-        "a_reply_is_of_one_run_alone" => (KeepsOldRows, "the same request is counted as"),
+        "reply_counts_one_run_only" => (KeepsOldRows, "the same request is counted as"),
         "a_text_is_run_like_a_statement" => (IgnoresTexts, "1 text with 1 rows"),
         "settings_have_the_server_and_each_name_once" => (ForgetsSettings, "no setting is called"),
         "many_connections_work_at_the_same_time" => (LimitsConnections, "no more connections"),
-        "a_rejected_statement_is_explained_and_the_connection_lives_on" => {
+        "rejected_statement_leaves_connection_usable" => {
             (AcceptsWhatIsRejected, "should fail and does not")
         }
-        "a_failing_statement_ends_the_request_and_the_connection_lives_on" => {
+        "failing_statement_ends_request_and_leaves_connection_usable" => {
             (SwallowsErrors, "should fail and does not")
         }
-        "a_lost_connection_says_so" => (BlamesTheServer, "is an error of class server"),
+        "lost_connection_has_class_disconnect" => {
+            (MisclassifiesErrors, "is an error of class server")
+        }
         "abandoned_request_leaves_other_connections_usable" => {
             (KeepsAbandonedConnections, "no more connections")
         }
-        "values_come_back_as_they_went" => (SavesEmptyTextAsNull, "\"\" does not come back"),
-        "literals_come_back_as_they_went" => (IgnoresTexts, "comes back from its literal as"),
+        "values_round_trip" => (SavesEmptyTextAsNull, "\"\" does not come back"),
+        "literals_round_trip" => (IgnoresTexts, "comes back from its literal as"),
         "bytes_are_counted" => (ForgetsBytes, "0 bytes are counted"),
-        "returned_rows_are_captured_when_they_are_wanted" => (CapturesNothing, "and [] captured"),
+        "requested_rows_are_captured" => (CapturesNothing, "and [] captured"),
         "affected_rows_are_counted" => (ForgetsRows, "changes 3 rows and 0 are counted"),
         "placeholders_are_counted_when_prepared" => (ForgetsPlaceholders, "says None"),
         "a_wrong_number_of_values_is_an_error" => (SwallowsErrors, "takes 0 values"),
         "two_statements_in_one_text_are_refused" => (AcceptsWhatIsRejected, "is prepared"),
         "a_query_as_text_returns_names_and_values" => (ForgetsNames, "are called []"),
-        "a_duplicate_key_is_a_violated_constraint" => (BlamesTheServer, "class server"),
-        "every_way_of_loading_writes_every_row" => (LosesRows, "by `auto` gives [2605.0"),
+        "a_duplicate_key_is_a_violated_constraint" => (MisclassifiesErrors, "class server"),
+        "every_load_method_writes_every_row" => (LosesRows, "by `auto` gives [2605.0"),
         "a_load_fills_columns_of_any_name" => (LosesRows, "gives [248.0"),
         "a_load_treats_duplicates_as_requested" => (IgnoresDuplicates, "of a duplicate"),
         "a_load_keeps_the_batches_before_one_that_fails" => (LosesRows, "are reported as"),
         "refused_load_leaves_connection_usable" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),
         "a_transaction_sent_at_once_is_one_transaction" => (IgnoresTransactions, "rows are left"),
-        "a_transaction_is_seen_when_it_is_committed" => {
-            (IgnoresTransactions, "an open transaction shows")
-        }
-        "writers_wait_for_each_other" => (WaitsForNobody, "ever seen waiting"),
-        "a_lock_that_stays_is_a_conflict" => (IgnoresTransactions, "is granted"),
-        "an_abandoned_transaction_gives_its_locks_back" => {
+        "transaction_is_visible_after_commit" => (IgnoresTransactions, "an open transaction shows"),
+        "writers_wait_for_each_other" => (IgnoresLocks, "ever seen waiting"),
+        "lock_timeout_is_a_conflict" => (IgnoresTransactions, "is granted"),
+        "abandoned_transaction_releases_its_locks" => {
             (KeepsAbandonedConnections, "database is locked")
         }
         "many_connections_write_at_the_same_time" => (LimitsConnections, "no more connections"),
@@ -162,12 +162,12 @@ impl<F: StoringFixture> StoringFixture for FaultyFixture<F> {
         self.fixture.text()
     }
 
-    fn impatient(&self) -> Self::Driver {
-        self.planted(self.fixture.impatient())
+    fn with_short_lock_timeout(&self) -> Self::Driver {
+        self.planted(self.fixture.with_short_lock_timeout())
     }
 
-    fn counts_waits(&self) -> bool {
-        self.fixture.counts_waits()
+    fn counts_lock_waits(&self) -> bool {
+        self.fixture.counts_lock_waits()
     }
 }
 
@@ -190,15 +190,15 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.driver.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.driver.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.driver.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
         let limit = match self.fault {
             Defect::LimitsConnections => LIMIT,
             // An abandoned connection is kept, which leaves no room for the next one.
-            Defect::KeepsAbandonedConnections if !self.driver.keeps_data() => 1,
+            Defect::KeepsAbandonedConnections if !self.driver.stores_data() => 1,
             _ => usize::MAX,
         };
         let open = self.open.fetch_add(1, Ordering::Relaxed);
@@ -361,14 +361,16 @@ impl<B: Batches> Batches for Short<'_, B> {
 impl<C> FaultyConnection<C> {
     fn blame(&self, error: Error) -> Error {
         match self.fault {
-            Defect::BlamesTheServer => Error::new(Class::Server, Code::new("?"), error.message()),
+            Defect::MisclassifiesErrors => {
+                Error::new(Class::Server, Code::new("?"), error.message())
+            }
             _ => error,
         }
     }
 
     fn spoil(&mut self, reply: &mut Reply, brackets: usize) {
         match self.fault {
-            Defect::CountsBracketsAsStatements => {
+            Defect::CountsBeginAndCommitAsStatements => {
                 reply.statements.extend(std::iter::repeat_n(Nanos(1), brackets));
             }
             Defect::ForgetsBytes => (reply.bytes_sent, reply.bytes_received) = (0, 0),
@@ -381,7 +383,7 @@ impl<C> FaultyConnection<C> {
                 let sent = reply.sent.unwrap_or(Stamp::ZERO);
                 (reply.sent, reply.done) = (Some(reply.done), sent);
             }
-            Defect::WaitsForNobody => reply.busy_waits = 0,
+            Defect::IgnoresLocks => reply.busy_waits = 0,
             _ => {}
         }
     }

@@ -216,11 +216,11 @@ impl StoringFixture for SqliteFixture {
         "text"
     }
 
-    fn impatient(&self) -> Sqlite {
+    fn with_short_lock_timeout(&self) -> Sqlite {
         open(&Endpoint::File(self.0.path().to_owned()), "", IMPATIENT)
     }
 
-    fn counts_waits(&self) -> bool {
+    fn counts_lock_waits(&self) -> bool {
         true
     }
 }
@@ -292,11 +292,11 @@ impl StoringFixture for MixedFixture {
         self.lite().text()
     }
 
-    fn impatient(&self) -> Self::Driver {
-        self.lite().impatient().into()
+    fn with_short_lock_timeout(&self) -> Self::Driver {
+        self.lite().with_short_lock_timeout().into()
     }
 
-    fn counts_waits(&self) -> bool {
-        self.lite().counts_waits()
+    fn counts_lock_waits(&self) -> bool {
+        self.lite().counts_lock_waits()
     }
 }

@@ -6,7 +6,7 @@ mod faulty;
 mod fixtures;
 
 use driver::conformance::{self, in_real_time, in_virtual_time};
-use driver::{conformance_cases, conformance_keeper_cases};
+use driver::{conformance_cases, conformance_storage_cases};
 
 /// Creates a test for each case, in real or in virtual time.
 macro_rules! passes {
@@ -54,56 +54,56 @@ mod sqlite_with_a_write_ahead_log {
     use super::*;
     use crate::fixtures::{PATIENT, SqliteFixture};
     conformance_cases!(passes in_real_time SqliteFixture::new("wal", PATIENT));
-    conformance_keeper_cases!(passes in_real_time SqliteFixture::new("wal", PATIENT));
+    conformance_storage_cases!(passes in_real_time SqliteFixture::new("wal", PATIENT));
 }
 
 mod sqlite_with_a_rollback_journal {
     use super::*;
     use crate::fixtures::{PATIENT, SqliteFixture};
     conformance_cases!(passes in_real_time SqliteFixture::new("delete", PATIENT));
-    conformance_keeper_cases!(passes in_real_time SqliteFixture::new("delete", PATIENT));
+    conformance_storage_cases!(passes in_real_time SqliteFixture::new("delete", PATIENT));
 }
 
 mod postgres_over_tcp {
     use super::*;
     use crate::fixtures::{PostgresFixture, Transport};
     conformance_cases!(passes in_real_time PostgresFixture::new(Transport::Tcp));
-    conformance_keeper_cases!(passes in_real_time PostgresFixture::new(Transport::Tcp));
+    conformance_storage_cases!(passes in_real_time PostgresFixture::new(Transport::Tcp));
 }
 
 mod postgres_over_a_socket {
     use super::*;
     use crate::fixtures::{PostgresFixture, Transport};
     conformance_cases!(passes in_real_time PostgresFixture::new(Transport::Socket));
-    conformance_keeper_cases!(passes in_real_time PostgresFixture::new(Transport::Socket));
+    conformance_storage_cases!(passes in_real_time PostgresFixture::new(Transport::Socket));
 }
 
 mod postgres_over_tls {
     use super::*;
     use crate::fixtures::{PostgresFixture, Transport};
     conformance_cases!(passes in_real_time PostgresFixture::new(Transport::Tls));
-    conformance_keeper_cases!(passes in_real_time PostgresFixture::new(Transport::Tls));
+    conformance_storage_cases!(passes in_real_time PostgresFixture::new(Transport::Tls));
 }
 
 mod mariadb_over_tcp {
     use super::*;
     use crate::fixtures::{MariadbFixture, Transport};
     conformance_cases!(passes in_real_time MariadbFixture::new(Transport::Tcp));
-    conformance_keeper_cases!(passes in_real_time MariadbFixture::new(Transport::Tcp));
+    conformance_storage_cases!(passes in_real_time MariadbFixture::new(Transport::Tcp));
 }
 
 mod mariadb_over_a_socket {
     use super::*;
     use crate::fixtures::{MariadbFixture, Transport};
     conformance_cases!(passes in_real_time MariadbFixture::new(Transport::Socket));
-    conformance_keeper_cases!(passes in_real_time MariadbFixture::new(Transport::Socket));
+    conformance_storage_cases!(passes in_real_time MariadbFixture::new(Transport::Socket));
 }
 
 mod mariadb_over_tls {
     use super::*;
     use crate::fixtures::{MariadbFixture, Transport};
     conformance_cases!(passes in_real_time MariadbFixture::new(Transport::Tls));
-    conformance_keeper_cases!(passes in_real_time MariadbFixture::new(Transport::Tls));
+    conformance_storage_cases!(passes in_real_time MariadbFixture::new(Transport::Tls));
 }
 
 mod either_kind_simulated {
@@ -120,7 +120,7 @@ mod either_kind_sqlite {
     conformance_cases!(
         passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT))
     );
-    conformance_keeper_cases!(
+    conformance_storage_cases!(
         passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT))
     );
 }
@@ -130,5 +130,5 @@ mod planted_fault {
     use crate::faulty::{FaultyFixture, planted_for};
     use crate::fixtures::{LESS_PATIENT, SimulatedFixture, SqliteFixture};
     conformance_cases!(finds_the_fault SimulatedFixture::default());
-    conformance_keeper_cases!(finds_the_fault SqliteFixture::new("wal", LESS_PATIENT));
+    conformance_storage_cases!(finds_the_fault SqliteFixture::new("wal", LESS_PATIENT));
 }

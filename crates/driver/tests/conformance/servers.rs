@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use base::{Target, TargetKind};
 use driver::conformance::{self, Fixture, Verdict, in_real_time};
-use driver::{Connection, Driver, conformance_cases, conformance_keeper_cases};
+use driver::{Connection, Driver, conformance_cases, conformance_storage_cases};
 use testbed::Rights;
 
 use crate::fixtures::{MariadbFixture, PostgresFixture};
@@ -84,12 +84,12 @@ fn conformance_of(url: &str) -> Result<bool, String> {
     let version = match target.kind {
         TargetKind::Postgres => {
             conformance_cases!(runs tally PostgresFixture::at(&target));
-            conformance_keeper_cases!(runs tally PostgresFixture::at(&target));
+            conformance_storage_cases!(runs tally PostgresFixture::at(&target));
             version_of(&PostgresFixture::at(&target))
         }
         TargetKind::Mysql => {
             conformance_cases!(runs tally MariadbFixture::at(&target));
-            conformance_keeper_cases!(runs tally MariadbFixture::at(&target));
+            conformance_storage_cases!(runs tally MariadbFixture::at(&target));
             version_of(&MariadbFixture::at(&target))
         }
         _ => return Err(format!("the suite needs the URL of a server, found {url}")),

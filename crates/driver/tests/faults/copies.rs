@@ -26,24 +26,24 @@ fn ready(out: &mut Vec<u8>) {
 /// Returns the error of a COPY load, if any. The server answers the statement with `first`, and the
 /// end of the data with `last`.
 fn copied(first: Vec<u8>, last: Vec<u8>) -> Option<Error> {
-    let server = ScriptedServer::playing(move |scene: &mut ScriptedConnection| {
+    let server = ScriptedServer::playing(move |connection: &mut ScriptedConnection| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         ready(&mut out);
-        scene.receive();
-        scene.say(&out);
-        scene.receive();
-        scene.say(&first);
+        connection.receive();
+        connection.send(&out);
+        connection.receive();
+        connection.send(&first);
         let mut received = Vec::new();
         while !received.ends_with(COPY_DONE) {
-            let more = scene.receive();
+            let more = connection.receive();
             if more.is_empty() {
                 return;
             }
             received.extend(more);
         }
-        scene.say(&last);
-        scene.wait();
+        connection.send(&last);
+        connection.wait();
     });
     let url = format!("postgres://ann:hunter2@127.0.0.1:{}/shop", server.port());
     let driver = Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours");

@@ -26,28 +26,28 @@ fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 /// Sends a piece repeatedly until the other side closes the connection.
-fn say_for_ever(scene: &mut ScriptedConnection, piece: &[u8]) {
-    while scene.says(piece) {}
+fn send_for_ever(connection: &mut ScriptedConnection, piece: &[u8]) {
+    while connection.send_if_open(piece) {}
 }
 
 /// A function that appends a message.
 type Message<'m> = &'m dyn Fn(&mut Vec<u8>);
 
 /// Plays a PostgreSQL session up to the preparation of the first statement.
-fn begin_postgres(scene: &mut ScriptedConnection) {
+fn begin_postgres(connection: &mut ScriptedConnection) {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
     backend::ready_for_query(&mut out, TransactionStatus::Idle);
-    scene.receive();
-    scene.say(&out);
-    scene.receive();
+    connection.receive();
+    connection.send(&out);
+    connection.receive();
     out.clear();
     backend::parse_complete(&mut out);
     backend::parameter_description(&mut out, []).expect("no parameters");
     backend::row_description(&mut out, [column("n")]).expect("a column");
     backend::ready_for_query(&mut out, TransactionStatus::Idle);
-    scene.say(&out);
-    scene.receive();
+    connection.send(&out);
+    connection.receive();
 }
 
 fn column(name: &str) -> Column<'_> {
@@ -69,10 +69,10 @@ fn postgres(impostor: &ScriptedServer) -> Postgres {
 
 /// Starts a PostgreSQL server that sends `answer` to the first execution, and then `flood` forever.
 fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> ScriptedServer {
-    ScriptedServer::playing(move |scene| {
-        begin_postgres(scene);
-        scene.say(&answer);
-        say_for_ever(scene, &flood);
+    ScriptedServer::playing(move |connection| {
+        begin_postgres(connection);
+        connection.send(&answer);
+        send_for_ever(connection, &flood);
     })
 }
 
@@ -103,7 +103,7 @@ async fn run_for_a_while<D: Driver>(driver: &D, rt: &Rt, work: &mut Work) {
 }
 
 #[test]
-fn postgres_messages_without_end_are_given_up_in_time() {
+fn endless_postgres_messages_are_given_up_in_time() {
     let bound = || {
         let mut out = Vec::new();
         backend::bind_complete(&mut out);
@@ -130,13 +130,13 @@ fn postgres_messages_without_end_are_given_up_in_time() {
 }
 
 #[test]
-fn postgres_login_without_end_is_given_up_in_time() {
-    let server = ScriptedServer::playing(|scene| {
-        scene.receive();
+fn endless_postgres_login_is_given_up_in_time() {
+    let server = ScriptedServer::playing(|connection| {
+        connection.receive();
         let notice = |out: &mut Vec<u8>| {
             backend::notice_response(out, [(b'M', "wait")]).expect("a notice");
         };
-        say_for_ever(scene, &flood(notice));
+        send_for_ever(connection, &flood(notice));
     });
     let url = format!("postgres://a:b@127.0.0.1:{}/c?connect-timeout=100ms", server.port());
     let driver = Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours");
@@ -147,29 +147,29 @@ fn postgres_login_without_end_is_given_up_in_time() {
 /// The server sends data that must be read before it reads anything itself.
 #[test]
 fn answers_during_a_long_send_are_discarded() {
-    let server = ScriptedServer::playing(|scene| {
+    let server = ScriptedServer::playing(|connection| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
-        scene.receive();
-        scene.say(&out);
+        connection.receive();
+        connection.send(&out);
         let notice = |out: &mut Vec<u8>| {
             backend::notice_response(out, [(b'M', "careful")]).expect("a notice");
         };
         let piece = flood(notice);
         // More than a connection may hold, long before the server reads.
         for _ in 0..(64 << 20) / piece.len() {
-            assert!(scene.says(&piece), "the client goes on reading");
+            assert!(connection.send_if_open(&piece), "the client goes on reading");
         }
         let mut received = 0;
         while received < 8 << 20 {
-            received += scene.receive().len();
+            received += connection.receive().len();
         }
         out.clear();
         backend::command_complete(&mut out, "SET").expect("a tag");
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
-        scene.say(&out);
-        scene.wait();
+        connection.send(&out);
+        connection.wait();
     });
     in_real_time(async |rt| {
         let mut connection = postgres(&server).connect(&rt).await.expect("a session");
@@ -211,10 +211,10 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
         (written(&[&bound, &many, &ready]), "CommandComplete, number of rows"),
         (written(&[&bound, &minus, &ready]), "CommandComplete, number of rows"),
     ] {
-        let server = ScriptedServer::playing(move |scene| {
-            begin_postgres(scene);
-            scene.say(&answer);
-            scene.wait();
+        let server = ScriptedServer::playing(move |connection| {
+            begin_postgres(connection);
+            connection.send(&answer);
+            connection.wait();
         });
         let error = in_real_time(async |rt| {
             let mut connection = postgres(&server).connect(&rt).await.expect("a session");
@@ -229,17 +229,17 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
 
 /// Numbers larger than any table, which must not overflow a sum.
 #[test]
-fn postgres_count_of_rows_may_be_anything() {
+fn postgres_row_count_may_be_any_number() {
     for count in [u64::MAX, i64::MAX as u64] {
-        let server = ScriptedServer::playing(move |scene| {
-            begin_postgres(scene);
+        let server = ScriptedServer::playing(move |connection| {
+            begin_postgres(connection);
             for _ in 0..3 {
                 let mut out = Vec::new();
                 backend::bind_complete(&mut out);
                 backend::command_complete(&mut out, format!("UPDATE {count}")).expect("a tag");
                 backend::ready_for_query(&mut out, TransactionStatus::Idle);
-                scene.say(&out);
-                scene.receive();
+                connection.send(&out);
+                connection.receive();
             }
         });
         in_real_time(async |rt| {
@@ -256,27 +256,27 @@ fn postgres_count_of_rows_may_be_anything() {
 #[test]
 fn postgres_answer_to_a_control_statement_is_held_up_to_a_limit() {
     let rows = 80;
-    let server = ScriptedServer::playing(move |scene| {
+    let server = ScriptedServer::playing(move |connection| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
-        scene.receive();
-        scene.say(&out);
-        scene.receive();
+        connection.receive();
+        connection.send(&out);
+        connection.receive();
         out.clear();
         backend::row_description(&mut out, [column("n")]).expect("a column");
-        scene.say(&out);
+        connection.send(&out);
         let long = vec![b'x'; 1 << 20];
         for _ in 0..rows {
             out.clear();
             backend::data_row(&mut out, [Some(&long[..])]).expect("a row");
-            scene.say(&out);
+            connection.send(&out);
         }
         out.clear();
         backend::command_complete(&mut out, format!("SELECT {rows}")).expect("a tag");
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
-        scene.say(&out);
-        scene.wait();
+        connection.send(&out);
+        connection.wait();
     });
     let table = in_real_time(async |rt| {
         let mut connection = postgres(&server).connect(&rt).await.expect("a session");
@@ -309,7 +309,7 @@ fn number() -> ColumnDefinition<'static> {
 }
 
 /// Plays a MySQL session up to the execution of the first statement.
-fn begin_mysql(scene: &mut ScriptedConnection) {
+fn begin_mysql(connection: &mut ScriptedConnection) {
     let mut out = Vec::new();
     let greeting = Handshake {
         server_version: b"5.5.5-10.11.0-MariaDB",
@@ -321,18 +321,18 @@ fn begin_mysql(scene: &mut ScriptedConnection) {
         method: b"mysql_native_password",
     };
     packet(&mut out, 0, |out| greeting.encode(out));
-    scene.say(&out);
-    scene.receive();
+    connection.send(&out);
+    connection.receive();
     out.clear();
     let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
     Answers::new(&mut out, agreed(), 2).ok(&ok);
-    scene.say(&out);
-    scene.receive();
+    connection.send(&out);
+    connection.receive();
     out.clear();
     let prepared = Prepared { id: ServerId(1), columns: 1, parameters: 0, warnings: 0 };
     Answers::new(&mut out, agreed(), 1).prepared(&prepared, &[], &[number()]);
-    scene.say(&out);
-    scene.receive();
+    connection.send(&out);
+    connection.receive();
 }
 
 fn mysql(impostor: &ScriptedServer) -> Mysql {
@@ -341,15 +341,15 @@ fn mysql(impostor: &ScriptedServer) -> Mysql {
 }
 
 #[test]
-fn mysql_rows_without_end_are_given_up_in_time() {
+fn endless_mysql_rows_are_given_up_in_time() {
     for capture in [Rows::default(), RowMemory::default().buffer()] {
-        let server = ScriptedServer::playing(|scene| {
-            begin_mysql(scene);
+        let server = ScriptedServer::playing(|connection| {
+            begin_mysql(connection);
             let mut out = Vec::new();
             let mut answers = Answers::new(&mut out, agreed(), 1);
             answers.columns(&[number()], true);
             let mut sequence = answers.sequence();
-            while scene.says(&out) {
+            while connection.send_if_open(&out) {
                 out.clear();
                 while out.len() < PIECE {
                     let mut answers = Answers::new(&mut out, agreed(), sequence);
@@ -367,16 +367,16 @@ fn mysql_rows_without_end_are_given_up_in_time() {
 }
 
 #[test]
-fn mysql_answer_behind_the_answer_ends_the_session() {
-    let server = ScriptedServer::playing(|scene| {
-        begin_mysql(scene);
+fn surplus_mysql_answer_ends_the_session() {
+    let server = ScriptedServer::playing(|connection| {
+        begin_mysql(connection);
         let mut out = Vec::new();
         let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
         for _ in 0..2 {
             Answers::new(&mut out, agreed(), 1).ok(&ok);
         }
-        scene.say(&out);
-        scene.wait();
+        connection.send(&out);
+        connection.wait();
     });
     let error = in_real_time(async |rt| {
         let mut connection = mysql(&server).connect(&rt).await.expect("a session");
@@ -389,8 +389,8 @@ fn mysql_answer_behind_the_answer_ends_the_session() {
 /// The rows of an answer beyond the buffer's limit are discarded, and the session continues.
 #[test]
 fn rows_beyond_the_limit_are_given_up_and_the_session_continues() {
-    let server = ScriptedServer::playing(|scene| {
-        begin_postgres(scene);
+    let server = ScriptedServer::playing(|connection| {
+        begin_postgres(connection);
         let answer = |rows: usize, length: usize| {
             let mut out = Vec::new();
             let long = vec![b'x'; length];
@@ -403,8 +403,8 @@ fn rows_beyond_the_limit_are_given_up_and_the_session_continues() {
             out
         };
         for (rows, length) in [(2, 3), (40, 1 << 20), (1, 20 << 20), (2, 3)] {
-            scene.say(&answer(rows, length));
-            scene.receive();
+            connection.send(&answer(rows, length));
+            connection.receive();
         }
     });
     in_real_time(async |rt| {

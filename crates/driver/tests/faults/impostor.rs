@@ -19,11 +19,11 @@ pub(crate) enum ScriptStep {
     /// Waits for bytes from the client.
     Receive,
     /// Sends these bytes.
-    Say(Vec<u8>),
+    Send(Vec<u8>),
     /// Sends nothing until the client closes the connection.
     Wait,
     /// Reads until the input ends with these bytes.
-    HearTo(&'static [u8]),
+    ReadUntil(&'static [u8]),
     /// Tells the test that this step is reached, then neither reads nor sends until the test allows
     /// it.
     Pause { reaching: SyncSender<()>, allowed: Receiver<()> },
@@ -32,13 +32,13 @@ pub(crate) enum ScriptStep {
 impl ScriptedServer {
     /// Starts a server that performs the steps in order and then closes the connection.
     pub(crate) fn new(acts: Vec<ScriptStep>) -> ScriptedServer {
-        ScriptedServer::playing(|scene| {
+        ScriptedServer::playing(|connection| {
             for act in acts {
                 match act {
-                    ScriptStep::Receive => drop(scene.receive()),
-                    ScriptStep::Say(bytes) => scene.say(&bytes),
-                    ScriptStep::Wait => scene.wait(),
-                    ScriptStep::HearTo(end) => scene.hear_to(end),
+                    ScriptStep::Receive => drop(connection.receive()),
+                    ScriptStep::Send(bytes) => connection.send(&bytes),
+                    ScriptStep::Wait => connection.wait(),
+                    ScriptStep::ReadUntil(end) => connection.read_until(end),
                     // If the test has failed, it no longer receives from or sends to these
                     // channels.
                     ScriptStep::Pause { reaching, allowed } => {
@@ -104,7 +104,7 @@ impl ScriptedConnection {
     }
 
     /// Reads exactly `count` bytes; fewer if the client closes the connection.
-    pub(crate) fn hear_exactly(&mut self, count: usize) -> Vec<u8> {
+    pub(crate) fn read_exactly(&mut self, count: usize) -> Vec<u8> {
         let mut received = Vec::new();
         // Bytes read before an error are kept.
         let _ = self.line().take(count as u64).read_to_end(&mut received);
@@ -112,7 +112,7 @@ impl ScriptedConnection {
     }
 
     /// Reads until the input ends with these bytes, or the client closes the connection.
-    fn hear_to(&mut self, end: &[u8]) {
+    fn read_until(&mut self, end: &[u8]) {
         let mut last = Vec::new();
         while !last.ends_with(end) {
             let received = self.receive();
@@ -124,13 +124,13 @@ impl ScriptedConnection {
         }
     }
 
-    pub(crate) fn say(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         let line = self.line();
         let _ = line.write_all(bytes).and_then(|()| line.flush());
     }
 
     /// Sends bytes. Returns true if the client accepts them.
-    pub(crate) fn says(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) fn send_if_open(&mut self, bytes: &[u8]) -> bool {
         let line = self.line();
         line.write_all(bytes).and_then(|()| line.flush()).is_ok()
     }

@@ -53,13 +53,13 @@ fn server_that_repeats_the_password_is_quoted_without_it() {
     let message = b"wrong: hunter2";
     let error = ErrPacket { code: 1045, sqlstate: Some(*b"28000"), message };
     packet(&mut refusal, 2, |out| error.encode(out));
-    let acts = [ScriptStep::Say(greeting("mysql_native_password")), ScriptStep::Receive];
-    let server = ScriptedServer::new(acts.into_iter().chain([ScriptStep::Say(refusal)]).collect());
+    let acts = [ScriptStep::Send(greeting("mysql_native_password")), ScriptStep::Receive];
+    let server = ScriptedServer::new(acts.into_iter().chain([ScriptStep::Send(refusal)]).collect());
     check(&refused(&at(server.port(), "")), Class::Statement, "1045", &["wrong: (secret)"]);
 }
 
 #[test]
-fn a_database_that_is_not_there_is_named() {
+fn missing_database_is_named() {
     let target = changed(&shared(Kind::Mariadb).url(), |endpoint| {
         if let Endpoint::Network { database, .. } = endpoint {
             *database = Some("no_such_shop".to_owned());
@@ -90,7 +90,7 @@ fn server_without_tls_gets_no_plain_login() {
 fn a_server_that_never_answers_is_given_up_in_time() {
     for said in [vec![0x40, 0], greeting("ed25519")] {
         let end = |limit: &str| {
-            let acts = vec![ScriptStep::Say(said.clone()), ScriptStep::Wait];
+            let acts = vec![ScriptStep::Send(said.clone()), ScriptStep::Wait];
             let stalled = ScriptedServer::new(acts);
             let error = refused(&at(stalled.port(), &format!("connect-timeout={limit}")));
             (limit.to_owned(), error)
@@ -133,7 +133,7 @@ fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
 }
 
 #[test]
-fn too_many_connections_are_a_class_of_their_own() {
+fn too_many_connections_have_a_class_of_their_own() {
     let server = Server::start(&Options::mariadb().max_connections(10)).expect("a server");
     let driver = open(&server.url());
     in_real_time(async |rt| {
@@ -152,11 +152,11 @@ fn too_many_connections_are_a_class_of_their_own() {
 }
 
 #[test]
-fn junk_is_not_a_protocol() {
+fn junk_is_a_protocol_error() {
     // The last one announces 16 MB - 1 and sends part of it.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
-        let server = ScriptedServer::new(vec![ScriptStep::Say(junk.to_vec()), ScriptStep::Wait]);
+        let server = ScriptedServer::new(vec![ScriptStep::Send(junk.to_vec()), ScriptStep::Wait]);
         let words = ["127.0.0.1", "does not speak MySQL's protocol"];
         check(&refused(&at(server.port(), "")), Class::Disconnect, "disconnect", &words);
     }
@@ -201,9 +201,9 @@ pub(crate) fn ok(sequence: u8) -> Vec<u8> {
 /// Returns the steps that accept a login and read the first command.
 pub(crate) fn welcome() -> Vec<ScriptStep> {
     vec![
-        ScriptStep::Say(greeting("mysql_native_password")),
+        ScriptStep::Send(greeting("mysql_native_password")),
         ScriptStep::Receive,
-        ScriptStep::Say(ok(2)),
+        ScriptStep::Send(ok(2)),
         ScriptStep::Receive,
     ]
 }
@@ -217,19 +217,19 @@ fn after_welcome(answer: Vec<ScriptStep>) -> driver::Error {
 }
 
 #[test]
-fn a_connection_that_is_cut_inside_a_packet_is_lost() {
+fn connection_closed_within_a_packet_is_lost() {
     for part in [&b""[..], b"\x01\0", b"\x07\0\0\x01\0\0\0", b"\x01\0\0\x01\x02\x20\0\0\x02\x03def"]
     {
-        let error = after_welcome(vec![ScriptStep::Say(part.to_vec())]);
+        let error = after_welcome(vec![ScriptStep::Send(part.to_vec())]);
         assert_eq!(error.class(), Class::Disconnect, "{error}");
     }
 }
 
 #[test]
-fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
+fn unfinished_longest_packet_allocates_nothing_and_is_a_lost_connection() {
     // One column, then half of a row of 16 MB - 1.
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
-    let error = after_welcome(vec![ScriptStep::Say(half)]);
+    let error = after_welcome(vec![ScriptStep::Send(half)]);
     assert_eq!(error.class(), Class::Disconnect, "{error}");
 }
 
@@ -237,7 +237,7 @@ fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
 const FOUR_GB: [u8; 9] = [0xfe, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 #[test]
-fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
+fn length_of_four_gigabytes_allocates_nothing_and_is_a_protocol_error() {
     let columns = {
         let mut out = Vec::new();
         packet(&mut out, 1, |out| out.extend(FOUR_GB));
@@ -265,15 +265,15 @@ fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
         out
     };
     for said in [columns, field] {
-        let error = after_welcome(vec![ScriptStep::Say(said), ScriptStep::Wait]);
+        let error = after_welcome(vec![ScriptStep::Send(said), ScriptStep::Wait]);
         check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
     }
 }
 
 #[test]
-fn an_answer_out_of_order_is_junk() {
+fn answer_out_of_order_is_a_protocol_error() {
     for junk in [&b"\x01\0\0\x05\0"[..], b"\x01\0\0\x01\0", &[0; 64]] {
-        let error = after_welcome(vec![ScriptStep::Say(junk.to_vec()), ScriptStep::Wait]);
+        let error = after_welcome(vec![ScriptStep::Send(junk.to_vec()), ScriptStep::Wait]);
         check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
     }
 }
@@ -281,7 +281,7 @@ fn an_answer_out_of_order_is_junk() {
 /// The identification of the server ignores errors.
 #[test]
 fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
-    let junk = [ScriptStep::Say(b"\x01\0\0\x05\0".to_vec()), ScriptStep::Wait];
+    let junk = [ScriptStep::Send(b"\x01\0\0\x05\0".to_vec()), ScriptStep::Wait];
     let server = ScriptedServer::new(welcome().into_iter().chain(junk).collect());
     let error = error_after_identification(&at(server.port(), ""));
     check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
@@ -292,9 +292,9 @@ fn a_file_that_the_statement_does_not_name_is_not_sent() {
     let request = b"\x0c\0\0\x01\xfb/etc/passwd".to_vec();
     // The refusal is an empty packet.
     let acts = vec![
-        ScriptStep::Say(request),
+        ScriptStep::Send(request),
         ScriptStep::Receive,
-        ScriptStep::Say(ok(3)),
+        ScriptStep::Send(ok(3)),
         ScriptStep::Receive,
         ScriptStep::Wait,
     ];
@@ -313,9 +313,9 @@ fn confined_statement_sends_no_file_from_outside_its_folder() {
         packet(&mut packed, 1, |out| out.extend_from_slice(&request));
         // The refusal is an empty packet.
         let acts = vec![
-            ScriptStep::Say(packed),
+            ScriptStep::Send(packed),
             ScriptStep::Receive,
-            ScriptStep::Say(ok(3)),
+            ScriptStep::Send(ok(3)),
             ScriptStep::Receive,
             ScriptStep::Wait,
         ];
@@ -346,9 +346,9 @@ fn unsupported_login_method_is_named() {
     ] {
         let hello = greeting("mysql_native_password");
         let acts = vec![
-            ScriptStep::Say(hello),
+            ScriptStep::Send(hello),
             ScriptStep::Receive,
-            ScriptStep::Say(switch(method)),
+            ScriptStep::Send(switch(method)),
             ScriptStep::Wait,
         ];
         let server = ScriptedServer::new(acts);
@@ -417,7 +417,7 @@ fn final_error_of_a_closing_server_is_reported() {
             out.extend_from_slice(words);
         });
         let server =
-            ScriptedServer::new(welcome().into_iter().chain([ScriptStep::Say(said)]).collect());
+            ScriptedServer::new(welcome().into_iter().chain([ScriptStep::Send(said)]).collect());
         let words = String::from_utf8_lossy(&words[6..]);
         let error = refused(&at(server.port(), ""));
         check(&error, Class::Disconnect, &code.to_string(), &[&words]);
@@ -439,7 +439,7 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
 
 /// Returns true if a count becomes zero within about a second. Within five seconds, a server itself
 /// ends a sleep for a client that has gone.
-fn is_soon_gone(server: &Server, count: &str) -> bool {
+fn session_ends_soon(server: &Server, count: &str) -> bool {
     is_soon(server, count, 0)
 }
 
@@ -468,7 +468,7 @@ fn abandoned_statement_is_ended_on_the_server() {
     });
     // Dropping the driver waits until the cancellation is sent.
     drop(driver);
-    assert!(is_soon_gone(server, sleeping), "the server still works on it");
+    assert!(session_ends_soon(server, sleeping), "the server still works on it");
 }
 
 /// A session is killed from another session of the same user, who may open only one more. All
@@ -503,7 +503,7 @@ fn statements_that_are_abandoned_on_a_full_server_are_ended() {
         connections.into_iter().for_each(Connection::abandon);
     });
     drop(driver);
-    assert!(is_soon_gone(server, sleeping), "the server still works on them");
+    assert!(session_ends_soon(server, sleeping), "the server still works on them");
 }
 
 #[test]
@@ -550,7 +550,7 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
 }
 
 #[test]
-fn a_lock_that_is_not_given_in_time_is_a_conflict() {
+fn lock_timeout_is_a_conflict() {
     let server = shared(Kind::Mariadb);
     server
         .sql(
@@ -602,7 +602,7 @@ fn sessions_use_autocommit_and_backslash_escapes() {
 }
 
 #[test]
-fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
+fn files_are_loaded_from_the_folder_of_the_workload() {
     let server = shared(Kind::Mariadb);
     server.sql("create table loaded (a int, b varchar(40))").expect("a table");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loaded");
@@ -700,9 +700,9 @@ fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
 /// Returns the error of loading two rows into a server with these steps from its LOAD DATA on.
 fn load_refused(method: Method, steps: Vec<ScriptStep>) -> Error {
     // The columns of the table, and the beginning of the transaction.
-    let before = [ok(1), ok(1)].map(ScriptStep::Say);
+    let before = [ok(1), ok(1)].map(ScriptStep::Send);
     let before = before.into_iter().flat_map(|answer| [answer, ScriptStep::Receive]);
-    let after = [ScriptStep::Receive, ScriptStep::Say(ok(1))];
+    let after = [ScriptStep::Receive, ScriptStep::Send(ok(1))];
     let steps = welcome().into_iter().chain(before).chain(steps).chain(after);
     let server = ScriptedServer::new(steps.collect());
     let loaded = in_real_time(async |rt| {
@@ -717,14 +717,14 @@ fn load_refused(method: Method, steps: Vec<ScriptStep>) -> Error {
 #[test]
 fn rows_that_a_load_data_did_not_store_are_an_error() {
     for method in [Method::LoadData, Method::Auto] {
-        let unasked = load_refused(method, vec![ScriptStep::Say(ok(1))]);
+        let unasked = load_refused(method, vec![ScriptStep::Send(ok(1))]);
         let words = ["LOAD DATA", "without requesting its rows", "`method = insert`"];
         check(&unasked, Class::Statement, "rows", &words);
         let request = b"\x05\0\0\x01\xfbrows".to_vec();
         // The rows end with an empty packet.
-        let rows = ScriptStep::HearTo(b"words\n\0\0\0\x03");
+        let rows = ScriptStep::ReadUntil(b"words\n\0\0\0\x03");
         let fewer =
-            load_refused(method, vec![ScriptStep::Say(request), rows, ScriptStep::Say(ok(4))]);
+            load_refused(method, vec![ScriptStep::Send(request), rows, ScriptStep::Send(ok(4))]);
         let words = ["stored 0 of the 2 rows of a LOAD DATA", "`method = insert`"];
         check(&fewer, Class::Statement, "rows", &words);
     }

@@ -45,14 +45,14 @@ fn server_that_repeats_the_password_is_quoted_without_it() {
     let message = "`hunter2` is not hunter23, see postgres://ann:hunter2@h";
     let fields = [(b'S', "FATAL"), (b'C', "28P01"), (b'M', message)];
     backend::error_response(&mut report, fields).expect("an error");
-    let server = ScriptedServer::new(vec![ScriptStep::Receive, ScriptStep::Say(report)]);
+    let server = ScriptedServer::new(vec![ScriptStep::Receive, ScriptStep::Send(report)]);
     let error = refused(&at(server.port(), ""));
     let words = ["`(secret)` is not (secret)3, see postgres://ann:(secret)@h", "user `ann`"];
     check(&error, Class::Statement, "28P01", &words);
 }
 
 #[test]
-fn a_database_that_is_not_there_is_named() {
+fn missing_database_is_named() {
     let target = changed(&shared(Kind::Postgres).url(), |endpoint| {
         if let Endpoint::Network { database, .. } = endpoint {
             *database = Some("no_such_shop".to_owned());
@@ -106,7 +106,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn too_many_connections_are_a_class_of_their_own() {
+fn too_many_connections_have_a_class_of_their_own() {
     let server = Server::start(&Options::postgres().max_connections(5)).expect("a server");
     let driver = open(&server.url());
     in_real_time(async |rt| {
@@ -125,11 +125,11 @@ fn too_many_connections_are_a_class_of_their_own() {
 }
 
 #[test]
-fn junk_is_not_a_protocol() {
+fn junk_is_a_protocol_error() {
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64]] {
         let server = ScriptedServer::new(vec![
             ScriptStep::Receive,
-            ScriptStep::Say(junk.to_vec()),
+            ScriptStep::Send(junk.to_vec()),
             ScriptStep::Wait,
         ]);
         let words = ["127.0.0.1", "does not speak PostgreSQL's protocol"];
@@ -170,7 +170,7 @@ fn mysql_server_is_recognised_by_its_first_packet() {
     for packets in [no, yes, with_error, host] {
         for options in ["tls=off", "tls=require"] {
             let server =
-                ScriptedServer::new(vec![ScriptStep::Say(packets.clone()), ScriptStep::Wait]);
+                ScriptedServer::new(vec![ScriptStep::Send(packets.clone()), ScriptStep::Wait]);
             let words = ["127.0.0.1", "MySQL or MariaDB server", "`mysql://`"];
             check(&refused(&at(server.port(), options)), Class::Disconnect, "disconnect", &words);
         }
@@ -192,7 +192,7 @@ fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     let error = error_of(&"x".repeat(room));
     assert_eq!(error[..5], [b'E', 0, 0, 0, 255]);
     let server =
-        ScriptedServer::new(vec![ScriptStep::Receive, ScriptStep::Say(error), ScriptStep::Wait]);
+        ScriptedServer::new(vec![ScriptStep::Receive, ScriptStep::Send(error), ScriptStep::Wait]);
     check(&refused(&at(server.port(), "")), Class::Statement, "28000", &["xxx"]);
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn welcome() -> Vec<u8> {
 /// Returns the error class of a first query to a server that accepts the login and then performs
 /// these steps.
 fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
-    let mut acts = vec![ScriptStep::Receive, ScriptStep::Say(welcome()), ScriptStep::Receive];
+    let mut acts = vec![ScriptStep::Receive, ScriptStep::Send(welcome()), ScriptStep::Receive];
     acts.extend(answer);
     let server = ScriptedServer::new(acts);
     let error = refused(&at(server.port(), ""));
@@ -216,16 +216,16 @@ fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
 }
 
 #[test]
-fn a_connection_that_is_cut_inside_a_message_is_lost() {
+fn connection_closed_within_a_message_is_lost() {
     // The first three of a row's ten bytes.
     let row = b"D\0\0\0\x0e\0\x01\0".to_vec();
-    assert_eq!(after_welcome(vec![ScriptStep::Say(row)]), Class::Disconnect);
-    assert_eq!(after_welcome(vec![ScriptStep::Say(b"D\0\0".to_vec())]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![ScriptStep::Send(row)]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![ScriptStep::Send(b"D\0\0".to_vec())]), Class::Disconnect);
     assert_eq!(after_welcome(Vec::new()), Class::Disconnect);
 }
 
 #[test]
-fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
+fn impossible_length_allocates_nothing_and_is_a_protocol_error() {
     let message = |tag: u8, length: u32| {
         let mut message = vec![tag];
         message.extend(length.to_be_bytes());
@@ -235,14 +235,14 @@ fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
     for length in [u32::MAX, 0x7fff_ffff, 3] {
         let message = message(b'E', length);
         assert_eq!(
-            after_welcome(vec![ScriptStep::Say(message), ScriptStep::Wait]),
+            after_welcome(vec![ScriptStep::Send(message), ScriptStep::Wait]),
             Class::Disconnect
         );
     }
     for length in [u32::MAX, 3] {
         let message = message(b'D', length);
         assert_eq!(
-            after_welcome(vec![ScriptStep::Say(message), ScriptStep::Wait]),
+            after_welcome(vec![ScriptStep::Send(message), ScriptStep::Wait]),
             Class::Disconnect
         );
     }
@@ -254,9 +254,9 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
     let junk = b"E\0\0\0\x03".to_vec();
     let server = ScriptedServer::new(vec![
         ScriptStep::Receive,
-        ScriptStep::Say(welcome()),
+        ScriptStep::Send(welcome()),
         ScriptStep::Receive,
-        ScriptStep::Say(junk),
+        ScriptStep::Send(junk),
         ScriptStep::Wait,
     ]);
     let error = error_after_identification(&at(server.port(), ""));
@@ -265,11 +265,11 @@ fn statement_after_an_unreadable_answer_reports_why_it_could_not_be_read() {
 
 /// A row may be that long, so the client waits for the rest of it.
 #[test]
-fn half_of_the_longest_row_reserves_nothing_and_is_lost() {
+fn unfinished_longest_row_allocates_nothing_and_is_a_lost_connection() {
     // One column of 2 GB - 17.
     let head = b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0";
     let half = [&head[..], &vec![b'x'; 8 << 20]].concat();
-    assert_eq!(after_welcome(vec![ScriptStep::Say(half)]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![ScriptStep::Send(half)]), Class::Disconnect);
 }
 
 #[test]
@@ -489,9 +489,9 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
         backend::ready_for_query(&mut answer, TransactionStatus::Idle);
         let acts = vec![
             ScriptStep::Receive,
-            ScriptStep::Say(welcome()),
+            ScriptStep::Send(welcome()),
             ScriptStep::Receive,
-            ScriptStep::Say(answer),
+            ScriptStep::Send(answer),
             ScriptStep::Wait,
         ];
         let server = ScriptedServer::new(acts);

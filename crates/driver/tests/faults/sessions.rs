@@ -297,9 +297,10 @@ fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
     backend::ready_for_query(&mut rest, TransactionStatus::Idle);
     let (gates, [one, two]) = pauses();
     let welcome =
-        [ScriptStep::Receive, ScriptStep::Say(crate::postgres::welcome()), ScriptStep::Receive];
+        [ScriptStep::Receive, ScriptStep::Send(crate::postgres::welcome()), ScriptStep::Receive];
     // The answers to `begin` and to the first statement.
-    let replies = [ScriptStep::Say(answers(2)), one, ScriptStep::Say(rest), two, ScriptStep::Wait];
+    let replies =
+        [ScriptStep::Send(answers(2)), one, ScriptStep::Send(rest), two, ScriptStep::Wait];
     let server = ScriptedServer::new(welcome.into_iter().chain(replies).collect());
     let driver = crate::postgres::at(server.port(), "");
     let mut work = long_chain();
@@ -310,9 +311,9 @@ fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
 
 #[test]
 fn answers_of_mysql_during_a_long_chain_have_times_of_their_own() {
-    let ok = |count| ScriptStep::Say(mariadb::ok(1).repeat(count));
+    let ok = |count| ScriptStep::Send(mariadb::ok(1).repeat(count));
     let (gates, [one, two]) = pauses();
-    let end = ScriptStep::HearTo(b"set autocommit = 1");
+    let end = ScriptStep::ReadUntil(b"set autocommit = 1");
     let replies = [ok(2), one, ok(3), two, end, ok(1), ScriptStep::Wait];
     let server = ScriptedServer::new(mariadb::welcome().into_iter().chain(replies).collect());
     let driver = mariadb::at(server.port(), "");
@@ -325,7 +326,7 @@ fn answers_of_mysql_during_a_long_chain_have_times_of_their_own() {
 fn long_statement_of_mysql_ends_with_its_last_byte_read() {
     let (gates, [one]) = pauses();
     let acts = mariadb::welcome().into_iter().chain([
-        ScriptStep::Say(mariadb::ok(1)),
+        ScriptStep::Send(mariadb::ok(1)),
         one,
         ScriptStep::Wait,
     ]);
@@ -345,7 +346,7 @@ fn final_error_of_a_closing_server_is_reported_in_a_chain() {
         out.extend_from_slice(&1927_u16.to_le_bytes());
         out.extend_from_slice(b"#70100Connection was killed");
     });
-    let acts = mariadb::welcome().into_iter().chain([ScriptStep::Say(said)]);
+    let acts = mariadb::welcome().into_iter().chain([ScriptStep::Send(said)]);
     let server = ScriptedServer::new(acts.collect());
     let driver = mariadb::at(server.port(), "");
     in_real_time(async |rt| {

@@ -34,27 +34,27 @@ const ASK_KEY: &[u8] = &[2];
 
 /// The server side of a login.
 struct Login<'s> {
-    scene: &'s mut ScriptedConnection,
+    connection: &'s mut ScriptedConnection,
     /// Sequence number of the next packet.
     sequence: u8,
 }
 
 impl<'s> Login<'s> {
     /// Sends the greeting and reads the client's response.
-    fn greet(scene: &'s mut ScriptedConnection, method: &'static str) -> Login<'s> {
-        scene.say(&greeting_with(method, OFFERED));
-        let mut login = Login { scene, sequence: 0 };
+    fn greet(connection: &'s mut ScriptedConnection, method: &'static str) -> Login<'s> {
+        connection.send(&greeting_with(method, OFFERED));
+        let mut login = Login { connection, sequence: 0 };
         login.hear_proof();
         login
     }
 
     /// Sends the greeting over TLS and reads the client's response.
-    fn greet_over_tls(scene: &'s mut ScriptedConnection, forged: &Forged) -> Login<'s> {
-        scene.say(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
-        let request = scene.hear_exactly(4 + 32);
+    fn greet_over_tls(connection: &'s mut ScriptedConnection, forged: &Forged) -> Login<'s> {
+        connection.send(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
+        let request = connection.read_exactly(4 + 32);
         assert!(matches!(ClientHello::decode(&request[4..]), Ok(ClientHello::Ssl(_))));
-        scene.start_tls(&forged.config);
-        let mut login = Login { scene, sequence: 0 };
+        connection.start_tls(&forged.config);
+        let mut login = Login { connection, sequence: 0 };
         login.hear_proof();
         login
     }
@@ -67,12 +67,12 @@ impl<'s> Login<'s> {
         };
         assert_eq!(response.user, b"ann");
         assert_eq!(response.method, Some(METHOD.as_bytes()));
-        assert_eq!(response.answer, sha2_answer(Password(PASSWORD), &NONCE));
+        assert_eq!(response.auth_response, sha2_answer(Password(PASSWORD), &NONCE));
     }
 
     /// Returns the payload of the next packet.
     fn receive(&mut self) -> Vec<u8> {
-        let mut received = self.scene.receive();
+        let mut received = self.connection.receive();
         self.sequence = received.get(3).map_or(0, |sequence| sequence + 1);
         received.drain(..received.len().min(4));
         received
@@ -81,7 +81,7 @@ impl<'s> Login<'s> {
     fn say(&mut self, payload: impl Fn(&mut Vec<u8>)) {
         let mut out = Vec::new();
         self.sequence = packet(&mut out, self.sequence, payload);
-        self.scene.say(&out);
+        self.connection.send(&out);
     }
 
     fn say_more(&mut self, data: &[u8]) {
@@ -90,10 +90,10 @@ impl<'s> Login<'s> {
 
     /// Accepts the login, and answers the first statement.
     fn finish(self) {
-        self.scene.say(&ok(self.sequence));
-        self.scene.receive();
-        self.scene.say(&ok(1));
-        self.scene.wait();
+        self.connection.send(&ok(self.sequence));
+        self.connection.receive();
+        self.connection.send(&ok(1));
+        self.connection.wait();
     }
 
     /// Reads a password encrypted with this key, and checks it.
@@ -152,8 +152,8 @@ fn file(name: &str, text: &str) -> PathBuf {
 
 #[test]
 fn cached_user_takes_the_fast_path() {
-    let ran = log_in("", |scene| {
-        let mut login = Login::greet(scene, METHOD);
+    let ran = log_in("", |connection| {
+        let mut login = Login::greet(connection, METHOD);
         login.say_more(KNOWN);
         login.finish();
     });
@@ -168,8 +168,8 @@ fn password_is_sent_over_tls() {
             "verify" => format!("&tls-ca={}", forged.authority.display()),
             _ => String::new(),
         };
-        let ran = log_in(&format!("tls={name}{ca}"), move |scene| {
-            let mut login = Login::greet_over_tls(scene, &forged);
+        let ran = log_in(&format!("tls={name}{ca}"), move |connection| {
+            let mut login = Login::greet_over_tls(connection, &forged);
             login.say_more(FULL);
             assert_eq!(login.receive(), [PASSWORD, b"\0"].concat());
             login.finish();
@@ -181,8 +181,8 @@ fn password_is_sent_over_tls() {
 #[test]
 fn password_is_encrypted_with_the_key_of_a_local_server() {
     let (key, pem) = key_pair();
-    let ran = log_in("", move |scene| {
-        let mut login = Login::greet(scene, METHOD);
+    let ran = log_in("", move |connection| {
+        let mut login = Login::greet(connection, METHOD);
         login.say_more(FULL);
         assert_eq!(login.receive(), ASK_KEY);
         login.say_more(pem.as_bytes());
@@ -196,8 +196,8 @@ fn password_is_encrypted_with_the_key_of_a_local_server() {
 fn given_server_key_is_not_requested() {
     let (key, pem) = key_pair();
     let path = file("server-key.pem", &pem);
-    let ran = log_in(&format!("server-public-key={}", path.display()), move |scene| {
-        let mut login = Login::greet(scene, METHOD);
+    let ran = log_in(&format!("server-public-key={}", path.display()), move |connection| {
+        let mut login = Login::greet(connection, METHOD);
         login.say_more(FULL);
         login.hear_encrypted(&key);
         login.finish();
@@ -207,9 +207,9 @@ fn given_server_key_is_not_requested() {
 
 #[test]
 fn server_may_switch_the_login_method() {
-    let ran = log_in("", |scene| {
-        scene.say(&greeting_with("mysql_native_password", OFFERED));
-        let mut login = Login { scene, sequence: 0 };
+    let ran = log_in("", |connection| {
+        connection.send(&greeting_with("mysql_native_password", OFFERED));
+        let mut login = Login { connection, sequence: 0 };
         login.receive();
         login.say(|out| AuthSwitchRequest { method: METHOD.as_bytes(), data: &NONCE }.encode(out));
         assert_eq!(login.receive(), sha2_answer(Password(PASSWORD), &NONCE));
@@ -225,12 +225,12 @@ fn wrong_password_is_reported_on_each_login_path() {
         let message = b"Access denied for user 'ann'@'127.0.0.1' (using password: YES)";
         let refusal = ErrPacket { code: 1045, sqlstate: Some(*b"28000"), message };
         login.say(|out| refusal.encode(out));
-        login.scene.wait();
+        login.connection.wait();
     };
     let forged = Forged::new("127.0.0.1", 2997);
-    let short = log_in("", move |scene| refuse(&mut Login::greet(scene, METHOD)));
-    let long = log_in("tls=require", move |scene| {
-        let mut login = Login::greet_over_tls(scene, &forged);
+    let short = log_in("", move |connection| refuse(&mut Login::greet(connection, METHOD)));
+    let long = log_in("tls=require", move |connection| {
+        let mut login = Login::greet_over_tls(connection, &forged);
         login.say_more(FULL);
         login.receive();
         refuse(&mut login);
@@ -245,8 +245,8 @@ fn wrong_password_is_reported_on_each_login_path() {
 
 #[test]
 fn invalid_server_key_is_not_used() {
-    let ran = log_in("", |scene| {
-        let mut login = Login::greet(scene, METHOD);
+    let ran = log_in("", |connection| {
+        let mut login = Login::greet(connection, METHOD);
         login.say_more(FULL);
         assert_eq!(login.receive(), ASK_KEY);
         login.say_more(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n");

@@ -76,7 +76,7 @@ fn unencrypted(kind: Kind) -> &'static str {
 }
 
 #[test]
-fn the_settings_say_how_traffic_is_encrypted() {
+fn settings_report_the_encryption_of_traffic() {
     for (kind, setting) in
         [(Kind::Postgres, "ssl_max_protocol_version"), (Kind::Mariadb, "tls_version")]
     {
@@ -155,28 +155,28 @@ fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> A
 }
 
 /// Plays a server of this kind up to the start of TLS.
-fn offer_tls(kind: Kind, scene: &mut ScriptedConnection, config: &Arc<ServerConfig>) {
+fn offer_tls(kind: Kind, connection: &mut ScriptedConnection, config: &Arc<ServerConfig>) {
     match kind {
         Kind::Postgres => {
-            scene.hear_exactly(8);
-            scene.say(b"S");
+            connection.read_exactly(8);
+            connection.send(b"S");
         }
         Kind::Mariadb | Kind::Mysql => {
-            scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
+            connection.send(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
             // The header of a packet, and the client's request for TLS before it names the user.
-            scene.hear_exactly(4 + 32);
+            connection.read_exactly(4 + 32);
         }
     }
-    scene.start_tls(config);
+    connection.start_tls(config);
 }
 
 /// Returns the error of a client that trusts the test authority, from a server with this
 /// certificate.
 fn error_with(kind: Kind, forged: Forged) -> Error {
     let Forged { authority, config } = forged;
-    let impostor = ScriptedServer::playing(move |scene| {
-        offer_tls(kind, scene, &config);
-        assert!(scene.receive().is_empty(), "a login was sent to an untrusted server");
+    let impostor = ScriptedServer::playing(move |connection| {
+        offer_tls(kind, connection, &config);
+        assert!(connection.receive().is_empty(), "a login was sent to an untrusted server");
     });
     let scheme = match kind {
         Kind::Postgres => "postgres",
@@ -204,9 +204,9 @@ fn long_first_tls_flight_is_read_completely() {
     for kind in KINDS {
         // As much as one read of the socket returns.
         let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
-        let impostor = ScriptedServer::playing(move |scene| {
-            offer_tls(kind, scene, &config);
-            assert!(!scene.receive().is_empty(), "no login was sent");
+        let impostor = ScriptedServer::playing(move |connection| {
+            offer_tls(kind, connection, &config);
+            assert!(!connection.receive().is_empty(), "no login was sent");
         });
         let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
         let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
@@ -228,20 +228,21 @@ fn a_certificate_that_has_expired_is_refused() {
 #[test]
 fn non_tls_answer_is_reported() {
     for kind in KINDS {
-        let impostor = ScriptedServer::playing(move |scene| {
+        let impostor = ScriptedServer::playing(move |connection| {
             match kind {
-                Kind::Postgres => scene.hear_exactly(8),
+                Kind::Postgres => connection.read_exactly(8),
                 Kind::Mariadb | Kind::Mysql => {
-                    scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
-                    scene.hear_exactly(4 + 32)
+                    connection
+                        .send(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
+                    connection.read_exactly(4 + 32)
                 }
             };
             if kind == Kind::Postgres {
-                scene.say(b"S");
+                connection.send(b"S");
             }
-            scene.receive();
-            scene.say(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-            scene.wait();
+            connection.receive();
+            connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            connection.wait();
         });
         let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
         let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/?tls=require", impostor.port());
@@ -263,17 +264,17 @@ fn a_login_is_bound_to_the_certificate_that_was_shown() {
     let chain = chain.collect::<Result<_, _>>().expect("certificates");
     let key = PrivateKeyDer::from_pem_file(&files.server_key).expect("a key");
     let config = config(chain, key);
-    let between = ScriptedServer::playing(move |scene| {
-        offer_tls(Kind::Postgres, scene, &config);
+    let between = ScriptedServer::playing(move |connection| {
+        offer_tls(Kind::Postgres, connection, &config);
         let mut server = encrypted(port, &real);
         let mut answer = vec![0; 64 << 10];
         // Startup, choice of SCRAM-SHA-256-PLUS, proof.
         for _ in 0..3 {
-            server.write_all(&scene.receive()).expect("a server");
+            server.write_all(&connection.receive()).expect("a server");
             let count = server.read(&mut answer).expect("an answer");
-            scene.say(&answer[..count]);
+            connection.send(&answer[..count]);
         }
-        scene.wait();
+        connection.wait();
     });
     let mut target = with(&server.url(), &[("tls", "require".as_ref())]);
     if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
@@ -307,7 +308,7 @@ fn encrypted(port: u16, authority: &Path) -> StreamOwned<ClientConnection, TcpSt
 }
 
 #[test]
-fn a_server_that_wants_a_certificate_is_shown_one() {
+fn requested_client_certificate_is_presented() {
     for (kind, code, words) in [
         (Kind::Postgres, "28000", "requires a valid client certificate"),
         (Kind::Mariadb, "1045", "Access denied"),
@@ -332,7 +333,7 @@ fn a_server_that_wants_a_certificate_is_shown_one() {
 }
 
 #[test]
-fn a_server_that_demands_tls_says_so() {
+fn refusal_without_required_tls_is_reported() {
     let options = Options::mariadb().tls(Tls::Server).set("require_secure_transport", "ON");
     let server = start(&options);
     let error = refusal(&with(&server.url(), &[("tls", "off".as_ref())]));

@@ -81,7 +81,7 @@ impl<D: Driver> Client<D> {
         let crowded = gate.waiting() > 0 && self.job_state.clients.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };
-        self.job_state.due.arm(due);
+        self.job_state.due_timer.arm(due);
         waiting
     }
 
@@ -289,7 +289,7 @@ impl<D: Driver> Client<D> {
             }
         }
         loop {
-            let attempt = self.attempt(number, progress.began()).await;
+            let attempt = self.attempt(number, progress.start()).await;
             if let Some(outcome) = self.conclude(attempt, progress) {
                 return outcome;
             }
@@ -300,7 +300,7 @@ impl<D: Driver> Client<D> {
     /// follows.
     #[inline]
     fn conclude(&mut self, attempt: Attempt, progress: &mut RequestProgress) -> Option<Outcome> {
-        progress.add(&self.work.reply);
+        progress.add_reply(&self.work.reply);
         let error = match attempt {
             Attempt::Answered(Ok(())) => match self.work.capture.overflow() {
                 Some(limit) => Some(self.lost_rows(limit)),

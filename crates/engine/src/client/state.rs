@@ -59,7 +59,7 @@ impl RequestProgress {
     }
 
     /// Adds the bytes and waits of an attempt.
-    pub(super) fn add(&mut self, reply: &Reply) {
+    pub(super) fn add_reply(&mut self, reply: &Reply) {
         self.sent = self.sent.or(reply.sent);
         self.work.bytes_sent += reply.bytes_sent;
         self.work.bytes_received += reply.bytes_received;
@@ -67,7 +67,7 @@ impl RequestProgress {
     }
 
     /// Returns the start of the first attempt.
-    pub(super) fn began(&self) -> Stamp {
+    pub(super) fn start(&self) -> Stamp {
         self.sent.unwrap_or(self.assigned)
     }
 
@@ -168,7 +168,7 @@ impl<D: Driver> Client<D> {
     /// same steps.
     #[inline]
     pub(super) fn load_exchange(&mut self, exchange: usize) {
-        if self.job_state.parts.vary_steps() {
+        if self.job_state.parts.has_varying_steps() {
             let part = self.job_state.parts.part(self.part);
             let steps = &part.steps[part.exchanges[exchange].clone()];
             set_steps(&mut self.work, steps, part.requests.pipeline);

@@ -63,13 +63,13 @@ impl<D: Driver> LaneState<D> {
             job_states,
             share,
             client_count: Cell::new(0),
-            left_at: Cell::new(zero),
+            last_client_left_at: Cell::new(zero),
             tasks: RefCell::new(Vec::new()),
-            alarm: rt.timer(),
+            wakeup_timer: rt.timer(),
             rt,
             context,
             panic: RefCell::new(None),
-            has_reset: Cell::new(false),
+            has_reset_queues: Cell::new(false),
         }
     }
 
@@ -111,7 +111,7 @@ fn job_state<D: Driver>(
     let results = parts.all().map(|part| sinks[part.account].take());
     let results = RefCell::new(results.collect());
     let account = plan.account_of(id);
-    let gate = times(context, share, account, job).map(|times| {
+    let gate = arrival_times(context, share, account, job).map(|times| {
         let batch = job.arrivals().map_or(1, |(_, batch)| batch);
         let limit = opening::queue_limit(job);
         let ends_run = matches!(job.pacing, Pacing::Queue { on_full: OnQueueFull::Stop, .. });
@@ -127,18 +127,23 @@ fn job_state<D: Driver>(
         parts,
         gate,
         feeds: RefCell::new(feeds),
-        due: rt.timer(),
+        due_timer: rt.timer(),
         client_handles: RefCell::new(Vec::new()),
         end: Cell::new(Stamp::NEVER),
         in_flight: Cell::new(0),
         clients: ClientCounts::new(opening::most_clients(plan, job, share)),
-        seen: RefCell::new(Vec::new()),
+        seen_errors: RefCell::new(Vec::new()),
         results,
     }
 }
 
 /// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
-fn times<D>(context: &RunContext<D>, share: Share, account: AccountId, job: &Job) -> Option<Times> {
+fn arrival_times<D>(
+    context: &RunContext<D>,
+    share: Share,
+    account: AccountId,
+    job: &Job,
+) -> Option<Times> {
     let share = match job.pacing {
         Pacing::Closed { .. } => return None,
         Pacing::Replay => return Some(Times::Log(LogTimes::new(job))),

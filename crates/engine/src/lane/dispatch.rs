@@ -20,8 +20,8 @@ impl<D: Driver> LaneState<D> {
     pub(super) async fn dispatch(self: Rc<Self>, job_state: &Rc<JobState>) {
         let Some(gate) = &job_state.gate else { return };
         loop {
-            job_state.due.arm(gate.borrow().next_due());
-            job_state.due.fired().await;
+            job_state.due_timer.arm(gate.borrow().next_due());
+            job_state.due_timer.fired().await;
             let now = self.rt.now();
             gate.borrow_mut().notice(now, &mut self.ledger.borrow_mut());
             self.check_files(job_state);
@@ -42,9 +42,9 @@ impl<D: Driver> LaneState<D> {
         let window = self.zero + self.context.plan.warmup.known();
         let resets = !self.context.rules.queues_survive_the_warm_up
             && now >= window
-            && !self.has_reset.get();
+            && !self.has_reset_queues.get();
         if resets || !self.context.rules.makes_up_missed_arrivals {
-            self.has_reset.set(now >= window);
+            self.has_reset_queues.set(now >= window);
             gate.give_up_waiting(now, Outcome::Rejected, &mut self.ledger.borrow_mut());
         }
     }

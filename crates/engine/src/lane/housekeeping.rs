@@ -18,7 +18,7 @@ pub(crate) struct LaneOutcome {
     /// Time zero.
     pub(crate) zero: Stamp,
     /// Time from time zero to the end of the lane's schedule.
-    pub(crate) at: Nanos,
+    pub(crate) length: Nanos,
     /// The state of the connection path to each target.
     pub(crate) target_states: Vec<TargetState>,
     /// Message of the first task of the lane that panicked, if any.
@@ -52,8 +52,8 @@ impl<D: Driver> LaneState<D> {
             let end = self.stop.end();
             let horizon = self.zero + self.horizon();
             let next = if now < horizon { horizon.min(end) } else { end };
-            self.alarm.arm(interval_ends.min(now + CHECK_INTERVAL).min(next));
-            self.alarm.fired().await;
+            self.wakeup_timer.arm(interval_ends.min(now + CHECK_INTERVAL).min(next));
+            self.wakeup_timer.fired().await;
             now = self.rt.now();
             if now >= interval_ends {
                 self.close_interval(now);
@@ -69,7 +69,7 @@ impl<D: Driver> LaneState<D> {
                 return self.stop.end();
             }
             if self.client_count.get() == 0 && now >= horizon {
-                return self.left_at.get().max(horizon);
+                return self.last_client_left_at.get().max(horizon);
             }
         }
     }
@@ -103,11 +103,11 @@ impl<D: Driver> LaneState<D> {
         self.give_up_at.set(end + self.context.plan.drain);
         // The dispatchers notice the requests that were due before the end, and that the schedule
         // is over.
-        self.job_states.values().for_each(|job_state| job_state.due.arm(now));
+        self.job_states.values().for_each(|job_state| job_state.due_timer.arm(now));
         self.expire_all();
         while self.client_count.get() > 0 && now < self.give_up_at.get() {
-            self.alarm.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
-            self.alarm.fired().await;
+            self.wakeup_timer.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
+            self.wakeup_timer.fired().await;
             now = self.rt.now();
             // Other tasks may wait for the task that panicked.
             if self.stop.is_at_once() || self.stop.has_panicked() {
@@ -149,7 +149,7 @@ impl<D: Driver> LaneState<D> {
                 let mut gate = gate.borrow_mut();
                 gate.give_up(now, Outcome::Unsent, &mut self.ledger.borrow_mut());
                 gate.assign(now);
-                job_state.due.arm(now);
+                job_state.due_timer.arm(now);
             }
         }
     }
@@ -171,6 +171,6 @@ impl<D: Driver> LaneState<D> {
         let target_states = target_states.collect();
         self.ledger.into_inner().finish();
         let panic = self.panic.into_inner();
-        LaneOutcome { zero: self.zero, at: end.since(self.zero), target_states, panic }
+        LaneOutcome { zero: self.zero, length: end.since(self.zero), target_states, panic }
     }
 }

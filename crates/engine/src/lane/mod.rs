@@ -36,7 +36,7 @@ pub(crate) async fn run<D: Driver>(
         lane.start(id, connections);
         lane.job_states[id].close_results_if_over();
     }
-    for (job, error) in &opened.limited {
+    for (job, error) in &opened.limited_jobs {
         lane.note_connection_limit(&lane.job_states[*job], error);
     }
     let end = lane.work_until_end().await;

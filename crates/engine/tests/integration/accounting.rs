@@ -132,7 +132,7 @@ fn invariant_2_every_model_balances_under_every_fault() {
 }
 
 #[test]
-fn beyond_the_limit_of_a_queue_arrivals_are_rejected() {
+fn arrivals_beyond_the_limit_of_a_queue_are_rejected() {
     // One worker, a second per request, ten arrivals a second: one in service, three wait.
     let schedule = Schedule::Uniform(rate(10));
     let pacing =
@@ -218,7 +218,7 @@ fn retryable_errors_are_retried_and_counted() {
 }
 
 #[test]
-fn accepted_errors_are_counted_apart() {
+fn accepted_errors_are_counted_separately() {
     let mut plan = plan(poisson(1_000), 0.0, 10.0, 4);
     plan.jobs[0].requests.accepted = vec![Code::new("40001")];
     plan.jobs[0].requests.on_error = OnError::Stop;
@@ -340,7 +340,7 @@ fn away(from_s: u64, to_s: u64) -> Config {
 }
 
 #[test]
-fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
+fn temporary_outage_is_measured_and_does_not_end_the_run() {
     let (totals, finished) = simulate(&plan(even(1_000), 0.0, 20.0, 4), &away(5, 8));
     let counts = balance(&totals);
     // The outage fails the arrivals of three seconds, and the arrivals until the next attempt after

@@ -19,7 +19,7 @@ type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 trait ErasedDriver: Send {
     fn copy(&self) -> Box<dyn ErasedDriver>;
     fn dialect(&self) -> Dialect;
-    fn keeps_data(&self) -> bool;
+    fn stores_data(&self) -> bool;
     fn nodes(&self) -> Vec<String>;
     fn files(&self) -> u32;
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error>;
@@ -73,8 +73,8 @@ impl Driver for BoxedDriver {
         self.0.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.0.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.0.stores_data()
     }
 
     fn nodes(&self) -> Vec<String> {
@@ -174,8 +174,8 @@ impl<D: Driver> ErasedDriver for D {
         Driver::dialect(self)
     }
 
-    fn keeps_data(&self) -> bool {
-        Driver::keeps_data(self)
+    fn stores_data(&self) -> bool {
+        Driver::stores_data(self)
     }
 
     fn nodes(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, Null, Simulated, Table, Work};
-use engine::{Failed, LaneOutlet, NoListener, Stop, Unreachable, run};
+use engine::{LaneOutlet, NoListener, RunFailure, Stop, Unreachable, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -29,7 +29,7 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed = run(&plan, only(server), &virtually(4), outlet, &stop, listener).unwrap_err();
-    let Failed::Unreachable(error) = failed else { panic!("{failed}") };
+    let RunFailure::Unreachable(error) = failed else { panic!("{failed}") };
     let expected = "no connection is left for [read] on one of 4 threads";
     assert!(error.to_string().contains(expected), "{error}");
 }
@@ -45,8 +45,8 @@ impl Driver for Crowded {
         self.0.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.0.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.0.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
@@ -156,7 +156,7 @@ fn a_load_continues_with_the_writers_that_have_a_connection() {
     };
     let tables = loaded(2).unwrap();
     assert_eq!((tables[0].rows, tables[0].took), (3_000, Nanos::from_millis(3_003)));
-    let Err(Failed::Unreachable(Unreachable { error, .. })) = loaded(1) else {
+    let Err(RunFailure::Unreachable(Unreachable { error, .. })) = loaded(1) else {
         panic!("no writer got a connection")
     };
     assert_eq!(error.class(), Class::TooManyConnections);
@@ -182,7 +182,7 @@ impl Driver for SlowFirstAnswerDatabase {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -233,7 +233,7 @@ fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
 }
 
 #[test]
-fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
+fn closed_job_reports_clients_without_a_connection() {
     let plan = plan_of("duration = 5s\n[a]\nquery = select 1\nconcurrency = 8\ncount = 100\n");
     let config = Config { max_connections: Some(5), ..constant(1_000, None) };
     let server = Simulated::new(config, plan.seed);
@@ -260,8 +260,8 @@ impl Driver for TenRequestDatabase {
         Null.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        Null.keeps_data()
+    fn stores_data(&self) -> bool {
+        Null.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Keeping, Error> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base::{AccountId, Nanos, StatementId};
 use driver::Simulated;
-use engine::{Finished, Options, Stop};
+use engine::{Options, RunOutcome, Stop};
 use record::{EndKind, Kind, Totals};
 use sim::{Config, Service};
 use workload::Plan;
@@ -18,7 +18,7 @@ fn plan(text: &str) -> Plan {
 }
 
 /// Runs a file on `threads` threads against a server that takes 1 ms per statement.
-fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
+fn run(text: &str, folder: &Path, threads: u16) -> (Totals, RunOutcome) {
     let plan = plan(text);
     let config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
     let options = Options { files: folder.into(), ..virtually(threads) };
@@ -218,7 +218,7 @@ fn a_log_is_replayed_with_its_gaps() {
 }
 
 #[test]
-fn a_file_that_breaks_off_ends_the_run() {
+fn truncated_file_ends_the_run() {
     let folder = folder_with(&[("a.csv", "1\n2\n3,4\n"), ("q.log", "1,a\nx,b\n")]);
     for (job, completed) in [
         ("query = a ?\nquery-args-file = a.csv\nrate = 10", 2),

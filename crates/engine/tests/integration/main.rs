@@ -1,10 +1,10 @@
 //! Integration tests of the engine on the simulated server.
 //!
 //! * `accounting`: every scheduled request has an outcome.
-//! * `belated`: answers that the engine notices late.
 //! * `boxed_driver`: a driver of any type, with which the engine is compiled once.
 //! * `connections`: servers with fewer connections than a run requests.
 //! * `language`: mixes, sessions, records of files and lines of logs.
+//! * `late_answers`: answers that the engine notices late.
 //! * `nodes`: targets with several servers.
 //! * `outages`: servers that stop answering.
 //! * `panics`: a bug in a driver ends the run instead of hanging it.
@@ -15,10 +15,10 @@
 //! The correctness of the measured numbers is tested by `lab::selftest` and its tests.
 
 mod accounting;
-mod belated;
 mod boxed_driver;
 mod connections;
 mod language;
+mod late_answers;
 mod nodes;
 mod outages;
 mod panics;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{AccountId, Dialect, Nanos, NodeId, Stamp};
 use driver::{Connection, Driver, Error, Simulated, Table, Work};
-use engine::{Failed, LaneOutlet, NoListener, Stop, run};
+use engine::{LaneOutlet, NoListener, RunFailure, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -49,7 +49,7 @@ impl Driver for TwoServers {
         self.servers[0].dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 
@@ -148,7 +148,7 @@ fn every_server_is_reached_before_setup_changes_one() {
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed = run(&plan, only(driver), &virtually(1), outlet, &stop, listener);
-    let Err(Failed::Unreachable(_)) = failed else { panic!("{failed:?}") };
+    let Err(RunFailure::Unreachable(_)) = failed else { panic!("{failed:?}") };
     assert_eq!(counts.asked.load(Ordering::Relaxed), 0, "the first was asked for something");
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use base::{Class, Clock, Code, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, Simulated, Table, Work};
 use engine::{
-    Failed, Finished, LaneOutlet, Listener, NoListener, Options, Prepare, RunEvent, Stop,
+    LaneOutlet, Listener, NoListener, Options, Prepare, RunEvent, RunFailure, RunOutcome, Stop,
     Unreachable, run,
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
@@ -49,7 +49,7 @@ impl Driver for Silent {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -136,7 +136,7 @@ impl Driver for Barred {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -179,7 +179,7 @@ fn run_against_silence(
     file: &str,
     stop: &Stop,
     listener: Arc<dyn Listener>,
-) -> Result<Finished, Failed> {
+) -> Result<RunOutcome, RunFailure> {
     run_prepared_against_silence(file, Prepare::Fresh, stop, listener)
 }
 
@@ -188,7 +188,7 @@ fn run_prepared_against_silence(
     prepare: Prepare,
     stop: &Stop,
     listener: Arc<dyn Listener>,
-) -> Result<Finished, Failed> {
+) -> Result<RunOutcome, RunFailure> {
     let (plan, diagnostics) = workload::plan(file, &Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let inner = Simulated::new(constant(1_000, None), Seed(1));
@@ -205,7 +205,7 @@ const LOAD: &str = "duration = 1s\nstall-timeout = 30s\n[load t]\nrows = 3k\nwri
 #[test]
 fn stalled_load_is_given_up() {
     let failed = run_against_silence(LOAD, &Stop::default(), Arc::new(NoListener)).unwrap_err();
-    let Failed::Unreachable(Unreachable { error, .. }) = failed else { panic!("{failed}") };
+    let RunFailure::Unreachable(Unreachable { error, .. }) = failed else { panic!("{failed}") };
     let expected = "[load t]: nothing was answered within `stall-timeout = 30s`: 0 of 3000 rows \
                     are committed, and the database takes no more";
     assert_eq!(error.message(), expected);
@@ -253,7 +253,7 @@ fn unanswered_setup_is_given_up_at_its_limit() {
         let stop = Stop::default();
         let failed = run_against_silence(&file, &stop, Arc::new(NoListener)).unwrap_err();
         assert_eq!(failed.to_string(), "there is no answer to statement 2 of [setup]");
-        let Failed::Statement { error, .. } = failed else { panic!("{failed}") };
+        let RunFailure::Statement { error, .. } = failed else { panic!("{failed}") };
         assert_eq!(
             error.message(),
             format!("nothing was answered within `setup-timeout = {limit}`")
@@ -269,7 +269,7 @@ fn unanswered_count_is_given_up_at_the_limit_of_a_statement() {
     let failed =
         run_prepared_against_silence(file, prepare, &stop, Arc::new(NoListener)).unwrap_err();
     assert_eq!(failed.to_string(), "there is no answer to a count of the rows of [load silent]");
-    let Failed::Statement { error, .. } = failed else { panic!("{failed}") };
+    let RunFailure::Statement { error, .. } = failed else { panic!("{failed}") };
     assert_eq!(error.message(), "nothing was answered within `setup-timeout = 30s`");
 }
 
@@ -331,7 +331,7 @@ impl Driver for Closing {
         self.inner.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 

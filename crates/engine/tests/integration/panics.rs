@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Driver, Error, PreparedId, Table, Work};
-use engine::{Failed, Finished, LaneOutlet, NoListener, Options, Stop, run};
+use engine::{LaneOutlet, NoListener, Options, RunFailure, RunOutcome, Stop, run};
 use record::{EndKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{FixedStatement, Pacing, Plan};
@@ -59,7 +59,7 @@ impl Driver for Panicking {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 
@@ -101,7 +101,7 @@ impl Connection for PanickingConnection {
     fn abandon(self) {}
 }
 
-type Outcome = (Result<Finished, Failed>, Totals);
+type Outcome = (Result<RunOutcome, RunFailure>, Totals);
 
 /// Runs a plan whose driver panics. A run that has not ended after a minute counts as hung.
 fn outcome(plan: &Plan, at: PanicPoint, options: &Options) -> Outcome {
@@ -165,7 +165,9 @@ fn a_panic_before_time_zero_ends_the_run_and_nothing_is_measured() {
                 let setup = vec![FixedStatement { text, span, script: None }];
                 let plan = Plan { setup, ..plan.clone() };
                 match outcome(&plan, at, &options).0 {
-                    Err(Failed::Panicked(words)) => assert!(words.contains("planted"), "{words}"),
+                    Err(RunFailure::Panicked(words)) => {
+                        assert!(words.contains("planted"), "{words}")
+                    }
                     other => panic!("{at:?}: {other:?}"),
                 }
             }

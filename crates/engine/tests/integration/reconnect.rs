@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{AccountId, Class, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Work};
-use engine::{Failed, Finished, LaneOutlet, NoListener, Stop, run};
+use engine::{LaneOutlet, NoListener, RunFailure, RunOutcome, Stop, run};
 use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -76,8 +76,8 @@ impl Driver for Watched {
         self.0.dialect()
     }
 
-    fn keeps_data(&self) -> bool {
-        self.0.keeps_data()
+    fn stores_data(&self) -> bool {
+        self.0.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<WatchedConnection, Error> {
@@ -118,7 +118,7 @@ impl Drop for WatchedConnection {
     }
 }
 
-fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, Finished, ConnectionCounts) {
+fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, RunOutcome, ConnectionCounts) {
     let deeds = ConnectionCounts::default();
     let driver = Watched(Simulated::new(config, plan.seed), deeds.clone());
     let no_stop = Stop::default();
@@ -366,6 +366,6 @@ fn a_statement_that_cannot_be_prepared_ends_the_run_before_it_begins() {
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed = run(&plan, only(server), &virtually(2), outlet, &stop, listener).unwrap_err();
-    let Failed::Statement { place, .. } = failed else { panic!("{failed}") };
+    let RunFailure::Statement { place, .. } = failed else { panic!("{failed}") };
     assert_eq!((place.section.as_str(), place.statement), ("a", Some(1)));
 }

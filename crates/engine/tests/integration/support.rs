@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{AccountId, Nanos, Rate, Seed, Span};
 use driver::{Driver, Simulated};
-use engine::{Drivers, Finished, LaneOutlet, NoListener, Options, Stop, run};
+use engine::{Drivers, LaneOutlet, NoListener, Options, RunOutcome, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
@@ -141,7 +141,7 @@ pub(crate) fn virtually(threads: u16) -> Options {
 }
 
 /// Runs a plan against a simulated server and returns its record.
-pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
+pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, RunOutcome) {
     let server = Simulated::new(config.clone(), plan.seed);
     run_on(plan, server, &virtually(1), &Stop::default())
 }
@@ -157,7 +157,7 @@ pub(crate) fn run_on(
     driver: impl Driver,
     options: &Options,
     stop: &Stop,
-) -> (Totals, Finished) {
+) -> (Totals, RunOutcome) {
     run_on_all(plan, only(driver), options, stop)
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn run_on_all(
     drivers: Drivers<BoxedDriver>,
     options: &Options,
     stop: &Stop,
-) -> (Totals, Finished) {
+) -> (Totals, RunOutcome) {
     let grid = Grid::new(plan.warmup.known(), plan.duration);
     let mut statements: Vec<u16> =
         plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();

@@ -49,7 +49,7 @@ impl Driver for Server {
         Dialect::Sqlite
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         true
     }
 

@@ -2,7 +2,7 @@
 
 use base::{AccountId, Stamp};
 use driver::{AnyDriver, Null, Simulated};
-use engine::{Drivers, Finished, Stop};
+use engine::{Drivers, RunOutcome, Stop};
 use record::{EventKind, Kind, Totals};
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan, TargetId};
@@ -34,7 +34,7 @@ fn simulated(config: &Config, plan: &Plan) -> Simulated {
     Simulated::new(config.clone(), plan.seed)
 }
 
-fn simulate(plan: &Plan, main: &Config, slow: &Config, threads: u16) -> (Totals, Finished) {
+fn simulate(plan: &Plan, main: &Config, slow: &Config, threads: u16) -> (Totals, RunOutcome) {
     let named = vec![Some(server(slow, plan))];
     let drivers = Drivers { main: Some(server(main, plan)), named, programs: None };
     run_on_all(plan, drivers, &virtually(threads), &Stop::default())

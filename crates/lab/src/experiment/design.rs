@@ -7,7 +7,7 @@ use workload::question::{Outline, Rounds};
 /// of the runs.
 pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
     Design {
-        arms: outline.compared().len(),
+        arms: outline.compared_names().len(),
         looks: match (&outline.sweep, outline.rounds) {
             (Some(sweep), _) => LookPlan::Fixed(sweep.repeats),
             (None, Rounds::Auto) => LookPlan::Auto,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use archive::RecordError;
 use base::{Class, Target};
-use engine::Failed;
+use engine::RunFailure;
 use workload::question::{Arm, Difference, StatementKey};
 
 use crate::calibrate;
@@ -306,7 +306,7 @@ impl ExperimentError {
     /// Returns the error with the key whose statements ran in place of `[setup]`.
     pub(super) fn of_statement(self, key: StatementKey) -> ExperimentError {
         let problem = match *self.problem {
-            Problem::Run(Error::Failed(Failed::Statement { place, error })) => {
+            Problem::Run(Error::Failed(RunFailure::Statement { place, error })) => {
                 Problem::Statement { key, number: place.statement.unwrap_or_default(), error }
             }
             other => other,
@@ -318,7 +318,7 @@ impl ExperimentError {
     /// if the statement was answered.
     pub(super) fn of_settling(self, statement: String, after: DataStep) -> Option<ExperimentError> {
         match *self.problem {
-            Problem::Run(Error::Failed(Failed::Statement { error, .. }))
+            Problem::Run(Error::Failed(RunFailure::Statement { error, .. }))
                 if error.class() == Class::Timeout =>
             {
                 let problem = Box::new(Problem::Unsettled { statement, after, error });
@@ -331,7 +331,7 @@ impl ExperimentError {
     /// Returns the error of counting the rows of a table after a step.
     pub(super) fn of_rows(self, after: DataStep) -> ExperimentError {
         let problem = match *self.problem {
-            Problem::Run(Error::Failed(Failed::Unsupported { reason, .. })) => {
+            Problem::Run(Error::Failed(RunFailure::Unsupported { reason, .. })) => {
                 Problem::WrongRows { after, found: reason }
             }
             other => other,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use base::Class;
-use engine::{Failed, Listener, RunEvent};
+use engine::{Listener, RunEvent, RunFailure};
 use workload::question::StatementKey;
 
 use super::error::Problem;
@@ -28,15 +28,15 @@ enum Cause {
 }
 
 impl TeardownFailure {
-    fn of(failed: &Failed) -> TeardownFailure {
+    fn of(failed: &RunFailure) -> TeardownFailure {
         let cause = failed.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         let sentence = format!("{failed}{cause}");
         let cause = match failed {
-            Failed::Statement { place, error } if error.class() != Class::Disconnect => {
+            RunFailure::Statement { place, error } if error.class() != Class::Disconnect => {
                 Cause::Statement(place.statement.unwrap_or_default(), error.clone())
             }
-            Failed::Statement { error, .. } => Cause::Unreachable(error.to_string()),
-            Failed::Unreachable(unreachable) => Cause::Unreachable(unreachable.to_string()),
+            RunFailure::Statement { error, .. } => Cause::Unreachable(error.to_string()),
+            RunFailure::Unreachable(unreachable) => Cause::Unreachable(unreachable.to_string()),
             _ => Cause::Unreachable(sentence.clone()),
         };
         TeardownFailure { sentence, cause }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use archive::{OpLog, RecordError, RecordFacts, Recorder};
 use base::Nanos;
-use engine::{Failed, Finished, Stop};
+use engine::{RunFailure, RunOutcome, Stop};
 use record::{End, EndKind, Event, EventKind};
 use workload::{JobTarget, Plan};
 
@@ -52,7 +52,7 @@ impl RunResult {
 /// discards the op-log of a run that measured nothing.
 pub(super) fn close(
     op_log: OpLog,
-    finished: &Result<Finished, Failed>,
+    finished: &Result<RunOutcome, RunFailure>,
     notes: &RecordFacts,
     stop: &Stop,
 ) -> Option<String> {
@@ -72,7 +72,7 @@ pub(super) fn close(
 }
 
 /// Notes failed files of jobs, and the remarks about jobs.
-fn note_faults(finished: &Finished, notes: &RecordFacts) {
+fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
@@ -90,7 +90,7 @@ fn note_faults(finished: &Finished, notes: &RecordFacts) {
 pub(super) fn conclude(
     plan: &Plan,
     recorder: Recorder,
-    finished: Result<Finished, Failed>,
+    finished: Result<RunOutcome, RunFailure>,
     was_reached: bool,
 ) -> Result<RunResult, Error> {
     let (mut missing_target, mut panic) = (None, None);
@@ -101,7 +101,7 @@ pub(super) fn conclude(
             panic.clone_from(&finished.panic);
             end_of(plan, &finished)
         }
-        Err(Failed::Unreachable(unreachable)) => {
+        Err(RunFailure::Unreachable(unreachable)) => {
             // The server's message may quote a statement with its password.
             let reason = secrets.hide(&unreachable.to_string());
             let text = reason.clone();
@@ -120,7 +120,7 @@ pub(super) fn conclude(
     Ok(RunResult { end, missing_target, record, record_error, op_log_loss: None, panic })
 }
 
-fn end_of(plan: &Plan, finished: &Finished) -> End {
+fn end_of(plan: &Plan, finished: &RunOutcome) -> End {
     let at = finished.measured.as_ref().map_or(Nanos::ZERO, |measured| measured.length);
     let lost = finished.measured.as_ref().map_or(&[][..], |measured| &measured.lost);
     let kind = finished.end;

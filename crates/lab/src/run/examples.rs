@@ -24,7 +24,7 @@ impl Examples {
     /// Returns an example of each statement of each job and part. For a plan other than the run's
     /// own, returns only the examples that may have results.
     pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
-        let plan = order.examples_of.as_ref().unwrap_or(&order.plan).shown();
+        let plan = order.examples_of.as_ref().unwrap_or(&order.plan).with_secrets_hidden();
         let mut examples = Examples { excerpts: Vec::new(), of_main_target: Vec::new() };
         for either in plan.jobs_and_parts() {
             let target = either.job().target;

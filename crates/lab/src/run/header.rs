@@ -10,7 +10,7 @@ use super::order::Order;
 /// has only the sections that the run carries out.
 pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
     let Order { plan, options, .. } = order;
-    let mut plan = plan.shown();
+    let mut plan = plan.with_secrets_hidden();
     if !options.teardown && !plan.teardown.is_empty() {
         plan.to_mut().teardown.clear();
     }

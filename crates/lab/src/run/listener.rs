@@ -43,7 +43,7 @@ pub(super) struct RecordingListener {
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
     /// The processors of the observers.
-    aside: Processors,
+    unbound: Processors,
     watched: Mutex<RunObservers>,
     zero: Mutex<Option<Stamp>>,
     /// True once the target has answered.
@@ -71,7 +71,7 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
-            aside: order.options.aside(),
+            unbound: order.options.unbound_processors(),
             watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
@@ -89,7 +89,7 @@ impl RecordingListener {
             return;
         }
         let begin = || {
-            self.aside.bind_this_thread();
+            self.unbound.bind_this_thread();
             let mut watched = self.watched.lock().expect("nothing panics here");
             watched.machines =
                 Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
@@ -160,7 +160,7 @@ impl Listener for RecordingListener {
                 self.notes.setting(format!("{}{table}", generator::INSERTS), why.to_string());
             }
             RunEvent::Excerpt(excerpt) => self.notes.excerpt(excerpt.clone()),
-            RunEvent::LoadEnds => self.end_watches(),
+            RunEvent::LoadEnded => self.end_watches(),
             RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),
                 started: self.now().plus(-(elapsed.0 as i64)),
@@ -168,9 +168,9 @@ impl Listener for RecordingListener {
                 rows: *rows,
                 bytes: *bytes,
             }),
-            RunEvent::TimeZero { zero, ahead } => {
+            RunEvent::TimeZero { zero, time_left } => {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
-                self.notes.time_zero(self.now().after(*ahead));
+                self.notes.time_zero(self.now().after(*time_left));
                 if self.measures {
                     self.begin_watches(*zero, &self.observations);
                 }
@@ -181,7 +181,7 @@ impl Listener for RecordingListener {
             | RunEvent::SetupDone
             | RunEvent::Counting { .. }
             | RunEvent::AwaitingWriter { .. }
-            | RunEvent::WriterCame { .. }
+            | RunEvent::WriterConnected { .. }
             | RunEvent::Opening
             | RunEvent::Teardown { .. }
             | RunEvent::TeardownFailed(_)

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use archive::{LiveView, OpLog, OpLogError, OpLogOutlet, Recorder};
 use base::{Nanos, Secrets};
 use driver::AnyDriver;
-use engine::{Drivers, Failed, LaneOutlet, Listener, Options, Unreachable, node_entries};
+use engine::{Drivers, LaneOutlet, Listener, Options, RunFailure, Unreachable, node_entries};
 use observe::ObservedSessions;
 use record::Pace;
 use record::environment::assay::LABEL;
@@ -111,12 +111,12 @@ fn record(
     check_addresses(lanes).map_err(Error::Memory)?;
     raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
     let header = header(order, node_entries(plan, &drivers));
-    let aside = options.aside();
-    let recorder = aside.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
+    let unbound = options.unbound_processors();
+    let recorder = unbound.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
     let notes = recorder.notes();
     let passwords = passwords(drivers.iter().map(|(_, driver)| driver));
     notes.hide(Secrets::of_all([plan.secrets(), passwords]));
-    let op_log = match aside.while_bound(|| op_log(order, header.pace)) {
+    let op_log = match unbound.while_bound(|| op_log(order, header.pace)) {
         Ok(op_log) => op_log,
         Err(error) => {
             recorder.discard().map_err(Error::Record)?;
@@ -164,7 +164,7 @@ fn record_unreachable(
     recorder.notes().hide(order.plan.secrets());
     label(&order).into_iter().for_each(|(name, value)| recorder.notes().setting(name, value));
     watch(recorder.live());
-    conclude(&order.plan, recorder, Err(Failed::Unreachable(unreachable)), false)
+    conclude(&order.plan, recorder, Err(RunFailure::Unreachable(unreachable)), false)
 }
 
 /// Returns the label of the run as a fact.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{AccountId, Nanos, Target};
 use driver::{AnyDriver, Simulated};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run};
+use engine::{Drivers, LaneOutlet, NoListener, Options, Rules, RunFailure, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::Config;
 use workload::{Overrides, Plan};
@@ -83,7 +83,7 @@ pub(super) fn run_on(
     plan: &Plan,
     driver: impl Into<AnyDriver>,
     time: Time,
-) -> Result<Totals, Failed> {
+) -> Result<Totals, RunFailure> {
     let memory = memory(plan);
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (drivers, stop) = (Drivers::only(driver.into()), Stop::default());

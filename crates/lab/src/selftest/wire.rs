@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use base::{Nanos, Seed, Target};
 use driver::{Mysql, Postgres};
-use engine::{Failed, Rules};
+use engine::{Rules, RunFailure};
 use record::{Kind, Totals};
 use sim::closed_form::{ClosedLoop, MDc, MH21, MMc, Stall};
 use testbed::wire_server::{Simulation, WireServer};
@@ -128,7 +128,7 @@ pub enum WireProblem {
     /// The driver cannot be created.
     Driver(driver::Error),
     /// The run failed to start.
-    Run(Failed),
+    Run(RunFailure),
 }
 
 impl fmt::Display for WireProblem {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::Archive;
 use base::Target;
-use engine::{Failed, NoListener, Options, Prepare};
+use engine::{NoListener, Options, Prepare, RunFailure};
 use lab::{Error, Order, RecordPlace, RunResult, Stage};
 use record::EndKind;
 
@@ -52,7 +52,7 @@ fn next_run_on_a_stage_finds_the_rows_of_the_previous_one() {
     assert!(after_first > 5, "{after_first}");
 
     match run(options(Prepare::Verify, true)) {
-        Err(Error::Failed(Failed::Unsupported { reason, .. })) => {
+        Err(Error::Failed(RunFailure::Unsupported { reason, .. })) => {
             assert!(reason.contains("rows; expected 5"), "{reason}");
         }
         other => panic!("{other:?}"),

@@ -12,7 +12,7 @@ use super::end_point;
 use crate::socket::Socket;
 
 /// Number of encrypted bytes read from the socket at once: the maximum size of a record.
-const SEALED: usize = 16 << 10;
+const READ_SIZE: usize = 16 << 10;
 
 /// The encryption that both ends of a connection have negotiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,14 +26,14 @@ pub struct Encryption {
 /// The TLS state of one connection.
 pub(crate) struct TlsSession {
     connection: Connection,
-    /// Encrypted bytes from the socket; `opened..end` is not yet passed to the TLS library.
-    sealed: Vec<u8>,
-    opened: usize,
+    /// Encrypted bytes from the socket; `decrypted..end` is not yet passed to the TLS library.
+    encrypted: Vec<u8>,
+    decrypted: usize,
     end: usize,
     /// Encrypted bytes to be sent next.
     out: Vec<u8>,
     /// True once application data or the end of the stream has been read.
-    was_heard: bool,
+    has_received_data: bool,
 }
 
 impl TlsSession {
@@ -42,15 +42,15 @@ impl TlsSession {
     pub(super) fn new(mut connection: Connection, early: &[u8]) -> TlsSession {
         // Requests of any size are encrypted whole.
         connection.set_buffer_limit(None);
-        let mut sealed = early.to_vec();
-        sealed.resize(early.len().max(SEALED), 0);
+        let mut encrypted = early.to_vec();
+        encrypted.resize(early.len().max(READ_SIZE), 0);
         TlsSession {
             connection,
-            sealed,
-            opened: 0,
+            encrypted,
+            decrypted: 0,
             end: early.len(),
             out: Vec::new(),
-            was_heard: false,
+            has_received_data: false,
         }
     }
 
@@ -72,10 +72,10 @@ impl TlsSession {
                 return Poll::Ready(Ok(()));
             }
             // The library accepts only part of a long flight at once.
-            if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
+            if self.decrypted == self.end && ready!(self.poll_encrypted(socket, context))? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
-            if let Err(error) = self.open() {
+            if let Err(error) = self.decrypt() {
                 // Send the alert with the reason to the other end.
                 let _ = self.connection.write_tls(&mut self.out);
                 let _ = socket.poll_write(context, &self.out);
@@ -88,7 +88,7 @@ impl TlsSession {
     /// certificate, before it sends any data, when the handshake is already complete for the client
     /// (RFC 8446, section 4.4.2.4).
     pub(crate) fn may_be_refused(&self) -> bool {
-        matches!(self.connection, Connection::Client(_)) && !self.was_heard
+        matches!(self.connection, Connection::Client(_)) && !self.has_received_data
     }
 
     /// Returns the hash of the other end's certificate (RFC 5929, `tls-server-end-point`); empty if
@@ -112,15 +112,15 @@ impl TlsSession {
     }
 
     /// Replaces the content of `out` by its encrypted form.
-    pub(crate) fn seal(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn encrypt(&mut self, out: &mut Vec<u8>) {
         self.out.clear();
-        let sealed = self.connection.writer().write_all(out).and_then(|()| {
+        let encrypted = self.connection.writer().write_all(out).and_then(|()| {
             while self.connection.wants_write() {
                 self.connection.write_tls(&mut self.out)?;
             }
             Ok(())
         });
-        sealed.expect("memory takes what is written to it");
+        encrypted.expect("memory takes what is written to it");
         std::mem::swap(out, &mut self.out);
     }
 
@@ -135,34 +135,34 @@ impl TlsSession {
             match self.connection.reader().read(room) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 other => {
-                    self.was_heard = true;
+                    self.has_received_data = true;
                     return Poll::Ready(other);
                 }
             }
-            if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
+            if self.decrypted == self.end && ready!(self.poll_encrypted(socket, context))? == 0 {
                 return Poll::Ready(Ok(0));
             }
-            self.open()?;
+            self.decrypt()?;
         }
     }
 
     /// Reads encrypted bytes from the socket.
-    fn poll_sealed(
+    fn poll_encrypted(
         &mut self,
         socket: &Socket,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        let count = ready!(socket.poll_read(context, &mut self.sealed))?;
-        (self.opened, self.end) = (0, count);
+        let count = ready!(socket.poll_read(context, &mut self.encrypted))?;
+        (self.decrypted, self.end) = (0, count);
         Poll::Ready(Ok(count))
     }
 
     /// Passes encrypted bytes to the TLS library, as many as it accepts before the decrypted bytes
     /// are read.
-    fn open(&mut self) -> io::Result<()> {
-        let mut rest = &self.sealed[self.opened..self.end];
+    fn decrypt(&mut self) -> io::Result<()> {
+        let mut rest = &self.encrypted[self.decrypted..self.end];
         self.connection.read_tls(&mut rest)?;
-        self.opened = self.end - rest.len();
+        self.decrypted = self.end - rest.len();
         self.connection.process_new_packets().map_err(io::Error::other)?;
         Ok(())
     }

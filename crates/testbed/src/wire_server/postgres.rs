@@ -6,7 +6,7 @@ use base::Code;
 use wire_postgres::backend::{self, Column, ParameterStatus};
 use wire_postgres::frontend::{Bind, Message, Parse};
 use wire_postgres::{
-    BackendKey, Format, LoginProgress, Object, Oid, Policy, ServerLogin, SslAnswer,
+    BackendKey, Format, LoginProgress, Object, Oid, ServerAuth, ServerLogin, SslAnswer,
     TransactionStatus, WireError, answer_ssl,
 };
 
@@ -64,7 +64,7 @@ enum ServedStatement {
 impl Session {
     pub(super) fn new() -> Session {
         Session {
-            login: Some(ServerLogin::new(Policy::Trust)),
+            login: Some(ServerLogin::new(ServerAuth::Trust)),
             status: TransactionStatus::Idle,
             prepared: Vec::new(),
             portals: Vec::new(),
@@ -115,7 +115,7 @@ impl Session {
         let Some(login) = &mut self.login else { return Ok((0, None)) };
         let (used, progress) = login.read(bytes, out)?;
         let next = match progress {
-            LoginProgress::Waits => Some(SessionNeed::Bytes),
+            LoginProgress::NeedsBytes => Some(SessionNeed::Bytes),
             LoginProgress::TlsRequested | LoginProgress::GssRequested => {
                 answer_ssl(out, SslAnswer::Refused);
                 None

@@ -30,14 +30,14 @@ pub(super) fn attribute_errors(
         }
         let causing_options = causing_options(text, overrides, &diagnostic);
         if !blamed.contains(&causing_options) {
-            settled.push(blame(&causing_options, diagnostic));
+            settled.push(attribute_to_options(&causing_options, diagnostic));
             blamed.push(causing_options);
         }
     }
     settled
 }
 
-fn blame(causing_options: &str, diagnostic: Diagnostic) -> Diagnostic {
+fn attribute_to_options(causing_options: &str, diagnostic: Diagnostic) -> Diagnostic {
     Diagnostic {
         option: Some(causing_options.into()),
         label: "it is used here".to_owned(),

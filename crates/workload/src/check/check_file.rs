@@ -19,7 +19,7 @@ use crate::sink::Sink;
 use crate::wording;
 
 /// The result of checking a file.
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     pub(super) plan: Option<Plan>,
     pub(super) found: Vec<Diagnostic>,
     /// The secrets of the plan, and true if one of them is also used in the shown part of a URL.
@@ -27,13 +27,13 @@ pub(super) struct Checked {
 }
 
 /// Checks a file once. If the file is checked a second time, for the plan that is shown without
-/// secrets, `live` is the plan that will run: the targets are taken from it.
+/// secrets, `running_plan` is the plan that will run: the targets are taken from it.
 pub(super) fn check_as_given(
     file: &File<'_>,
     overrides: &Overrides,
     folder: &dyn Folder,
-    live: Option<&Plan>,
-) -> Checked {
+    running_plan: Option<&Plan>,
+) -> CheckResult {
     let mut sink = Sink::default();
     let file = &*applied::apply(file, overrides, &mut sink);
     let globals = applied::globals(overrides, &mut sink);
@@ -50,19 +50,19 @@ pub(super) fn check_as_given(
         parts: 0,
         offered_per_s: 0.0,
         results_files: Vec::new(),
-        traced: 0,
+        trace_bytes: 0,
         polygon_points: Points::NoTable,
         tables: Tables::new(folder),
         secrets: ParameterUses::with_secrets(&overrides.secrets),
-        live,
+        running_plan,
     };
     let plan = checker.plan();
     if checker.sink.errors() == 0 && file.errors() == 0 {
         checker.printable(&plan);
     }
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
-    let hidden = checker.hidden();
-    Checked { plan: sound.then_some(plan), found: checker.sink.finish(), hidden }
+    let hidden = checker.hidden_parts();
+    CheckResult { plan: sound.then_some(plan), found: checker.sink.finish(), hidden }
 }
 
 impl<'f> Checker<'f> {
@@ -110,13 +110,13 @@ impl<'f> Checker<'f> {
                             mix: section,
                             weight: part.weight,
                             arrives: job.has_arrivals(),
-                            runs_alone_too: part.has_pacing,
+                            also_runs_alone: part.has_pacing,
                         };
                         job.parts.push(self.part(part.section, &global, membership));
                     }
                     plan.jobs.push(job);
                 }
-                Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Silent => {}
+                Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Ignored => {}
             }
         }
         for (_, section) in sections.iter().filter(|(kind, _)| *kind == Kind::Threshold) {

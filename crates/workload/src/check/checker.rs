@@ -7,7 +7,7 @@ use base::{Diagnostic, Dialect, Seed};
 
 use super::overrides::Overrides;
 use super::parameter_uses::ParameterUses;
-use crate::expr::{Compiled, ExprContext, NO_VARIABLES, Position, Refused, Scope, Variables};
+use crate::expr::{Compiled, ExprContext, InvalidExpr, NO_VARIABLES, Position, Scope, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
 use crate::plan::{NamedTarget, Plan};
@@ -37,7 +37,7 @@ pub(super) struct Checker<'f> {
     /// The results files of the jobs so far, with the names of these jobs.
     pub(super) results_files: Vec<(String, PathBuf)>,
     /// Size of the traces so far in the printed plan, in bytes.
-    pub(super) traced: usize,
+    pub(super) trace_bytes: usize,
     /// Number of points in the loaded tables.
     pub(super) polygon_points: Points,
     /// The CSV files that supply values.
@@ -45,7 +45,7 @@ pub(super) struct Checker<'f> {
     /// Uses of parameters, which determine the secret parameters.
     pub(super) secrets: ParameterUses,
     /// The plan that will run, if this check produces the plan that is shown without secrets.
-    pub(super) live: Option<&'f Plan>,
+    pub(super) running_plan: Option<&'f Plan>,
 }
 
 /// The job that a statement or an expression belongs to.
@@ -70,12 +70,12 @@ impl<'f> Checker<'f> {
     /// Adds the parts of an expression to the total of the file, and returns the expression. Fields
     /// of records are allowed if `has_records` is true. Only the first expression beyond the limit
     /// is reported.
-    pub(super) fn counted(
+    pub(super) fn count_nodes(
         &mut self,
         compiled: Compiled,
         place: Excerpt<'_>,
         has_records: bool,
-    ) -> Result<Compiled, Refused> {
+    ) -> Result<Compiled, InvalidExpr> {
         let before = self.parts;
         self.parts += match &compiled {
             Compiled::Constant(_) => 1,
@@ -91,7 +91,7 @@ impl<'f> Checker<'f> {
         }
         let first = before <= MOST_PARTS;
         let message = "all expressions of the file together have more than 1,000,000 parts";
-        Err(Refused(first.then(|| Box::new(place.error(message)))))
+        Err(InvalidExpr(first.then(|| Box::new(place.error(message)))))
     }
 
     /// Returns the scope of an expression whose value must be known before the run; `what` names
@@ -103,12 +103,12 @@ impl<'f> Checker<'f> {
     pub(super) fn scope<'s>(
         &'s self,
         variables: &'s Variables,
-        site: ExprContext<'s>,
+        context: ExprContext<'s>,
     ) -> Scope<'s> {
         Scope {
             params: &self.params,
             variables,
-            site,
+            context,
             points: self.polygon_points,
             tables: Some(&self.tables),
         }

@@ -51,12 +51,12 @@ pub(crate) fn named_slos<'p>(line: Excerpt<'p>, sink: &mut Sink) -> Vec<NamedSlo
 impl<'p> NamedSlo<'p> {
     /// Returns the name of the job, if there is one.
     pub(crate) fn job(&self) -> Option<String> {
-        self.suffix.map(|suffix| section_name(inside(suffix).text()))
+        self.suffix.map(|suffix| section_name(in_parentheses(suffix).text()))
     }
 
     /// Returns the message about a condition that no run can meet; `None` if one can. Released
     /// versions accepted such conditions, so their records must stay readable.
-    pub(crate) fn impossible(&self) -> Option<String> {
+    pub(crate) fn reason_if_impossible(&self) -> Option<String> {
         let why = match (self.slo.side, self.slo.metric) {
             (Side::Below, _) if self.slo.bound <= 0.0 => "nothing is below 0",
             (Side::Above, Metric::Failed) if self.slo.bound >= 1.0 => "no share is above 100%",
@@ -70,14 +70,14 @@ impl<'p> NamedSlo<'p> {
     ///
     /// # Errors
     /// There is no such job, or the condition names none and the plan has several.
-    pub(crate) fn judged(&self, plan: &Plan) -> Result<String, Diagnostic> {
+    pub(crate) fn judged_job(&self, plan: &Plan) -> Result<String, Diagnostic> {
         let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
-        Ok(jobs[judged(self, &jobs)?].name().to_owned())
+        Ok(jobs[judged_index(self, &jobs)?].name().to_owned())
     }
 }
 
 /// Returns the text between the parentheses.
-fn inside(suffix: Excerpt<'_>) -> Excerpt<'_> {
+fn in_parentheses(suffix: Excerpt<'_>) -> Excerpt<'_> {
     suffix.part(1..suffix.text().len() - 1).trim()
 }
 
@@ -86,8 +86,8 @@ impl<'f> Checker<'f> {
     pub(super) fn slos(&mut self, fields: &Fields<'f>) -> Vec<Slo> {
         let mut slos = Vec::new();
         self.conditions(fields, |condition| match condition.suffix {
-            None => judge(&mut slos, condition),
-            Some(suffix) => Err(named_inside(suffix, condition.place)),
+            None => add_to_job(&mut slos, condition),
+            Some(suffix) => Err(redundant_job_name(suffix, condition.place)),
         });
         slos
     }
@@ -97,9 +97,9 @@ impl<'f> Checker<'f> {
         let fields = self.fields(&section.entries, SectionKind::Threshold, "in [threshold]");
         self.conditions(&fields, |condition| {
             let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
-            let place = judged(&condition, &jobs)?;
+            let place = judged_index(&condition, &jobs)?;
             match plan.requests_mut().nth(place) {
-                Some(requests) => judge(&mut requests.slos, condition),
+                Some(requests) => add_to_job(&mut requests.slos, condition),
                 None => Ok(()),
             }
         });
@@ -117,9 +117,9 @@ impl<'f> Checker<'f> {
             };
             for item in resolved.excerpt().list() {
                 let condition = condition(item);
-                let reason = condition.as_ref().ok().and_then(NamedSlo::impossible);
+                let reason = condition.as_ref().ok().and_then(NamedSlo::reason_if_impossible);
                 if let Some(why) = reason {
-                    self.sink.warning(|| never_holds(item.warning(why)));
+                    self.sink.warning(|| with_remedy_of_impossible(item.warning(why)));
                 }
                 if let Err(diagnostic) = condition.and_then(&mut each) {
                     self.sink.error(|| diagnostic);
@@ -130,7 +130,7 @@ impl<'f> Checker<'f> {
 }
 
 /// Adds a condition to its job; reports the first condition beyond the maximum number.
-fn judge(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagnostic> {
+fn add_to_job(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagnostic> {
     if slos.len() <= MOST_CONDITIONS {
         slos.push(condition.slo);
         if slos.len() > MOST_CONDITIONS {
@@ -142,16 +142,16 @@ fn judge(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagnostic>
 
 /// Returns the index of the job or part that a condition of `[threshold]` judges: the one named in
 /// parentheses, or the only job of the file.
-fn judged(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Diagnostic> {
+fn judged_index(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Diagnostic> {
     let names = || jobs.iter().map(|job| job.name());
     let Some(suffix) = condition.suffix else {
         return match names().next() {
             Some(_) if jobs.len() == 1 => Ok(0),
-            Some(first) => Err(without_job(condition, first)),
+            Some(first) => Err(missing_job_name(condition, first)),
             None => Err(condition.place.error("the file has no job that could be judged")),
         };
     };
-    let named = inside(suffix);
+    let named = in_parentheses(suffix);
     let name = section_name(named.text());
     if let Some(place) = names().position(|other| other == name) {
         return Ok(place);
@@ -170,7 +170,7 @@ fn judged(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Dia
     })
 }
 
-fn without_job(condition: &NamedSlo<'_>, first: &str) -> Diagnostic {
+fn missing_job_name(condition: &NamedSlo<'_>, first: &str) -> Diagnostic {
     let text = &condition.slo.text;
     let metric = text.split_whitespace().next().unwrap_or_default();
     let after = &text[metric.len()..];
@@ -179,7 +179,7 @@ fn without_job(condition: &NamedSlo<'_>, first: &str) -> Diagnostic {
 }
 
 /// Returns the error for a condition inside a job that names a job.
-fn named_inside(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
+fn redundant_job_name(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
     let (suffix_text, text) = (suffix.text(), place.text());
     let metric = text.split('(').next().unwrap_or_default().trim();
     suffix.error("a condition inside a job judges that job").help(format!(
@@ -206,17 +206,17 @@ fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
             .error(format!("{} is not a comparison of conditions", quoted(sign.text())))
             .help(format!("write `{strict}`")));
     }
-    let (name, suffix) = apart(item.part(0..at).trim())?;
+    let (name, suffix) = split_metric(item.part(0..at).trim())?;
     let bound = item.part(at + 1..text.len()).trim();
     let metric = metric(name)?;
-    let value = bound_of(metric, bound)?;
+    let value = parse_bound(metric, bound)?;
     let sign = &text[at..at + 1];
     let text = format!("{} {sign} {}", name.text(), bound.text());
     Ok(NamedSlo { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
 }
 
 /// Splits a metric from the parenthesized job name after it.
-fn apart(name: Excerpt<'_>) -> Result<(Excerpt<'_>, Option<Excerpt<'_>>), Diagnostic> {
+fn split_metric(name: Excerpt<'_>) -> Result<(Excerpt<'_>, Option<Excerpt<'_>>), Diagnostic> {
     let text = name.text();
     let Some(open) = text.find('(') else {
         return Ok((name, None));
@@ -292,7 +292,7 @@ fn unknown_metric(name: Excerpt<'_>) -> Diagnostic {
     }
 }
 
-fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
+fn parse_bound(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     let text = bound.text();
     let refuse =
         |why: String, help: &str| Err(bound.error(format!("{} {why}", quoted(text))).help(help));
@@ -328,7 +328,7 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
 }
 
 /// Adds the remedy of a condition that no run can meet.
-pub(crate) fn never_holds(diagnostic: Diagnostic) -> Diagnostic {
+pub(crate) fn with_remedy_of_impossible(diagnostic: Diagnostic) -> Diagnostic {
     diagnostic.help("write a bound that can be met, such as `failed < 0.1%` or `p99 < 30ms`")
 }
 
@@ -338,7 +338,7 @@ mod tests {
     use crate::read::LocatedText;
 
     #[test]
-    fn condition_that_no_run_can_meet_says_why() {
+    fn impossible_condition_reports_the_reason() {
         for (text, why) in [
             ("failed < 0%", Some("nothing is below 0")),
             ("p99(read) < 0ms", Some("nothing is below 0")),
@@ -349,7 +349,7 @@ mod tests {
             ("throughput > 0/s", None),
         ] {
             let located = LocatedText::outside(text);
-            let found = condition(located.excerpt()).expect(text).impossible();
+            let found = condition(located.excerpt()).expect(text).reason_if_impossible();
             assert_eq!(found, why.map(|why| format!("`{text}` can never hold: {why}")));
         }
     }

@@ -93,15 +93,15 @@ impl<'f> Checker<'f> {
         let help = "a retry would send the statements that succeeded once more: leave out one of \
                     the two";
         if let Some(entry) = fields.one("retry") {
-            self.alone(entry, "and `multi-query-mode` cannot be set together", help);
+            self.report_unusable_key(entry, "and `multi-query-mode` cannot be set together", help);
         }
         let of_the_mix = match role {
-            Role::Alone => None,
+            Role::Standalone => None,
             Role::Part(membership) => dialect::line(membership.mix, "retry", dialect_of_target),
         };
         if let Some(entry) = of_the_mix {
             let why = "of a mix holds for its sections, and one has a `multi-query-mode`";
-            self.alone(entry, why, help);
+            self.report_unusable_key(entry, why, help);
         }
     }
 }

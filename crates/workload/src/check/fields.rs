@@ -8,9 +8,9 @@ use base::{Diagnostic, Dialect};
 use super::checker::Checker;
 use super::dialect;
 use crate::keys::{self, Key, SectionKind};
-use crate::missing;
 use crate::read::{Entry, File};
 use crate::sink::Sink;
+use crate::unsupported;
 use crate::wording::{enumeration, nearest, quoted};
 
 /// The lines of a section whose keys are known there.
@@ -36,13 +36,13 @@ impl<'f> Fields<'f> {
     }
 
     /// Removes a line, as if the file did not have it.
-    pub(super) fn leave_out(&mut self, entry: &Entry<'_>) {
+    pub(super) fn remove(&mut self, entry: &Entry<'_>) {
         self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
     }
 
     /// Returns every line whose key is `wanted`, in file order, with the name of the key in the
     /// table of keys.
-    pub(super) fn those(
+    pub(super) fn entries_where(
         &self,
         wanted: impl Fn(&Key) -> bool,
     ) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
@@ -161,8 +161,8 @@ fn unexpected_dialect(entry: &Entry<'_>) -> Diagnostic {
 
 fn unknown_key(entry: &Entry<'_>, owner: SectionKind, location_text: &str) -> Diagnostic {
     let name = entry.key().text();
-    if missing::key(name) {
-        return missing::error(entry.key().span(), name);
+    if unsupported::is_unsupported_key(name) {
+        return unsupported::error(entry.key().span(), name);
     }
     if let Some((base, dialect)) = name.split_once('.')
         && keys::find(owner, base).is_some()

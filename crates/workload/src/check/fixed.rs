@@ -13,7 +13,7 @@ impl<'f> Checker<'f> {
     pub(super) fn fixed(&mut self, section: &'f Section<'f>) -> Vec<FixedStatement> {
         let location_text = format!("in [{}]", section.name);
         let fields = self.fields(&section.entries, SectionKind::Fixed, &location_text);
-        let binding = Binding::Written(&location_text[3..]);
+        let binding = Binding::Constant(&location_text[3..]);
         let mut statements = Vec::new();
         for (key, entry) in fields.any(&["query", "query-file"]) {
             let span = entry.value().span().unwrap_or_default();

@@ -28,14 +28,14 @@ pub(super) struct Global {
 }
 
 /// The lines of global keys.
-struct Lines<'f> {
+struct GlobalLines<'f> {
     /// The file's own.
     written: Fields<'f>,
     /// The lines that override them.
     overriding: Fields<'f>,
 }
 
-impl<'f> Lines<'f> {
+impl<'f> GlobalLines<'f> {
     /// Returns the line that sets this key, if any; an overriding line takes precedence.
     fn one(&self, key: &str) -> Option<&'f Entry<'f>> {
         self.overriding.one(key).or_else(|| self.written.one(key))
@@ -49,25 +49,26 @@ impl<'f> Checker<'f> {
         let mut written = self.fields(&self.file.globals, SectionKind::Global, whereabouts);
         self.drop_unset(&mut written);
         let overriding = self.fields(self.globals, SectionKind::Global, whereabouts);
-        let lines = Lines { written, overriding };
-        let seed = self.either(&lines, |check, fields| check.count(fields, "seed", (0, u64::MAX)));
+        let lines = GlobalLines { written, overriding };
+        let seed = self
+            .effective_value(&lines, |check, fields| check.count(fields, "seed", (0, u64::MAX)));
         self.seed = seed.map(Seed).unwrap_or_default();
         let duration = self.run_length(&lines);
         let (connections, max_connections) = self.connections(&lines);
         let span = |key| move |check: &mut Self, fields: &Fields<'f>| check.span(fields, key);
-        let drain = self.either(&lines, |check, fields| check.duration(fields, "drain"));
+        let drain = self.effective_value(&lines, |check, fields| check.duration(fields, "drain"));
         Global {
             target: self.target(&lines),
             duration,
             warmup: self.warmup(&lines, duration),
             drain: drain.unwrap_or(Nanos::from_secs(10)),
             stall_timeout: self
-                .either(&lines, span("stall-timeout"))
+                .effective_value(&lines, span("stall-timeout"))
                 .unwrap_or(Plan::STALL_TIMEOUT),
             setup_timeout: self
-                .either(&lines, span("setup-timeout"))
+                .effective_value(&lines, span("setup-timeout"))
                 .unwrap_or(Plan::SETUP_TIMEOUT),
-            probe: self.either(&lines, span("probe")).unwrap_or(Nanos::from_secs(10)),
+            probe: self.effective_value(&lines, span("probe")).unwrap_or(Nanos::from_secs(10)),
             connections,
             max_connections,
             accepted: self.accepted(&lines),
@@ -75,26 +76,27 @@ impl<'f> Checker<'f> {
     }
 
     /// Reads a key in the file and in the overrides, and returns the value that takes effect.
-    fn either<T>(
+    fn effective_value<T>(
         &mut self,
-        lines: &Lines<'f>,
+        lines: &GlobalLines<'f>,
         read: impl Fn(&mut Self, &Fields<'f>) -> Option<T>,
     ) -> Option<T> {
         let written = read(self, &lines.written);
         read(self, &lines.overriding).or(written)
     }
 
-    fn accepted(&mut self, lines: &Lines<'f>) -> Vec<Code> {
+    fn accepted(&mut self, lines: &GlobalLines<'f>) -> Vec<Code> {
         let codes = |check: &mut Self, fields: &Fields<'f>| {
             let codes = check.codes(fields);
             fields.one("error").map(|_| codes)
         };
-        self.either(lines, codes).unwrap_or_default()
+        self.effective_value(lines, codes).unwrap_or_default()
     }
 
     /// Returns the duration of the run; zero means no limit.
-    fn run_length(&mut self, lines: &Lines<'f>) -> Option<Nanos> {
-        let duration = self.either(lines, |check, fields| check.duration(fields, "duration"));
+    fn run_length(&mut self, lines: &GlobalLines<'f>) -> Option<Nanos> {
+        let duration =
+            self.effective_value(lines, |check, fields| check.duration(fields, "duration"));
         if duration == Some(Nanos::ZERO)
             && lines.overriding.one("duration").is_none()
             && let Some(entry) = lines.written.one("duration")
@@ -109,7 +111,7 @@ impl<'f> Checker<'f> {
         duration.filter(|duration| *duration > Nanos::ZERO)
     }
 
-    fn warmup(&mut self, lines: &Lines<'f>, duration: Option<Nanos>) -> Warmup {
+    fn warmup(&mut self, lines: &GlobalLines<'f>, duration: Option<Nanos>) -> Warmup {
         let read = |check: &mut Self, fields: &Fields<'f>| match fields
             .one("warmup")
             .filter(|entry| entry.value().text() == Warmup::AUTO)
@@ -117,7 +119,7 @@ impl<'f> Checker<'f> {
             Some(_) => Some(Warmup::Auto),
             None => check.duration(fields, "warmup").map(Warmup::Lasts),
         };
-        let warmup = self.either(lines, read).unwrap_or_default();
+        let warmup = self.effective_value(lines, read).unwrap_or_default();
         let span = lines.one("warmup").and_then(|entry| entry.value().span());
         match (warmup, duration) {
             (Warmup::Lasts(Nanos::ZERO), _) | (_, None) => {}
@@ -132,12 +134,12 @@ impl<'f> Checker<'f> {
         warmup
     }
 
-    fn connections(&mut self, lines: &Lines<'f>) -> (Option<u32>, u32) {
+    fn connections(&mut self, lines: &GlobalLines<'f>) -> (Option<u32>, u32) {
         let ends = (1, MOST_CONNECTIONS);
         let count =
             |key| move |check: &mut Self, fields: &Fields<'f>| check.small_count(fields, key, ends);
-        let connections = self.either(lines, count("connections"));
-        let most = self.either(lines, count("max-connections")).unwrap_or(1_000);
+        let connections = self.effective_value(lines, count("connections"));
+        let most = self.effective_value(lines, count("max-connections")).unwrap_or(1_000);
         if let Some(connections) = connections.filter(|connections| *connections > most)
             && let Some(entry) = lines.one("connections")
         {
@@ -151,19 +153,19 @@ impl<'f> Checker<'f> {
         (connections, most)
     }
 
-    fn target(&mut self, lines: &Lines<'f>) -> Option<Target> {
-        if let Some(live) = self.live {
-            return live.target.clone();
+    fn target(&mut self, lines: &GlobalLines<'f>) -> Option<Target> {
+        if let Some(running_plan) = self.running_plan {
+            return running_plan.target.clone();
         }
         // The file's URL is checked in any case: it shows which parameters are secret.
-        let url = self.either(lines, |check, fields| check.url(fields.one("url")?));
+        let url = self.effective_value(lines, |check, fields| check.url(fields.one("url")?));
         self.overrides.target.clone().or(url)
     }
 
     /// Parses the target of a `url` key.
     pub(super) fn url(&mut self, entry: &'f Entry<'f>) -> Option<Target> {
         let mut uses = Vec::new();
-        let resolved = self.resolved_noting(entry, &mut uses);
+        let resolved = self.resolved_recording_uses(entry, &mut uses);
         let Some(resolved) = resolved else {
             self.secrets.url("", &uses, false);
             return None;

@@ -9,7 +9,7 @@ use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::Global;
 use super::name::bracketed;
-use super::pacing::{JobClients, MOST_TOGETHER};
+use super::pacing::{JobClients, MEMORY_WITHOUT_WARNING};
 use super::role::{Membership, Role};
 use super::statement::Binding;
 use super::value::ValueError;
@@ -56,7 +56,7 @@ fn replayed(log: &Entry<'_>) -> Statement {
 impl<'f> Checker<'f> {
     /// Checks a section as a job of its own.
     pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global) -> Job {
-        let parsed = self.requests(section, global, Role::Alone);
+        let parsed = self.requests(section, global, Role::Standalone);
         let Parsed { fields, clients, target, requests, .. } = parsed;
         let scope = JobScope {
             name: &section.name,
@@ -68,7 +68,7 @@ impl<'f> Checker<'f> {
         let pacing = self.pacing(&fields, scope, clients);
         let reconnect = self.reconnect(&fields);
         let on_outage = self.on_outage(&fields, reconnect);
-        let (start, stop) = self.life(&fields, global.duration);
+        let (start, stop) = self.start_and_stop(&fields, global.duration);
         let count = self.count(&fields, "count", (1, u64::MAX));
         let parts = Vec::new();
         let job = Job { target, pacing, start, stop, count, reconnect, on_outage, requests, parts };
@@ -88,14 +88,14 @@ impl<'f> Checker<'f> {
     ) -> Part {
         let parsed = self.requests(section, global, Role::Part(membership));
         let Parsed { fields, requests, .. } = parsed;
-        let Membership { mix, weight, arrives, runs_alone_too } = membership;
+        let Membership { mix, weight, arrives, also_runs_alone } = membership;
         let reconnect = self.reconnect(&fields);
         self.on_outage(&fields, reconnect);
-        if !runs_alone_too {
-            self.no_pacing_of_a_part(&fields, mix);
+        if !also_runs_alone {
+            self.reject_pacing_in_part(&fields, mix);
         }
         if !arrives {
-            self.no_session_of_a_client(&fields, mix);
+            self.reject_session_in_closed_mix(&fields, mix);
         }
         self.size(&requests, &fields);
         Part { name: format!("{}/{}", mix.name, section.name), weight, requests }
@@ -109,7 +109,7 @@ impl<'f> Checker<'f> {
         role: Role<'_>,
     ) -> Parsed<'f> {
         let dialect = self.dialect_of(match role {
-            Role::Alone => section,
+            Role::Standalone => section,
             Role::Part(membership) => membership.mix,
         });
         let location_text = format!("in job {}", bracketed(&section.name));
@@ -130,7 +130,7 @@ impl<'f> Checker<'f> {
         let scope = JobScope { variables: &variables, ..scope };
         let flow = self.flow(&fields, scope);
         self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
-        let (target, statements) = self.what(&fields, section, scope);
+        let (target, statements) = self.target_and_statements(&fields, section, scope);
         let feed = self.feed(&fields, &flow, &statements);
         let transaction = self.choice(&fields, SectionKind::Job, "transaction", [true, false]);
         let transaction = transaction.unwrap_or(false);
@@ -164,7 +164,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Checks the target and the statements of a section.
-    fn what(
+    fn target_and_statements(
         &mut self,
         fields: &Fields<'f>,
         section: &'f Section<'f>,
@@ -181,7 +181,7 @@ impl<'f> Checker<'f> {
         }
         let target = self.job_target(fields);
         if let Some(log) = fields.one("query-log-file") {
-            for (key, entry) in fields.those(|key| !key.allowed_with_log) {
+            for (key, entry) in fields.entries_where(|key| !key.allowed_with_log) {
                 self.sink.error(|| {
                     entry
                         .key()
@@ -193,7 +193,7 @@ impl<'f> Checker<'f> {
         }
         let statements = self.statements(fields, scope);
         if fields.one("mix").is_some() {
-            self.nothing_beside_a_mix(fields);
+            self.reject_keys_in_mix(fields);
         } else if statements.is_empty() {
             self.no_statement(section, scope.dialect);
         }
@@ -258,7 +258,7 @@ impl<'f> Checker<'f> {
                 Some(_) => "log lines fail at once while their target is unreachable: leave it out",
                 None => "clients of a closed job wait for a lost target anyway: leave it out",
             };
-            self.alone(entry, "needs a `rate` or `every`", help);
+            self.report_unusable_key(entry, "needs a `rate` or `every`", help);
         }
         let choices = [OnOutage::Fail, OnOutage::Wait];
         self.choice(fields, SectionKind::Job, "outage", choices).unwrap_or(OnOutage::Fail)
@@ -266,7 +266,7 @@ impl<'f> Checker<'f> {
 
     /// Reports keys that have no meaning in a job that runs a program.
     fn reject_statement_keys(&mut self, fields: &Fields<'f>) {
-        for (name, entry) in fields.those(|key| !key.allowed_with_command) {
+        for (name, entry) in fields.entries_where(|key| !key.allowed_with_command) {
             let why = match name {
                 "query" => "a job sends statements or runs a program: make two jobs of it",
                 "reconnect" => "a program makes connections of its own: remove the key",
@@ -353,7 +353,11 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the start and the end of the job within the run.
-    fn life(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> (Nanos, Option<Nanos>) {
+    fn start_and_stop(
+        &mut self,
+        fields: &Fields<'f>,
+        duration: Option<Nanos>,
+    ) -> (Nanos, Option<Nanos>) {
         let start = self.duration(fields, "start").unwrap_or(Nanos::ZERO);
         let stop = self.duration(fields, "stop").filter(|stop| *stop > Nanos::ZERO);
         if let (Some(entry), Some(duration)) = (fields.one("start"), duration) {
@@ -386,7 +390,8 @@ impl<'f> Checker<'f> {
         {
             self.sink.warning(|| {
                 let first = quoted(&(job.start + first).to_string());
-                let message = format!("the first time is at {first}, and the job ends before");
+                let message =
+                    format!("the first arrival is due at {first}, but the job has ended by then");
                 let help = match entry.key().text() {
                     "rate" => "make the run longer, or the rate higher",
                     _ => "make the run longer, or `every` shorter",
@@ -462,7 +467,8 @@ impl<'f> Checker<'f> {
             Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => 1,
         };
         let together = longest.saturating_mul(clients.into());
-        let Some(entry) = fields.one("concurrency").filter(|_| together > MOST_TOGETHER) else {
+        let Some(entry) = fields.one("concurrency").filter(|_| together > MEMORY_WITHOUT_WARNING)
+        else {
             return;
         };
         self.sink.warning(|| {

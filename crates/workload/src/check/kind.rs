@@ -20,5 +20,5 @@ pub(super) enum Kind<'f> {
     /// Any other section: something to run.
     Job,
     /// Ignored, or reported already.
-    Silent,
+    Ignored,
 }

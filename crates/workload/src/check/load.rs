@@ -154,12 +154,12 @@ impl<'f> Checker<'f> {
         let compiled = parse_all(source)
             .map_err(Into::into)
             .and_then(|ast| compile(&ast, source, self.row_scope(section, &place)))
-            .and_then(|compiled| self.counted(compiled, source, false))
+            .and_then(|compiled| self.count_nodes(compiled, source, false))
             .and_then(|compiled| bindable(compiled, source, "value of a database"));
         match compiled {
             Ok(compiled) => Some(Expr(compiled.into_node())),
             Err(refused) => {
-                self.refuse(refused);
+                self.report_invalid(refused);
                 None
             }
         }
@@ -185,7 +185,7 @@ pub(super) fn bindable(
     compiled: Compiled,
     source: Excerpt<'_>,
     takes: &str,
-) -> Result<Compiled, crate::expr::Refused> {
+) -> Result<Compiled, crate::expr::InvalidExpr> {
     if compiled.kind() != Type::Duration {
         return Ok(compiled);
     }

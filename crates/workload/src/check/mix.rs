@@ -103,11 +103,11 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports keys that need a pacing in a section that runs only as a part of a mix.
-    pub(super) fn no_pacing_of_a_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
+    pub(super) fn reject_pacing_in_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         // A session pauses between its statements, a client of a closed mix between its requests.
         let thinks = fields.one("think").filter(|_| session(fields).is_none());
         let thinks = thinks.map(|entry| ("think", entry));
-        for (name, entry) in fields.those(|key| !key.allowed_in_part).chain(thinks) {
+        for (name, entry) in fields.entries_where(|key| !key.allowed_in_part).chain(thinks) {
             let mix = bracketed(&mix.name);
             self.sink.error(|| {
                 entry
@@ -119,7 +119,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a session in a mix whose requests are sent by clients.
-    pub(super) fn no_session_of_a_client(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
+    pub(super) fn reject_session_in_closed_mix(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         let Some(entry) = session(fields) else { return };
         self.sink.error(|| {
             let mix = bracketed(&mix.name);
@@ -129,8 +129,8 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports keys that have no meaning in a mix.
-    pub(super) fn nothing_beside_a_mix(&mut self, fields: &Fields<'f>) {
-        for (name, entry) in fields.those(|key| !key.allowed_with_mix) {
+    pub(super) fn reject_keys_in_mix(&mut self, fields: &Fields<'f>) {
+        for (name, entry) in fields.entries_where(|key| !key.allowed_with_mix) {
             self.sink.error(|| {
                 entry
                     .key()

@@ -14,7 +14,6 @@ mod fault;
 mod feed;
 mod fields;
 mod fixed;
-mod foreign;
 mod global;
 mod job;
 mod kind;
@@ -23,6 +22,7 @@ mod load;
 mod mix;
 mod name;
 mod named;
+mod named_files;
 mod observe;
 mod overrides;
 mod pacing;
@@ -42,11 +42,11 @@ use std::collections::BTreeSet;
 
 use base::Diagnostic;
 
-pub(crate) use condition::{NamedSlo, named_slos, never_holds};
+pub(crate) use condition::{NamedSlo, named_slos, with_remedy_of_impossible};
 pub use global::MOST_CONNECTIONS;
 pub use overrides::{Override, Overrides, Rates};
 
-use check_file::{Checked, check_as_given};
+use check_file::{CheckResult, check_as_given};
 
 use crate::folder::Folder;
 use crate::plan::Plan;
@@ -71,15 +71,15 @@ pub fn check(
     overrides: &Overrides,
     folder: &dyn Folder,
 ) -> (Option<Plan>, Vec<Diagnostic>) {
-    let Checked { plan, mut found, hidden } = check_as_given(file, overrides, folder, None);
+    let CheckResult { plan, mut found, hidden } = check_as_given(file, overrides, folder, None);
     if let Some(plan) = plan {
         let concealed = secrets::conceal(file, overrides, folder, plan, hidden.clone());
         let plan = concealed.map_err(|error| found.push(error)).ok();
-        return (plan, secrets::clean(file, &hidden.0, found));
+        return (plan, secrets::remove_secrets(file, &hidden.0, found));
     }
     if overrides.params().next().is_some() {
         let own = check_as_given(file, &overrides.without_params(), folder, None).found;
         found = attribution::attribute_errors(file.text(), overrides, &own, found);
     }
-    (None, secrets::clean(file, &hidden.0, found))
+    (None, secrets::remove_secrets(file, &hidden.0, found))
 }

@@ -4,13 +4,13 @@ use base::Diagnostic;
 
 use super::checker::{Checker, JobScope};
 use super::fields::Fields;
-use crate::expr::{Compiled, Expr, Node, Refused, Variables, compile, is_name, parse_all};
+use crate::expr::{Compiled, Expr, InvalidExpr, Node, Variables, compile, is_name, parse_all};
 use crate::plan::Let;
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
 /// Maximum number of columns of a table and of variables of a job.
-const MOST_NAMED: usize = 5_000;
+const MOST_NAMES: usize = 5_000;
 
 /// Largest size of a request or a row, in bytes.
 const LARGEST_REQUEST: u64 = 256 << 20;
@@ -31,13 +31,13 @@ impl<'f> Checker<'f> {
                 });
             }
             for item in entry.value().list() {
-                if pairs.len() >= MOST_NAMED {
+                if pairs.len() >= MOST_NAMES {
                     self.sink.error(|| item.error("more than 5,000 items are listed here"));
                     return pairs;
                 }
                 match item.split_once(b':').filter(|(name, _)| !name.text().is_empty()) {
                     Some(pair) => pairs.push(pair),
-                    None => self.sink.error(|| unnamed(key, entry, item)),
+                    None => self.sink.error(|| missing_name(key, entry, item)),
                 }
             }
         }
@@ -63,7 +63,7 @@ impl<'f> Checker<'f> {
             if let Ok(ast) = ast {
                 ast.names(source.text(), &mut |used| uses.push(used.to_owned()));
             }
-            variables.announce(name.text(), uses);
+            variables.declare(name.text(), uses);
         }
         for (name, source, ast) in parsed {
             let Some(name) = self.variable_name(name, variables) else {
@@ -73,10 +73,10 @@ impl<'f> Checker<'f> {
             let place = format!("let {name}");
             let before = JobScope { variables, ..scope };
             let compiled = ast
-                .map_err(Refused::from)
+                .map_err(InvalidExpr::from)
                 .and_then(|ast| compile(&ast, source, self.request_scope(before, &place)))
-                .and_then(|compiled| self.counted(compiled, source, scope.has_records));
-            let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
+                .and_then(|compiled| self.count_nodes(compiled, source, scope.has_records));
+            let compiled = compiled.map_err(|refused| self.report_invalid(refused)).ok();
             variables.define(name, compiled.as_ref());
             // An invalid variable keeps its index, which preserves the indices of the others.
             let node = compiled.map_or(Node::Int(0), Compiled::into_node);
@@ -121,7 +121,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-fn unnamed(key: &str, entry: &Entry<'_>, item: Excerpt<'_>) -> Diagnostic {
+fn missing_name(key: &str, entry: &Entry<'_>, item: Excerpt<'_>) -> Diagnostic {
     if item.text().is_empty() {
         return entry
             .value()

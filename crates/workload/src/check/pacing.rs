@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
 use super::overrides::Rates;
 use super::shape;
-use crate::expr::{Compiled, Expr, Refused, compile, parse_all};
+use crate::expr::{Compiled, Expr, InvalidExpr, compile, parse_all};
 use crate::keys::SectionKind;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
@@ -15,7 +15,7 @@ use crate::value::{Constant, Type};
 use crate::wording::quoted;
 
 /// Memory that the requests of a job may need together without a warning, in bytes.
-pub(super) const MOST_TOGETHER: u64 = 4 << 30;
+pub(super) const MEMORY_WITHOUT_WARNING: u64 = 4 << 30;
 
 /// Maximum number of requests per arrival, and of requests that wait in a queue.
 const MOST_WAITING: u32 = 1_000_000_000;
@@ -90,12 +90,12 @@ impl<'f> Checker<'f> {
             log: fields.one("query-log-file"),
         };
         self.contradictions(chosen);
-        self.companions(fields, chosen);
+        self.report_missing_keys(fields, chosen);
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
         self.clients_beyond_a_pool(chosen, job_clients.workers);
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING)).unwrap_or(100_000);
-        self.memory_of_line(fields, "batch-size", batch);
-        self.memory_of_line(fields, "queue-limit", limit);
+        self.warn_of_queue_memory(fields, "batch-size", batch);
+        self.warn_of_queue_memory(fields, "queue-limit", limit);
         let on_full = self
             .choice(
                 fields,
@@ -125,9 +125,11 @@ impl<'f> Checker<'f> {
     }
 
     /// Warns of a queue that could need more memory than a machine has if it fills up.
-    fn memory_of_line(&mut self, fields: &Fields<'f>, key: &str, requests: u32) {
+    fn warn_of_queue_memory(&mut self, fields: &Fields<'f>, key: &str, requests: u32) {
         let bytes = u64::from(requests) * WAITING_REQUEST;
-        let Some(entry) = fields.one(key).filter(|_| bytes > MOST_TOGETHER) else { return };
+        let Some(entry) = fields.one(key).filter(|_| bytes > MEMORY_WITHOUT_WARNING) else {
+            return;
+        };
         self.sink.warning(|| {
             let gigabytes = bytes >> 30;
             let message =
@@ -155,7 +157,7 @@ impl<'f> Checker<'f> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
         let written = self.choice(fields, SectionKind::Job, "arrival", arrivals);
         if let Some(entry) = fields.one("rate").filter(|entry| shape::is_call(entry.value())) {
-            return Some((self.varying(entry, fields.one("arrival"), written)?, false));
+            return Some((self.varying_schedule(entry, fields.one("arrival"), written)?, false));
         }
         let rate = self.rate(fields, "rate")?;
         let ticks = self.overrides.rates == Rates::AsDbbench && written.is_none();
@@ -213,30 +215,30 @@ impl<'f> Checker<'f> {
         };
         if chosen.rate.is_none() {
             let help = "sessions need arrivals: write `rate = 10` as well, or leave it out";
-            self.alone(entry, "needs a `rate`", help);
+            self.report_unusable_key(entry, "needs a `rate`", help);
         }
         true
     }
 
     /// Reports keys that need another key which is not set.
-    fn companions(&mut self, fields: &Fields<'f>, chosen: PacingLines<'f>) {
+    fn report_missing_keys(&mut self, fields: &Fields<'f>, chosen: PacingLines<'f>) {
         let (rate, every) = (chosen.rate.is_some(), chosen.every.is_some());
         if let Some(entry) = fields.one("arrival").filter(|_| !rate) {
             let help = match every {
                 true => "a timetable is always even: leave `arrival` out",
                 false => "write `rate = 100` as well, or leave it out",
             };
-            self.alone(entry, "needs a `rate`", help);
+            self.report_unusable_key(entry, "needs a `rate`", help);
         }
         if let Some(entry) = fields.one("batch-size").filter(|_| !rate && !every) {
             let help = "write `rate = 100` or `every = 10s` as well, or leave it out";
-            self.alone(entry, "needs a `rate` or `every`", help);
+            self.report_unusable_key(entry, "needs a `rate` or `every`", help);
         }
         let queue = rate && chosen.concurrency.is_some();
         for (key, what) in [("queue-limit", "the limit"), ("on-queue-full", "the line")] {
             if let Some(entry) = fields.one(key).filter(|_| !queue) {
                 let help = format!("add the missing key, or leave {what} out: a queue needs both");
-                self.alone(entry, "needs a `rate` and a `concurrency`", &help);
+                self.report_unusable_key(entry, "needs a `rate` and a `concurrency`", &help);
             }
         }
         let is_session = fields.one("session").is_some();
@@ -246,12 +248,12 @@ impl<'f> Checker<'f> {
             let help = format!(
                 "only clients of a closed job and sessions think: leave out `think` or `{model}`"
             );
-            self.alone(entry, &why, &help);
+            self.report_unusable_key(entry, &why, &help);
         }
     }
 
     /// Reports a key that has no meaning without others.
-    pub(super) fn alone(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
+    pub(super) fn report_unusable_key(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
         self.sink.error(|| {
             let name = quoted(entry.key().text());
             entry.key().error(format!("{name} {why}")).help(help)
@@ -263,11 +265,11 @@ impl<'f> Checker<'f> {
         let entry = fields.one("think")?;
         let source = entry.value();
         let compiled = parse_all(source)
-            .map_err(Refused::from)
+            .map_err(InvalidExpr::from)
             .and_then(|ast| compile(&ast, source, self.request_scope(scope, "think")))
-            .and_then(|compiled| self.counted(compiled, source, scope.has_records))
-            .and_then(|compiled| pause(compiled, source).map_err(Refused::from));
-        compiled.map_err(|refused| self.refuse(refused)).ok()
+            .and_then(|compiled| self.count_nodes(compiled, source, scope.has_records))
+            .and_then(|compiled| pause(compiled, source).map_err(InvalidExpr::from));
+        compiled.map_err(|refused| self.report_invalid(refused)).ok()
     }
 }
 

@@ -9,7 +9,7 @@ use super::checker::Checker;
 use super::kind::Kind;
 use super::value::resolve;
 use crate::expr::{
-    AstKind, Compiled, ExprContext, NO_VARIABLES, Refused, Scope, compile, is_name, parse_all,
+    AstKind, Compiled, ExprContext, InvalidExpr, NO_VARIABLES, Scope, compile, is_name, parse_all,
     parse_braced,
 };
 use crate::generate::Points;
@@ -68,7 +68,7 @@ impl<'f> Checker<'f> {
         }
         let param = |raw: &UnresolvedParam<'_>| {
             let constant = self.params.get(raw.name)?.as_ref()?;
-            Some(Param { name: raw.name.to_owned(), value: written(constant) })
+            Some(Param { name: raw.name.to_owned(), value: to_param_text(constant) })
         };
         raw.iter().filter_map(param).collect()
     }
@@ -140,7 +140,7 @@ impl Resolver<'_, '_> {
         let references = self.resolve_references(raw);
         self.chain.pop();
         let constant = references.and_then(|()| constant(raw, &self.checker.params));
-        let constant = constant.map_err(|Refused(diagnostic)| {
+        let constant = constant.map_err(|InvalidExpr(diagnostic)| {
             if let Some(diagnostic) = diagnostic {
                 self.checker.sink.error(|| *diagnostic);
             }
@@ -149,7 +149,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Resolves all parameters that this one refers to.
-    fn resolve_references(&mut self, raw: &UnresolvedParam<'_>) -> Result<(), Refused> {
+    fn resolve_references(&mut self, raw: &UnresolvedParam<'_>) -> Result<(), InvalidExpr> {
         for name in references(raw.value()) {
             let Some(&other) = self.places.get(name) else {
                 continue;
@@ -200,11 +200,11 @@ fn references(value: Excerpt<'_>) -> Vec<&str> {
 fn constant(
     raw: &UnresolvedParam<'_>,
     params: &BTreeMap<String, Option<Constant>>,
-) -> Result<Constant, Refused> {
+) -> Result<Constant, InvalidExpr> {
     let value = raw.value();
-    let site = ExprContext::Fixed("a parameter");
+    let context = ExprContext::Fixed("a parameter");
     let scope =
-        Scope { params, variables: &NO_VARIABLES, site, points: Points::NoTable, tables: None };
+        Scope { params, variables: &NO_VARIABLES, context, points: Points::NoTable, tables: None };
     if value.text().is_empty() {
         return Err(value
             .error(format!("the parameter `{}` has no value", raw.name))
@@ -224,7 +224,7 @@ fn constant(
     if resolved.excerpt().text().len() > LONGEST_VALUE {
         return Err(too_many_bytes(raw, resolved.excerpt().text().len()).into());
     }
-    read(resolved.excerpt().text()).map_err(|why| {
+    parse_constant(resolved.excerpt().text()).map_err(|why| {
         let message = format!("{} {why}", quoted(resolved.excerpt().text()));
         value.error(message).help("write a text of digits in quotes: `'…'`").into()
     })
@@ -235,7 +235,7 @@ fn constant(
 /// # Errors
 /// A value that begins with a quote and is not one quoted text. Reading it as a bare text would
 /// hide that a `;` cut it off.
-fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, Refused> {
+fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, InvalidExpr> {
     if !value.text().starts_with(['\'', '"']) {
         return Ok(None);
     }
@@ -249,7 +249,10 @@ fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, Refused> {
 }
 
 /// Returns the constant of a value that is one `${…}`.
-fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Constant>, Refused> {
+fn single_expression(
+    value: Excerpt<'_>,
+    scope: Scope<'_>,
+) -> Result<Option<Constant>, InvalidExpr> {
     if !value.text().starts_with("${") {
         return Ok(None);
     }
@@ -268,7 +271,7 @@ fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Cons
 /// # Errors
 /// The number is too large: it was not meant as a text. The message is the second half of a
 /// sentence that begins with the number.
-fn read(text: &str) -> Result<Constant, String> {
+fn parse_constant(text: &str) -> Result<Constant, String> {
     let (negative, magnitude) = match text.strip_prefix('-') {
         Some(magnitude) => (true, magnitude),
         None => (false, text),
@@ -280,8 +283,8 @@ fn read(text: &str) -> Result<Constant, String> {
 }
 
 /// Formats a constant for `[params]`: a text is unquoted where it parses back to itself.
-fn written(constant: &Constant) -> String {
-    let bare = constant.bare();
+fn to_param_text(constant: &Constant) -> String {
+    let bare = constant.to_text();
     let Constant::Text(content) = constant else {
         return bare;
     };
@@ -291,7 +294,7 @@ fn written(constant: &Constant) -> String {
         && !content.contains("${")
         && !content.starts_with(['\'', '"'])
         && !content.ends_with('\\')
-        && read(content).is_ok_and(|read| read == *constant);
+        && parse_constant(content).is_ok_and(|read| read == *constant);
     if reads_back { bare } else { notation::quoted(content) }
 }
 

@@ -6,7 +6,7 @@ use crate::read::Section;
 #[derive(Clone, Copy)]
 pub(super) enum Role<'m> {
     /// A job of its own.
-    Alone,
+    Standalone,
     /// A part of a mix.
     Part(Membership<'m>),
 }
@@ -20,5 +20,5 @@ pub(super) struct Membership<'m> {
     /// True if the requests of the mix arrive by a schedule; false if clients make them.
     pub(super) arrives: bool,
     /// True if the section also runs on its own.
-    pub(super) runs_alone_too: bool,
+    pub(super) also_runs_alone: bool,
 }

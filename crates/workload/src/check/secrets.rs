@@ -30,7 +30,7 @@ impl<'f> Checker<'f> {
         for name in names {
             values.extend(self.secrets.written.get(*name).cloned());
             if let Some(Some(constant)) = self.params.get(*name) {
-                values.push(constant.bare());
+                values.push(constant.to_text());
                 values.extend(constant.sql().filter(|_| matches!(constant, Constant::Text(_))));
             }
         }
@@ -41,7 +41,7 @@ impl<'f> Checker<'f> {
 
     /// Returns the secret parameters with their values, and true if one of them is also used in the
     /// shown part of a URL.
-    pub(super) fn hidden(&self) -> (Hidden, bool) {
+    pub(super) fn hidden_parts(&self) -> (Hidden, bool) {
         let params = self.secrets.params();
         let values = self.secret_values(&params);
         let params = params.into_iter().map(str::to_owned).collect();
@@ -70,9 +70,10 @@ pub(super) fn conceal(
     let names = hidden.params.iter();
     let overrides = names.fold(kept, |kept, name| kept.with_param(name, HIDDEN));
     let checked = check_as_given(file, &overrides, folder, Some(&plan));
-    let shown = checked.plan.filter(|shown| rest_of(shown) == rest_of(&plan));
+    let shown =
+        checked.plan.filter(|shown| without_hidden_parts(shown) == without_hidden_parts(&plan));
     let Some(shown) = shown.filter(|_| !is_exposed) else {
-        return Err(misplaced(file, &hidden));
+        return Err(exposed_secret(file, &hidden));
     };
     let section = |either: JobOrPart<'_>| {
         let requests = either.requests();
@@ -84,7 +85,7 @@ pub(super) fn conceal(
 }
 
 /// Returns a plan without the parts that may differ in the version that is shown.
-fn rest_of(plan: &Plan) -> Plan {
+fn without_hidden_parts(plan: &Plan) -> Plan {
     let mut rest = plan.clone();
     rest.params.clear();
     let fixed = |statement: &mut FixedStatement| statement.text.clear();
@@ -98,7 +99,7 @@ fn rest_of(plan: &Plan) -> Plan {
 
 /// Returns the error for a secret that would be shown. It is at the first line that may use the
 /// secret.
-fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
+fn exposed_secret(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let names: Vec<String> = hidden.params.iter().map(|name| quoted(name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let message = format!(
@@ -126,7 +127,11 @@ fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
 
 /// Removes secrets from diagnostics: diagnostics about lines that set a secret lose their span, and
 /// the secret values are removed from all diagnostics.
-pub(super) fn clean(file: &File<'_>, hidden: &Hidden, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn remove_secrets(
+    file: &File<'_>,
+    hidden: &Hidden,
+    found: Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     if hidden.params.is_empty() {
         return found;
     }

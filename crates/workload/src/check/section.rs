@@ -8,8 +8,8 @@ use super::checker::Checker;
 use super::kind::Kind;
 use super::name::{bracketed, is_identifier};
 use crate::keys;
-use crate::missing;
 use crate::read::{Entry, Section};
+use crate::unsupported;
 use crate::wording::{nearest, quoted};
 
 /// Reserved section names, for did-you-mean hints.
@@ -54,7 +54,7 @@ impl<'f> Checker<'f> {
             "teardown" => Kind::Teardown,
             "global" => {
                 self.sink.warning(|| ignored(section));
-                Kind::Silent
+                Kind::Ignored
             }
             name if is_job => {
                 self.warn_of_near_miss(section, name);
@@ -75,7 +75,7 @@ impl<'f> Checker<'f> {
             return self.target_of(section, name.trim());
         }
         self.sink.error(|| no_job(section, name));
-        Kind::Silent
+        Kind::Ignored
     }
 
     fn load_of(&mut self, section: &Section<'_>, table: &'f str) -> Kind<'f> {
@@ -84,7 +84,7 @@ impl<'f> Checker<'f> {
                 Diagnostic::error(section.span, "the section names no table to load")
                     .help("write `[load TABLE]`")
             });
-            return Kind::Silent;
+            return Kind::Ignored;
         }
         if !is_identifier(table) {
             self.sink.error(|| {
@@ -92,7 +92,7 @@ impl<'f> Checker<'f> {
                 Diagnostic::error(section.span, message)
                     .help("a name is letters, digits and `_`, or is quoted: `[load \"odd name\"]`")
             });
-            return Kind::Silent;
+            return Kind::Ignored;
         }
         Kind::Load(table)
     }
@@ -115,7 +115,7 @@ impl<'f> Checker<'f> {
 
 /// Returns true if a key makes its section a job, whatever the section's name.
 fn makes_a_job(key: &str) -> bool {
-    keys::makes_a_job(key) || missing::key(key)
+    keys::makes_a_job(key) || unsupported::is_unsupported_key(key)
 }
 
 fn starts_with_letter(rest: &str) -> bool {

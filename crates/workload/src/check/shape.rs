@@ -42,7 +42,7 @@ pub(super) fn is_call(value: Excerpt<'_>) -> bool {
 
 impl<'f> Checker<'f> {
     /// Returns the schedule of a rate that varies; `None` if an error was reported.
-    pub(super) fn varying(
+    pub(super) fn varying_schedule(
         &mut self,
         entry: &'f Entry<'f>,
         arrival: Option<&'f Entry<'f>>,
@@ -71,7 +71,7 @@ impl<'f> Checker<'f> {
             }
             fixed => {
                 if let Some(arrival) = arrival {
-                    self.sink.error(|| no_process(arrival));
+                    self.sink.error(|| arrival_with_recorded_times(arrival));
                 }
                 Some(fixed)
             }
@@ -99,18 +99,18 @@ impl<'f> Checker<'f> {
             ("ramp", [from, to, span]) => Shape::Ramp {
                 from: self.level(*from)?,
                 to: self.level(*to)?,
-                span: self.lasting(*span)?,
+                span: self.positive_duration(*span)?,
             },
             ("sine", [mean, swing, period]) => {
                 let (mean, amplitude) = (self.level(*mean)?, self.level(*swing)?);
                 below_the_mean(mean, amplitude, *swing)?;
-                Shape::Sine { mean, amplitude, period: self.lasting(*period)? }
+                Shape::Sine { mean, amplitude, period: self.positive_duration(*period)? }
             }
             ("steps", [levels, span]) => {
                 let numbers = list::numbers(*levels)?;
                 let levels: Result<_, _> =
                     numbers.into_iter().map(|number| level(number, *levels)).collect();
-                Shape::Steps { levels: levels?, span: self.lasting(*span)? }
+                Shape::Steps { levels: levels?, span: self.positive_duration(*span)? }
             }
             _ => return Err(arguments_missing(call, function)),
         };
@@ -128,7 +128,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Parses a duration above zero.
-    fn lasting(&self, argument: Excerpt<'_>) -> Result<Nanos, Diagnostic> {
+    fn positive_duration(&self, argument: Excerpt<'_>) -> Result<Nanos, Diagnostic> {
         match parse_duration(argument.text()) {
             Ok(Nanos::ZERO) => {
                 Err(argument.error(format!("{} must take some time", quoted(argument.text()))))
@@ -185,7 +185,7 @@ fn below_the_mean(mean: Level, amplitude: Level, place: Excerpt<'_>) -> Result<(
 }
 
 /// Returns the error for `arrival` together with recorded times, which leave nothing to draw.
-fn no_process(arrival: &Entry<'_>) -> Diagnostic {
+fn arrival_with_recorded_times(arrival: &Entry<'_>) -> Diagnostic {
     arrival
         .whole()
         .error("`arrival` cannot be combined with a trace of times")

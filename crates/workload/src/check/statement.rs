@@ -5,10 +5,12 @@ use base::Diagnostic;
 use super::checker::{Checker, JobScope};
 use super::load::bindable;
 use super::parameter_uses::ParameterUse;
-use crate::expr::{Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, compile, parse_braced};
+use crate::expr::{
+    Argument, Ast, AstKind, Compiled, Expr, InvalidExpr, Scope, compile, parse_braced,
+};
 use crate::read::{Excerpt, LARGEST_FILE, LocatedText};
 use crate::text::{
-    Fragment, MOST_VALUES, Piece, Reading, Scan, SyntaxContext, ValuePositions, is_sound, mark,
+    Fragment, MOST_VALUES, Piece, Scan, ScanOptions, SyntaxContext, ValuePositions, is_sound, mark,
     quote_for_shell, scan, scan_command, skeleton,
 };
 use crate::value::{Constant, Type};
@@ -27,7 +29,7 @@ pub(super) enum Binding<'b> {
     /// Values are words of a command.
     Shell(JobScope<'b>),
     /// Values are constants inserted into the text; the string names the section in messages.
-    Written(&'b str),
+    Constant(&'b str),
 }
 
 impl<'b> Binding<'b> {
@@ -35,7 +37,7 @@ impl<'b> Binding<'b> {
     fn scope(self) -> Option<JobScope<'b>> {
         match self {
             Binding::Bound { scope, .. } | Binding::Shell(scope) => Some(scope),
-            Binding::Written(_) => None,
+            Binding::Constant(_) => None,
         }
     }
 
@@ -45,16 +47,16 @@ impl<'b> Binding<'b> {
     }
 
     /// Returns the required kind of value, for messages.
-    fn takes(self) -> &'static str {
+    fn required_kind(self) -> &'static str {
         match self {
-            Binding::Bound { .. } | Binding::Written(_) => "value of a database",
+            Binding::Bound { .. } | Binding::Constant(_) => "value of a database",
             Binding::Shell(_) => "word of a command",
         }
     }
 }
 
 /// Words before the name of an object; a bound value cannot be such a name.
-const BEFORE_NAMES: &[&str] = &[
+const WORDS_BEFORE_NAMES: &[&str] = &[
     "table", "into", "from", "join", "update", "exists", "index", "view", "truncate", "database",
     "schema",
 ];
@@ -67,7 +69,7 @@ struct StatementBuilder {
     values: usize,
     /// True if the text differs from the source, which can change the meaning of the rest: a
     /// constant was spliced in, or a `$${` or a `?` was replaced.
-    rewritten: bool,
+    is_rewritten: bool,
     /// Size of its texts and of the marks for its values, in bytes.
     length: usize,
     /// The `${…}` that were replaced in the statement, for finding secrets.
@@ -84,7 +86,7 @@ impl StatementBuilder {
     }
 
     fn replaced(&mut self, text: &str) {
-        self.rewritten = true;
+        self.is_rewritten = true;
         self.text(text);
     }
 
@@ -127,8 +129,8 @@ impl<'f> Checker<'f> {
         let dialect = binding.scope().map_or(self.dialect, |scope| scope.dialect);
         match binding {
             Binding::Shell(_) => scan_command(source, marks),
-            Binding::Bound { .. } | Binding::Written(_) => {
-                scan(source, Reading { dialect, placeholders, marks })
+            Binding::Bound { .. } | Binding::Constant(_) => {
+                scan(source, ScanOptions { dialect, placeholders, marks })
             }
         }
     }
@@ -144,17 +146,17 @@ impl<'f> Checker<'f> {
                 Fragment::Text(range) => assembly.text(&source.text()[range]),
                 Fragment::Dollar => assembly.replaced("${"),
                 Fragment::Placeholder(range, number) => {
-                    assembly.rewritten = true;
+                    assembly.is_rewritten = true;
                     let added = self.placeholder(&mut assembly, number, binding);
                     added.unwrap_or_else(|()| assembly.text(&source.text()[range]));
                 }
                 Fragment::Braced { range, content, within } => {
-                    let place = BracedExpr { source, all: source.part(range), within, binding };
+                    let place = BracedExpr { source, whole: source.part(range), within, binding };
                     let added = content
-                        .map_err(Refused::from)
+                        .map_err(InvalidExpr::from)
                         .and_then(|ast| self.add(&mut assembly, place, &ast, binding));
                     added.unwrap_or_else(|refused| {
-                        self.refuse(refused);
+                        self.report_invalid(refused);
                         assembly.text("?");
                     });
                 }
@@ -173,7 +175,7 @@ impl<'f> Checker<'f> {
         place: BracedExpr<'_, '_>,
         ast: &Ast,
         binding: Binding<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), InvalidExpr> {
         let start = assembly.length;
         let mut names = Vec::new();
         ast.names(place.source.text(), &mut |name| names.push(name.to_owned()));
@@ -191,34 +193,34 @@ impl<'f> Checker<'f> {
         place: BracedExpr<'_, '_>,
         ast: &Ast,
         binding: Binding<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), InvalidExpr> {
         let raw = raw_argument(place.source, ast)?;
         let ordinal = match binding {
             Binding::Bound { number, .. } => {
                 format!("query {number} value {}", assembly.values + 1)
             }
             Binding::Shell(_) => format!("command value {}", assembly.values + 1),
-            Binding::Written(_) => String::new(),
+            Binding::Constant(_) => String::new(),
         };
         let scope = self.statement_scope(binding, &ordinal);
         let Some(argument) = raw else {
             place.outside_literals()?;
             let compiled = compile(ast, place.source, scope)?;
-            let compiled = self.counted(
-                bindable(compiled, place.content(ast), binding.takes())?,
-                place.all,
+            let compiled = self.count_nodes(
+                bindable(compiled, place.content(ast), binding.required_kind())?,
+                place.whole,
                 binding.has_records(),
             )?;
             self.warn_of_name(assembly, place, &compiled);
             return add_value(assembly, compiled, place);
         };
         let compiled = compile(argument, place.source, scope)?;
-        let compiled = bindable(compiled, place.content(argument), binding.takes())?;
+        let compiled = bindable(compiled, place.content(argument), binding.required_kind())?;
         // A constant becomes text and is not part of an expression.
         if let Compiled::Constant(constant) = &compiled {
-            return Ok(assembly.constant(&constant.bare(), place.all)?);
+            return Ok(assembly.constant(&constant.to_text(), place.whole)?);
         }
-        let node = self.counted(compiled, place.all, binding.has_records())?.into_node();
+        let node = self.count_nodes(compiled, place.whole, binding.has_records())?.into_node();
         assembly.value(Piece::Splice(Expr(node)));
         Ok(())
     }
@@ -234,10 +236,10 @@ impl<'f> Checker<'f> {
         let located = LocatedText::outside(&text);
         let source = located.excerpt();
         let (ast, _) = parse_braced(source, 2);
-        let place = BracedExpr { source, all: source, within: SyntaxContext::Open, binding };
-        let added = ast.map_err(Refused::from);
+        let place = BracedExpr { source, whole: source, within: SyntaxContext::Open, binding };
+        let added = ast.map_err(InvalidExpr::from);
         let added = added.and_then(|ast| self.add(assembly, place, &ast, binding));
-        added.map_err(|refused| self.refuse(refused))
+        added.map_err(|refused| self.report_invalid(refused))
     }
 
     fn statement_scope<'s>(&'s self, binding: Binding<'s>, ordinal: &'s str) -> Scope<'s> {
@@ -245,7 +247,7 @@ impl<'f> Checker<'f> {
             Binding::Bound { scope, .. } | Binding::Shell(scope) => {
                 self.request_scope(scope, ordinal)
             }
-            Binding::Written(what) => self.fixed_scope(what),
+            Binding::Constant(what) => self.fixed_scope(what),
         }
     }
 
@@ -259,12 +261,12 @@ impl<'f> Checker<'f> {
         let Some(word) = assembly.word_before().filter(|_| compiled.kind() == Type::Text) else {
             return;
         };
-        if BEFORE_NAMES.contains(&word.to_ascii_lowercase().as_str()) {
+        if WORDS_BEFORE_NAMES.contains(&word.to_ascii_lowercase().as_str()) {
             self.sink.warning(|| {
-                let content = place.all.text().trim_start_matches("${").trim_end_matches('}');
+                let content = place.whole.text().trim_start_matches("${").trim_end_matches('}');
                 let message = format!("expected a name after `{word}`, found a text value");
                 place
-                    .all
+                    .whole
                     .warning(message)
                     .help(format!("to splice a name, write `${{raw({content})}}`"))
             });
@@ -278,7 +280,9 @@ impl<'f> Checker<'f> {
             Fragment::Text(_) | Fragment::Dollar => false,
         };
         let spliced = |fragment: &Fragment| match fragment {
-            Fragment::Braced { range, .. } => source.text()[range.clone()].starts_with(SPLICE),
+            Fragment::Braced { range, .. } => {
+                source.text()[range.clone()].starts_with(SPLICE_START)
+            }
             Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
         };
         let values = scan.fragments.iter().filter(is_value).filter(|value| !spliced(value));
@@ -291,7 +295,7 @@ impl<'f> Checker<'f> {
         if let Some(open) = scan.open {
             self.sink.error(|| unclosed(source, open));
         }
-        if let Some(at) = scan.line_comment.filter(|at| source.joined_behind(*at)) {
+        if let Some(at) = scan.line_comment.filter(|at| source.is_joined_after(*at)) {
             self.sink.warning(|| {
                 source
                     .part(at..at + 2)
@@ -328,7 +332,7 @@ impl<'f> Checker<'f> {
         let scan =
             |source: Excerpt<'_>, marks: ValuePositions<'_>| self.scan(source, binding, marks);
         let sound = || is_sound(&assembly.pieces, scan);
-        if self.sink.errors() == 0 && assembly.rewritten && !sound() {
+        if self.sink.errors() == 0 && assembly.is_rewritten && !sound() {
             self.sink.error(|| {
                 if is_command {
                     return source
@@ -347,13 +351,13 @@ impl<'f> Checker<'f> {
 }
 
 /// Start of a `${…}` whose value is spliced in.
-const SPLICE: &str = "${raw(";
+const SPLICE_START: &str = "${raw(";
 
 /// A `${…}` in a statement.
 #[derive(Clone, Copy)]
 struct BracedExpr<'f, 'b> {
     source: Excerpt<'f>,
-    all: Excerpt<'f>,
+    whole: Excerpt<'f>,
     within: SyntaxContext,
     binding: Binding<'b>,
 }
@@ -365,12 +369,12 @@ impl<'f> BracedExpr<'f, '_> {
 
     /// Reports a value inside a literal or a comment.
     fn outside_literals(&self) -> Result<(), Diagnostic> {
-        let what = self.all.text();
+        let what = self.whole.text();
         let inner = what.trim_start_matches("${").trim_end_matches('}');
         match self.within {
             SyntaxContext::Open => Ok(()),
             SyntaxContext::Literal(..) if matches!(self.binding, Binding::Shell(_)) => Err(self
-                .all
+                .whole
                 .error(format!("{} is in quotes or after a backslash", quoted(what)))
                 .help(format!(
                     "values are quoted automatically: remove the quotes;\nto splice its text, \
@@ -379,13 +383,13 @@ impl<'f> BracedExpr<'f, '_> {
             SyntaxContext::Literal(start, length) => {
                 let quote = self.source.part(start..start + length).text();
                 let message = format!("{} is inside {quote}…{quote}", quoted(what));
-                Err(self.all.error(message).help(format!(
+                Err(self.whole.error(message).help(format!(
                     "to bind a value, remove the quotes; to splice its text, write \
                      `${{raw({inner})}}`;\nfor a literal `${{`, write `$${{`"
                 )))
             }
             SyntaxContext::LineComment(_) | SyntaxContext::BlockComment(_) => Err(self
-                .all
+                .whole
                 .error(format!("{} is inside a comment", quoted(what)))
                 .help("remove it, or write `$${` for a literal `${`")),
         }
@@ -396,20 +400,20 @@ fn add_value(
     assembly: &mut StatementBuilder,
     compiled: Compiled,
     place: BracedExpr<'_, '_>,
-) -> Result<(), Refused> {
+) -> Result<(), InvalidExpr> {
     match place.binding {
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),
         Binding::Shell(_) => match compiled {
             Compiled::Constant(constant) => {
-                let mut word = constant.bare();
+                let mut word = constant.to_text();
                 quote_for_shell(0, &mut word);
-                assembly.constant(&word, place.all)?;
+                assembly.constant(&word, place.whole)?;
             }
             Compiled::Dynamic(node, _) => assembly.value(Piece::Quoted(Expr(node))),
         },
-        Binding::Written(_) => {
+        Binding::Constant(_) => {
             let literal = compiled.constant().and_then(Constant::sql);
-            assembly.constant(&literal.unwrap_or_default(), place.all)?;
+            assembly.constant(&literal.unwrap_or_default(), place.whole)?;
         }
     }
     Ok(())

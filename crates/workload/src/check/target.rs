@@ -16,12 +16,13 @@ const LONGEST_NAME: usize = 64;
 
 /// Names that no target may have: settings of a target are recorded as `NAME.setting`, and these
 /// prefixes belong to the environment.
-const TAKEN: [&str; 6] = ["assay", "generator", "host", "network", "calibration", "database"];
+const RESERVED_NAMES: [&str; 6] =
+    ["assay", "generator", "host", "network", "calibration", "database"];
 
 impl<'f> Checker<'f> {
     /// Returns the kind of a section `[target NAME]`.
     pub(super) fn target_of(&mut self, section: &Section<'_>, name: &'f str) -> Kind<'f> {
-        if TAKEN.contains(&name) {
+        if RESERVED_NAMES.contains(&name) {
             self.sink.error(|| {
                 let message = format!("a target cannot be called {}", quoted(name));
                 Diagnostic::error(section.span, message).help(
@@ -29,7 +30,7 @@ impl<'f> Checker<'f> {
                      name",
                 )
             });
-            return Kind::Silent;
+            return Kind::Ignored;
         }
         let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(in_word) {
@@ -44,13 +45,13 @@ impl<'f> Checker<'f> {
                     .help("a name has at most 64 letters, digits, `_` and `-`")
             }
         });
-        Kind::Silent
+        Kind::Ignored
     }
 
     /// Finds the targets that jobs can name, anywhere in the file.
     pub(super) fn targets(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) {
-        if let Some(live) = self.live {
-            self.targets.clone_from(&live.targets);
+        if let Some(running_plan) = self.running_plan {
+            self.targets.clone_from(&running_plan.targets);
             return;
         }
         for (kind, section) in sections {
@@ -95,7 +96,8 @@ impl<'f> Checker<'f> {
         }
         let targets = &self.targets;
         self.sink.error(|| {
-            let error = entry.value().error(format!("there is no [target {}]", bare(name)));
+            let error =
+                entry.value().error(format!("there is no [target {}]", printable_name(name)));
             let names = targets.iter().map(|target| target.name.as_str());
             match (nearest(name, names.clone()), targets.is_empty()) {
                 (Some(near), _) => error.did_you_mean(Some(near)),
@@ -139,6 +141,6 @@ impl<'f> Checker<'f> {
 }
 
 /// Formats a name for a message, without the marks that quoting adds.
-fn bare(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     bracketed(name).trim_matches(['[', ']']).to_owned()
 }

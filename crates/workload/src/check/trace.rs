@@ -90,10 +90,10 @@ impl<'f> Checker<'f> {
 
     fn trace_file(&mut self, entry: &'f Entry<'f>, argument: Excerpt<'_>) -> Option<Trace> {
         let Some(name) = file_name(argument) else {
-            self.sink.error(|| no_name(argument));
+            self.sink.error(|| missing_name(argument));
             return None;
         };
-        let file = self.text_named(entry, name)?;
+        let file = self.file_named(entry, name)?;
         let text = Rc::clone(&file.text);
         let located = LocatedText::whole(&text, 0);
         self.sink.set_file(Some(file));
@@ -105,7 +105,7 @@ impl<'f> Checker<'f> {
     fn lines<'p>(&mut self, mut trace: Trace, lines: impl Iterator<Item = Excerpt<'p>>) -> Trace {
         for line in lines {
             if let Err((place, fault)) = trace.line(line) {
-                self.sink.error(|| fault.about(place));
+                self.sink.error(|| fault.diagnostic(place));
             }
         }
         trace
@@ -120,9 +120,9 @@ impl<'f> Checker<'f> {
             Schedule::Varying { shape, .. } => write!(length, "{shape}"),
             Schedule::Poisson(_) | Schedule::Uniform(_) | Schedule::Every(_) => Ok(()),
         };
-        let before = self.traced;
-        self.traced += length.0;
-        if before <= MOST_PRINTED && self.traced > MOST_PRINTED {
+        let before = self.trace_bytes;
+        self.trace_bytes += length.0;
+        if before <= MOST_PRINTED && self.trace_bytes > MOST_PRINTED {
             self.sink.error(|| {
                 let most = MOST_PRINTED >> 20;
                 argument
@@ -247,10 +247,12 @@ fn billionths(text: &str, parsed: Result<Decimal, UnitError>) -> Result<Option<u
 }
 
 impl Fault {
-    fn about(self, place: Excerpt<'_>) -> Diagnostic {
+    fn diagnostic(self, place: Excerpt<'_>) -> Diagnostic {
         let text = quoted(place.text());
         match self {
-            Fault::Columns(found) => place.error(format!("{text} has {found} numbers")).help(FORMS),
+            Fault::Columns(found) => {
+                place.error(format!("{text} has {found} numbers")).help(EXPECTED_FORMAT)
+            }
             Fault::Mixed(columns) => {
                 let before = match columns {
                     Columns::Time => "the lines above have only a time",
@@ -258,7 +260,9 @@ impl Fault {
                 };
                 let found = 3 - columns.number();
                 let numbers = if found == 1 { "number" } else { "numbers" };
-                place.error(format!("{text} has {found} {numbers}, but {before}")).help(FORMS)
+                place
+                    .error(format!("{text} has {found} {numbers}, but {before}"))
+                    .help(EXPECTED_FORMAT)
             }
             Fault::Unreadable(UnitError::NotANumber) => {
                 place.error(format!("{text} is not a number")).help(
@@ -283,14 +287,16 @@ impl Fault {
 }
 
 /// Description of the format, for messages.
-const FORMS: &str = "every line has the time of one arrival, or every line a time and the rate \
-                     from then on, with a comma or a blank between them";
+const EXPECTED_FORMAT: &str = "every line has the time of one arrival, or every line a time and the \
+                               rate from then on, with a comma or a blank between them";
 
 fn empty(argument: Excerpt<'_>) -> Diagnostic {
-    argument.error(format!("{} has no line with a number", quoted(argument.text()))).help(FORMS)
+    argument
+        .error(format!("{} has no line with a number", quoted(argument.text())))
+        .help(EXPECTED_FORMAT)
 }
 
-fn no_name(argument: Excerpt<'_>) -> Diagnostic {
+fn missing_name(argument: Excerpt<'_>) -> Diagnostic {
     argument
         .error(format!("{} is not the name of a file", quoted(argument.text())))
         .help("write `trace(arrivals.csv)`, or `trace(\"my arrivals.csv\")`")

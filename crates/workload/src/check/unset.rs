@@ -58,20 +58,21 @@ impl<'f> Checker<'f> {
         why: &str,
         consequence: &str,
     ) {
-        let Some(entry) = fields.one(name).filter(|entry| self.reads_as(entry, is_unset)) else {
+        let Some(entry) = fields.one(name).filter(|entry| self.value_matches(entry, is_unset))
+        else {
             return;
         };
-        fields.leave_out(entry);
+        fields.remove(entry);
         self.sink.warning(|| {
             let value = entry.value();
             value.warning(format!("{} {why}", quoted(value.text()))).help(consequence)
         });
     }
 
-    /// Returns true if `is_such` holds for the value of a key; a malformed value is reported where
-    /// it is used.
-    fn reads_as(&self, entry: &'f Entry<'f>, is_such: impl Fn(&str) -> bool) -> bool {
+    /// Returns true if `predicate` holds for the value of a key; a malformed value is reported
+    /// where it is used.
+    fn value_matches(&self, entry: &'f Entry<'f>, predicate: impl Fn(&str) -> bool) -> bool {
         let scope = self.fixed_scope("a value");
-        resolve(entry.value(), scope).is_ok_and(|resolved| is_such(resolved.excerpt().text()))
+        resolve(entry.value(), scope).is_ok_and(|resolved| predicate(resolved.excerpt().text()))
     }
 }

@@ -9,7 +9,7 @@ use base::{Diagnostic, Nanos, Rate, RateError};
 use super::checker::Checker;
 use super::fields::Fields;
 use super::parameter_uses::ParameterUse;
-use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
+use crate::expr::{Compiled, InvalidExpr, Scope, compile, parse_braced};
 use crate::keys::{self, Form, SectionKind};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, LocatedText, LocatedTextBuilder};
 use crate::wording::{enumeration, nearest, quoted, suggested_duration, words};
@@ -92,19 +92,22 @@ impl Resolved<'_> {
 ///
 /// # Errors
 /// The first error in a `${…}`.
-pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resolved<'p>, Refused> {
-    resolve_noting(source, scope, &mut Vec::new())
+pub(super) fn resolve<'p>(
+    source: Excerpt<'p>,
+    scope: Scope<'_>,
+) -> Result<Resolved<'p>, InvalidExpr> {
+    resolve_recording_uses(source, scope, &mut Vec::new())
 }
 
 /// Replaces each `${…}` in a value, and records the replacements in `uses`.
 ///
 /// # Errors
 /// As [`resolve`].
-pub(super) fn resolve_noting<'p>(
+pub(super) fn resolve_recording_uses<'p>(
     source: Excerpt<'p>,
     scope: Scope<'_>,
     uses: &mut Vec<ParameterUse>,
-) -> Result<Resolved<'p>, Refused> {
+) -> Result<Resolved<'p>, InvalidExpr> {
     let text = source.text();
     if !text.contains("${") {
         return Ok(Resolved::Plain(source));
@@ -133,7 +136,7 @@ pub(super) fn resolve_noting<'p>(
         uses.push(ParameterUse { place: builder.length()..builder.length(), names });
         let compiled = compile(&ast, source, scope)?;
         if let Compiled::Constant(constant) = compiled {
-            let text = constant.bare();
+            let text = constant.to_text();
             length += text.len();
             if let Some(last) = uses.last_mut() {
                 last.place.end += text.len();
@@ -153,7 +156,7 @@ pub(super) fn resolve_noting<'p>(
 
 impl<'f> Checker<'f> {
     /// Reports an error, unless it has been reported already.
-    pub(super) fn refuse(&mut self, refused: Refused) {
+    pub(super) fn report_invalid(&mut self, refused: InvalidExpr) {
         match refused.0 {
             Some(diagnostic) => self.sink.error(|| *diagnostic),
             // The cause has been reported; the plan must not count as valid.
@@ -163,11 +166,11 @@ impl<'f> Checker<'f> {
 
     /// Returns a key's value with its expressions replaced; `None` if an error was reported.
     pub(super) fn resolved(&mut self, entry: &'f Entry<'f>) -> Option<Resolved<'f>> {
-        self.resolved_noting(entry, &mut Vec::new())
+        self.resolved_recording_uses(entry, &mut Vec::new())
     }
 
     /// Returns a key's value with its expressions replaced, and records the replacements in `uses`.
-    pub(super) fn resolved_noting(
+    pub(super) fn resolved_recording_uses(
         &mut self,
         entry: &'f Entry<'f>,
         uses: &mut Vec<ParameterUse>,
@@ -178,8 +181,8 @@ impl<'f> Checker<'f> {
             return None;
         }
         let what = format!("`{name}`");
-        let resolved = resolve_noting(entry.value(), self.fixed_scope(&what), uses);
-        resolved.map_err(|refused| self.refuse(refused)).ok()
+        let resolved = resolve_recording_uses(entry.value(), self.fixed_scope(&what), uses);
+        resolved.map_err(|refused| self.report_invalid(refused)).ok()
     }
 
     /// Returns the value of a key, parsed by `parse`.

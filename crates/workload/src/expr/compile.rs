@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use base::{Diagnostic, Stream};
 
-use super::call::{self, Arguments, ColonPart, CompiledArgument, Spec, Stage, Variadic};
-use super::compiled::{Compiled, Refused};
+use super::call::{self, AllowedIn, Arguments, ColonPart, CompiledArgument, Spec, Variadic};
+use super::compiled::{Compiled, InvalidExpr};
 use super::node::{Combination, Generate, Node};
 use super::range::range;
 use super::scope::{ExprContext, Scope};
@@ -22,7 +22,7 @@ pub(crate) fn compile(
     ast: &Ast,
     source: Excerpt<'_>,
     scope: Scope<'_>,
-) -> Result<Compiled, Refused> {
+) -> Result<Compiled, InvalidExpr> {
     let mut compiler = Compiler { source, scope, generators: 0 };
     compiler.expression(ast)
 }
@@ -39,7 +39,7 @@ impl<'c> Compiler<'c> {
         self.source.part(range.clone())
     }
 
-    fn expression(&mut self, ast: &Ast) -> Result<Compiled, Refused> {
+    fn expression(&mut self, ast: &Ast) -> Result<Compiled, InvalidExpr> {
         match &ast.kind {
             AstKind::Constant(constant) => Ok(Compiled::Constant(constant.clone())),
             AstKind::Name(range) => self.name(self.part(range)),
@@ -49,22 +49,22 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    fn name(&self, name: Excerpt<'_>) -> Result<Compiled, Refused> {
+    fn name(&self, name: Excerpt<'_>) -> Result<Compiled, InvalidExpr> {
         let variables = self.scope.variables;
         if let Some(&place) = variables.places.get(name.text()) {
-            let kind = variables.kinds[place].ok_or(Refused(None))?;
+            let kind = variables.kinds[place].ok_or(InvalidExpr(None))?;
             return Ok(Compiled::Dynamic(Node::Variable(place), kind));
         }
         match self.scope.params.get(name.text()) {
             Some(Some(constant)) => Ok(Compiled::Constant(constant.clone())),
-            Some(None) => Err(Refused(None)),
+            Some(None) => Err(InvalidExpr(None)),
             None => Err(self.unknown_name(name).into()),
         }
     }
 
     fn unknown_name(&self, name: Excerpt<'_>) -> Diagnostic {
         let word = name.text();
-        if self.scope.variables.ahead.contains_key(word) {
+        if self.scope.variables.declared.contains_key(word) {
             return self.use_before_definition(name);
         }
         let error = name.error(format!("unknown name {}", quoted(word)));
@@ -75,7 +75,7 @@ impl<'c> Compiler<'c> {
         let params = self.scope.params.keys().map(String::as_str);
         match nearest(word, variables.chain(params)) {
             Some(near) => error.did_you_mean(Some(near)),
-            None => error.help(match self.scope.site {
+            None => error.help(match self.scope.context {
                 ExprContext::Request(..) => {
                     "define it in `[params]`, or with `let` above its use; texts need quotes"
                 }
@@ -92,7 +92,7 @@ impl<'c> Compiler<'c> {
         let word = name.text();
         let variables = self.scope.variables;
         let own = variables.current_variable.as_deref().unwrap_or_default();
-        let Some(circle) = variables.circle(own, word) else {
+        let Some(cycle) = variables.cycle(own, word) else {
             return name
                 .error(format!("the variable {} is used before it is defined", quoted(word)))
                 .help(format!(
@@ -101,14 +101,14 @@ impl<'c> Compiler<'c> {
                 ));
         };
         let error =
-            format!("the variable is defined in terms of itself: {own} -> {}", circle.join(" -> "));
-        name.error(error).help(match circle.len() {
+            format!("the variable is defined in terms of itself: {own} -> {}", cycle.join(" -> "));
+        name.error(error).help(match cycle.len() {
             1 => "give it a value of its own, or use another variable",
             _ => "give it, or one of the others, a value of its own",
         })
     }
 
-    fn negate(&mut self, inner: &Ast, whole: &Ast) -> Result<Compiled, Refused> {
+    fn negate(&mut self, inner: &Ast, whole: &Ast) -> Result<Compiled, InvalidExpr> {
         let place = self.part(&inner.range);
         let (expr, kind) = match self.expression(inner)? {
             Compiled::Constant(constant) => {
@@ -135,7 +135,7 @@ impl<'c> Compiler<'c> {
         operator: Operator,
         both: &(Ast, Ast),
         whole: &Ast,
-    ) -> Result<Compiled, Refused> {
+    ) -> Result<Compiled, InvalidExpr> {
         let left = self.expression(&both.0)?;
         let right = self.expression(&both.1)?;
         let places = (self.part(&both.0.range), self.part(&both.1.range));
@@ -164,7 +164,7 @@ impl<'c> Compiler<'c> {
         divisor: &Compiled,
         place: Excerpt<'_>,
         whole: Excerpt<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), InvalidExpr> {
         let node = match divisor {
             Compiled::Constant(constant) if constant.is_zero() => {
                 return Err(undefined(whole, Undefined::ByZero).into());
@@ -186,7 +186,7 @@ impl<'c> Compiler<'c> {
         name: Excerpt<'c>,
         arguments: &[Argument],
         whole: &Ast,
-    ) -> Result<Compiled, Refused> {
+    ) -> Result<Compiled, InvalidExpr> {
         let whole = self.part(&whole.range);
         let spec = call::find(name.text()).ok_or_else(|| self.unknown_call(name))?;
         let stream = self.stream(spec, whole)?;
@@ -207,7 +207,7 @@ impl<'c> Compiler<'c> {
         &mut self,
         spec: &Spec,
         argument: &Argument,
-    ) -> Result<CompiledArgument<'c>, Refused> {
+    ) -> Result<CompiledArgument<'c>, InvalidExpr> {
         let (value, partner) = match (&argument.after, spec.rest) {
             (None, Variadic::Nothing | Variadic::Values) => (&argument.value, None),
             (Some(weight), Variadic::Weighted) => (&argument.value, Some(self.weight(weight)?)),
@@ -221,7 +221,7 @@ impl<'c> Compiler<'c> {
         Ok(CompiledArgument { place, value: self.expression(value)?, partner })
     }
 
-    fn weight(&mut self, ast: &Ast) -> Result<ColonPart<'c>, Refused> {
+    fn weight(&mut self, ast: &Ast) -> Result<ColonPart<'c>, InvalidExpr> {
         let place = self.part(&ast.range);
         match self.expression(ast)? {
             Compiled::Constant(constant) => Ok(ColonPart::Weight(constant, place)),
@@ -230,7 +230,7 @@ impl<'c> Compiler<'c> {
     }
 
     /// Returns the name before a colon: a bare word, or a text.
-    fn label(&self, ast: &Ast) -> Result<ColonPart<'c>, Refused> {
+    fn label(&self, ast: &Ast) -> Result<ColonPart<'c>, InvalidExpr> {
         let place = self.part(&ast.range);
         match &ast.kind {
             AstKind::Name(range) => Ok(ColonPart::Name(self.part(range).text().to_owned(), place)),
@@ -263,15 +263,15 @@ impl<'c> Compiler<'c> {
     }
 
     /// Returns the random stream of the next generator, if generators are allowed here.
-    fn stream(&mut self, spec: &Spec, whole: Excerpt<'_>) -> Result<Stream, Refused> {
-        let position = match (self.scope.site, spec.stage) {
+    fn stream(&mut self, spec: &Spec, whole: Excerpt<'_>) -> Result<Stream, InvalidExpr> {
+        let position = match (self.scope.context, spec.allowed_in) {
             (ExprContext::Fixed(what), _) => return Err(not_constant(whole, what).into()),
-            (ExprContext::Request(..), Stage::Rows) => return Err(no_row(whole).into()),
-            (ExprContext::Request(_, None) | ExprContext::Row(_), Stage::Clients) => {
+            (ExprContext::Request(..), AllowedIn::Rows) => return Err(no_row(whole).into()),
+            (ExprContext::Request(_, None) | ExprContext::Row(_), AllowedIn::Clients) => {
                 return Err(no_client(whole).into());
             }
-            (ExprContext::Request(position, _), Stage::Anywhere | Stage::Clients)
-            | (ExprContext::Row(position), Stage::Anywhere | Stage::Rows) => position,
+            (ExprContext::Request(position, _), AllowedIn::Anywhere | AllowedIn::Clients)
+            | (ExprContext::Row(position), AllowedIn::Anywhere | AllowedIn::Rows) => position,
         };
         self.generators += 1;
         let place = format!("{} #{}", position.place, self.generators);

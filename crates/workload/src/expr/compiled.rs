@@ -16,11 +16,11 @@ pub(crate) enum Compiled {
 
 /// An invalid expression; without a diagnostic if the cause is already reported.
 #[derive(Debug)]
-pub(crate) struct Refused(pub(crate) Option<Box<Diagnostic>>);
+pub(crate) struct InvalidExpr(pub(crate) Option<Box<Diagnostic>>);
 
-impl From<Diagnostic> for Refused {
-    fn from(diagnostic: Diagnostic) -> Refused {
-        Refused(Some(Box::new(diagnostic)))
+impl From<Diagnostic> for InvalidExpr {
+    fn from(diagnostic: Diagnostic) -> InvalidExpr {
+        InvalidExpr(Some(Box::new(diagnostic)))
     }
 }
 

@@ -16,7 +16,7 @@ mod token;
 mod variables;
 
 pub(crate) use compile::compile;
-pub(crate) use compiled::{Compiled, Refused};
+pub(crate) use compiled::{Compiled, InvalidExpr};
 pub(crate) use eval::EvalContext;
 pub use node::{Expr, Pause};
 pub(crate) use node::{Family, Generate, Node};

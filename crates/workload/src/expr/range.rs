@@ -51,7 +51,7 @@ fn generated(family: &Family, variables: &[Option<Range>]) -> Option<Range> {
     match family {
         Family::Uniform(Uniform::Ints(ints) | Uniform::Durations(ints)) => Some(ints.ends()),
         Family::Zipf(zipf) => Some(zipf.ends()),
-        Family::Hotspot(hotspot) => hotspot.reach(),
+        Family::Hotspot(hotspot) => hotspot.possible_ends(),
         Family::Latest(latest) => Some((latest.ends().0, i64::MAX)),
         Family::Nurand(nurand) => Some(nurand.ends()),
         Family::Client(clients) => Some((0, i64::from(*clients) - 1)),

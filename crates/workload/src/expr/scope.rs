@@ -16,7 +16,7 @@ pub(crate) struct Scope<'s> {
     /// The variables of `let` that are defined before the expression.
     pub(crate) variables: &'s Variables,
     /// The position of the expression.
-    pub(crate) site: ExprContext<'s>,
+    pub(crate) context: ExprContext<'s>,
     /// The number of points in the file's tables.
     pub(crate) points: Points,
     /// The CSV files of the workload; `None` where generators are not allowed.

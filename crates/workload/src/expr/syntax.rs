@@ -416,7 +416,7 @@ mod tests {
     /// Returns the structure with every operator in parentheses.
     fn shape(ast: &Ast, text: &str) -> String {
         match &ast.kind {
-            AstKind::Constant(constant) => constant.bare(),
+            AstKind::Constant(constant) => constant.to_text(),
             AstKind::Name(range) => text[range.clone()].to_owned(),
             AstKind::Negate(inner) => format!("(-{})", shape(inner, text)),
             AstKind::Combine(operator, both) => {

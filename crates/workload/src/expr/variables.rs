@@ -14,7 +14,7 @@ pub(crate) struct Variables {
     /// The known ranges of integer variables.
     pub(super) ranges: Vec<Option<Range>>,
     /// All variables of the job, defined or not, with the names that they use.
-    pub(super) ahead: BTreeMap<String, Vec<String>>,
+    pub(super) declared: BTreeMap<String, Vec<String>>,
     /// The variable whose value is being compiled.
     pub(super) current_variable: Option<String>,
 }
@@ -29,21 +29,21 @@ impl Variables {
             places: BTreeMap::new(),
             kinds: Vec::new(),
             ranges: Vec::new(),
-            ahead: BTreeMap::new(),
+            declared: BTreeMap::new(),
             current_variable: None,
         }
     }
 
     /// Declares a variable that will be defined, and the names that it uses. Of several
     /// declarations of a name, the first applies.
-    pub(crate) fn announce(&mut self, name: &str, uses: Vec<String>) {
-        self.ahead.entry(name.to_owned()).or_insert(uses);
+    pub(crate) fn declare(&mut self, name: &str, uses: Vec<String>) {
+        self.declared.entry(name.to_owned()).or_insert(uses);
     }
 
     /// Extends a list of names by all names that they use, directly or through other variables.
     pub(crate) fn expand(&self, names: &mut Vec<String>) {
         let mut place = 0;
-        while let Some(uses) = names.get(place).map(|name| self.ahead.get(name)) {
+        while let Some(uses) = names.get(place).map(|name| self.declared.get(name)) {
             for used in uses.into_iter().flatten() {
                 if names.len() < LONGEST_SEARCH && !names.contains(used) {
                     names.push(used.clone());
@@ -77,7 +77,7 @@ impl Variables {
 
     /// Returns a cycle of definitions: from the undefined variable `name` to `next`, which it uses,
     /// and through the variables that are used in turn back to `name`. Begins with `next`.
-    pub(super) fn circle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
+    pub(super) fn cycle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
         // Each name with its user, to trace the path back from its end.
         let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);
         let mut reached = VecDeque::from([next]);
@@ -88,7 +88,7 @@ impl Variables {
                 way.reverse();
                 return Some(way);
             }
-            for used in self.ahead.get(here).into_iter().flatten() {
+            for used in self.declared.get(here).into_iter().flatten() {
                 if users.len() < LONGEST_SEARCH && !users.contains_key(used.as_str()) {
                     users.insert(used, Some(here));
                     reached.push_back(used);

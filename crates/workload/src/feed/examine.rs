@@ -5,7 +5,7 @@ use std::io::Read;
 use base::{Dialect, Nanos};
 
 use super::format::Format;
-use super::reader::{Fault, READ, ReadResult, Reader};
+use super::reader::{Fault, MIN_READ, ReadResult, Reader};
 use super::records::Records;
 use crate::text::holds_several;
 
@@ -39,7 +39,7 @@ pub fn examine(
     let mut block = [Records::default()];
     loop {
         block[0].reset(per_group);
-        if reader.fill(&mut block, |_| 0, |block| block.bytes() >= READ)? == ReadResult::End {
+        if reader.fill(&mut block, |_| 0, |block| block.bytes() >= MIN_READ)? == ReadResult::End {
             return Ok(Summary {
                 groups: reader.groups,
                 width: reader.width.unwrap_or(0),

@@ -11,10 +11,10 @@ use super::log;
 use super::records::Records;
 
 /// The smallest size of a read, in bytes.
-pub(super) const READ: usize = 64 << 10;
+pub(super) const MIN_READ: usize = 64 << 10;
 
 /// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The size limit of a record, in bytes.
 const LARGEST_RECORD: usize = 64 << 20;
@@ -131,7 +131,7 @@ impl<R: Read> Reader<R> {
             if is_full(block) {
                 return Ok(ReadResult::Full);
             }
-            if self.take()? {
+            if self.parse_record()? {
                 if self.group.records() == self.per_group {
                     block.push_group(&self.group, self.groups, self.latest);
                     self.group.reset(self.per_group);
@@ -158,7 +158,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Parses one record of the buffer; returns false if the buffer has no complete record.
-    fn take(&mut self) -> Result<bool, Fault> {
+    fn parse_record(&mut self) -> Result<bool, Fault> {
         if !self.has_begun && !self.begin() {
             return Ok(false);
         }
@@ -181,7 +181,7 @@ impl<R: Read> Reader<R> {
                 }
                 Parsed::Nothing(taken) => self.skip(taken),
                 Parsed::Unfinished => return Ok(false),
-                Parsed::Broken(why) => return Err(self.broken(why)),
+                Parsed::Broken(why) => return Err(self.broken_record(why)),
             }
         }
     }
@@ -189,9 +189,11 @@ impl<R: Read> Reader<R> {
     /// Skips a byte order mark. Returns false if more bytes are needed to recognize it.
     fn begin(&mut self) -> bool {
         let bytes = &self.buffer[self.start..self.end];
-        self.has_begun = self.at_end || bytes.len() >= MARK.len() || !MARK.starts_with(bytes);
-        if bytes.starts_with(MARK) {
-            self.start += MARK.len();
+        self.has_begun = self.at_end
+            || bytes.len() >= BYTE_ORDER_MARK.len()
+            || !BYTE_ORDER_MARK.starts_with(bytes);
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            self.start += BYTE_ORDER_MARK.len();
         }
         self.has_begun
     }
@@ -201,7 +203,7 @@ impl<R: Read> Reader<R> {
         self.line += taken.lines;
     }
 
-    fn broken(&self, why: impl Into<String>) -> Fault {
+    fn broken_record(&self, why: impl Into<String>) -> Fault {
         Fault::Broken { line: self.line, why: why.into() }
     }
 
@@ -214,7 +216,7 @@ impl<R: Read> Reader<R> {
             false => {
                 let noun = if fields == 1 { "field" } else { "fields" };
                 let why = format!("it has {fields} {noun}, and the first record has {width}");
-                Err(self.broken(why))
+                Err(self.broken_record(why))
             }
         }
     }
@@ -227,7 +229,9 @@ impl<R: Read> Reader<R> {
         let record = self.group.group(0).record(0);
         let statement = record.and_then(|record| record.field(0)).unwrap_or_default();
         match holds_several(statement, dialect) {
-            true => Err(self.broken("holds several statements: write each on a line of its own")),
+            true => {
+                Err(self.broken_record("holds several statements: write each on a line of its own"))
+            }
             false => Ok(()),
         }
     }
@@ -250,10 +254,10 @@ impl<R: Read> Reader<R> {
         self.end -= self.start;
         self.start = 0;
         if self.end >= LARGEST_RECORD {
-            return Err(self.broken("it begins a record of more than 64 MiB"));
+            return Err(self.broken_record("it begins a record of more than 64 MiB"));
         }
-        if self.buffer.len() < self.end + READ {
-            let wanted = (2 * self.end).max(READ) + self.end;
+        if self.buffer.len() < self.end + MIN_READ {
+            let wanted = (2 * self.end).max(MIN_READ) + self.end;
             self.buffer.resize(wanted, 0);
         }
         let length = loop {

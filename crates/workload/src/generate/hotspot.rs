@@ -32,7 +32,7 @@ impl Hotspot {
 
     /// Returns the smallest and the largest value that can occur: the values of one part if the
     /// other has no share.
-    pub(crate) fn reach(&self) -> Option<(i64, i64)> {
+    pub(crate) fn possible_ends(&self) -> Option<(i64, i64)> {
         match self.share {
             share if share <= 0.0 => Some(self.cold.ends()),
             share if share >= 1.0 => Some(self.hot.ends()),

@@ -18,7 +18,7 @@ const CORNERS: usize = 8;
 /// The largest number of draws of a position. A polygon of a thousandth of the sphere needs more
 /// than one draw in one case of thirty; a polygon of nearly half of the sphere would need thousands
 /// of draws.
-const DRAWS: u32 = 64;
+const MOST_DRAWS: u32 = 64;
 
 /// The largest size of a polygon's text, in bytes.
 pub(crate) const LONGEST_POLYGON: u64 = 12 + (CORNERS as u64 + 1) * (LONGEST_PLACE + 2);
@@ -83,19 +83,19 @@ impl Polygon {
 
     /// Returns the corners of a random polygon that does not cross the edge of the map.
     fn corners(&self, draw: &mut Draw) -> [SpherePoint; CORNERS] {
-        for _ in 0..DRAWS {
+        for _ in 0..MOST_DRAWS {
             let centre = uniform(draw);
-            let corners = self.around(centre, draw.unit());
-            if in_one_piece(&corners) {
+            let corners = self.corners_around(centre, draw.unit());
+            if avoids_antimeridian(&corners) {
                 return corners;
             }
         }
-        self.around([1.0, 0.0, 0.0], draw.unit())
+        self.corners_around([1.0, 0.0, 0.0], draw.unit())
     }
 
     /// Returns the corners around a centre, counterclockwise as seen from outside, rotated by a
     /// fraction of the angle between two corners.
-    fn around(&self, [x, y, z]: Vector, turn: f64) -> [SpherePoint; CORNERS] {
+    fn corners_around(&self, [x, y, z]: Vector, turn: f64) -> [SpherePoint; CORNERS] {
         let radius = libm::sqrt(x * x + y * y).max(f64::MIN_POSITIVE);
         let east = [-y / radius, x / radius, 0.0];
         let north = [-z * x / radius, -z * y / radius, radius];
@@ -113,7 +113,7 @@ impl Polygon {
 
 /// Returns true if no edge crosses the 180th meridian. The edges of a polygon around a pole have
 /// all longitudes, so one of them crosses the meridian.
-fn in_one_piece(corners: &[SpherePoint; CORNERS]) -> bool {
+fn avoids_antimeridian(corners: &[SpherePoint; CORNERS]) -> bool {
     let next = corners.iter().cycle().skip(1);
     corners
         .iter()
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::expr::call::golden::values;
     use crate::generate::sphere::tests::parse;
-    use crate::generate::statistics::{chi_square, mean_is};
+    use crate::generate::statistics::{assert_mean, chi_square};
 
     /// Returns the normals of the planes of a polygon's edges, pointing inside.
     fn planes(wkt: &str) -> Vec<Vector> {
@@ -152,7 +152,7 @@ mod tests {
         a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     }
 
-    fn holds(planes: &[Vector], point: Vector) -> bool {
+    fn contains(planes: &[Vector], point: Vector) -> bool {
         planes.iter().all(|plane| dot(*plane, point) > 0.0)
     }
 
@@ -167,7 +167,7 @@ mod tests {
             let polygons = values(&format!("null(0, polygon({hits}, points=20000))"), 1_000);
             let count = |wkt: &String| {
                 let planes = planes(wkt);
-                points.iter().filter(|point| holds(&planes, **point)).count() as f64
+                points.iter().filter(|point| contains(&planes, **point)).count() as f64
             };
             let counts: Vec<f64> = polygons.iter().map(count).collect();
             let mean = counts.iter().sum::<f64>() / counts.len() as f64;
@@ -186,15 +186,15 @@ mod tests {
         for fraction in [0.05, 0.3, 0.49] {
             let polygon = Polygon::new(1.0, 1, radius(fraction));
             let mut wkt = String::new();
-            let corners = polygon.around([0.36, 0.48, 0.8], 0.3);
+            let corners = polygon.corners_around([0.36, 0.48, 0.8], 0.3);
             for corner in corners.iter().chain([&corners[0]]) {
                 corner.write(&mut wkt);
                 wkt.push_str(", ");
             }
             let planes = planes(wkt.trim_end_matches(", "));
             let inside: Vec<f64> =
-                points.iter().map(|point| f64::from(u8::from(holds(&planes, *point)))).collect();
-            mean_is(&inside, fraction, (fraction * (1.0 - fraction)).sqrt());
+                points.iter().map(|point| f64::from(u8::from(contains(&planes, *point)))).collect();
+            assert_mean(&inside, fraction, (fraction * (1.0 - fraction)).sqrt());
         }
         assert!((radius(0.5) - PI / 2.0).abs() < 1e-12);
         // A flat octagon with circumradius r has the area 2√2 r².
@@ -207,7 +207,9 @@ mod tests {
         for (hits, draws) in [(1, 2_000), (1_000, 500), (4_999, 200)] {
             for wkt in values(&format!("polygon({hits}, points=10000)"), draws) {
                 let planes = planes(&wkt);
-                assert!(!holds(&planes, [0.0, 0.0, 1.0]) && !holds(&planes, [0.0, 0.0, -1.0]));
+                assert!(
+                    !contains(&planes, [0.0, 0.0, 1.0]) && !contains(&planes, [0.0, 0.0, -1.0])
+                );
                 let longitudes: Vec<f64> = wkt["POLYGON((".len()..wkt.len() - 2]
                     .split(", ")
                     .map(|place| place.split_once(' ').unwrap().0.parse().unwrap())
@@ -225,7 +227,7 @@ mod tests {
             let ring = parse(&wkt);
             let centre: Vector =
                 std::array::from_fn(|at| ring[..CORNERS].iter().map(|corner| corner[at]).sum());
-            assert!(holds(&planes(&wkt), centre));
+            assert!(contains(&planes(&wkt), centre));
             let north = ring[0][2] * dot(centre, centre) - centre[2] * dot(ring[0], centre);
             let east = dot(cross([0.0, 0.0, 1.0], centre), ring[0]) * dot(centre, centre).sqrt();
             let turn = north.atan2(east).rem_euclid(TAU / 8.0) / (TAU / 8.0);

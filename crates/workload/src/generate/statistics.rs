@@ -56,7 +56,7 @@ fn bound(freedom: f64) -> f64 {
 
 /// Checks the mean of a sample against the mean of a distribution, within five standard errors.
 #[track_caller]
-pub(crate) fn mean_is(sample: &[f64], mean: f64, deviation: f64) {
+pub(crate) fn assert_mean(sample: &[f64], mean: f64, deviation: f64) {
     let found = sample.iter().sum::<f64>() / sample.len() as f64;
     let bound = ERRORS * deviation / (sample.len() as f64).sqrt();
     assert!((found - mean).abs() < bound, "the mean is {found}, not {mean} ± {bound}");
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "the mean is 0.5, not 0.51")]
     fn wrong_mean_is_rejected() {
-        mean_is(&[0.5; 50_000], 0.51, 1.0 / 12.0_f64.sqrt());
+        assert_mean(&[0.5; 50_000], 0.51, 1.0 / 12.0_f64.sqrt());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use base::Draw;
 
 /// The largest number of rejections per draw. On average fewer than one in ten draws is rejected;
 /// the limit only guarantees termination.
-const REJECTIONS: u32 = 1_000;
+const MOST_REJECTIONS: u32 = 1_000;
 
 /// Zipf's distribution over the ranks 1 to n, by rejection-inversion.
 ///
@@ -16,7 +16,7 @@ const REJECTIONS: u32 = 1_000;
 pub(crate) struct Zipf {
     lo: i64,
     ranks: u64,
-    law: ZipfDensity,
+    density: ZipfDensity,
     /// The area up to n + 1/2.
     end: f64,
     /// The area up to 3/2, minus the first column, which is as wide as its probability.
@@ -33,22 +33,22 @@ impl Zipf {
 
     /// Creates the distribution over the values from `lo` to `hi`.
     pub(crate) fn new(lo: i64, hi: i64, s: f64) -> Zipf {
-        let law = ZipfDensity::new(s);
+        let density = ZipfDensity::new(s);
         // A range of all 2⁶⁴ values loses its last value.
         let ranks = hi.abs_diff(lo).saturating_add(1);
         Zipf {
             lo,
             ranks,
-            end: law.area(ranks as f64 + 0.5),
-            start: law.area(1.5) - 1.0,
-            near: 2.0 - law.at_area(law.area(2.5) - law.density(2.0)),
-            law,
+            end: density.area(ranks as f64 + 0.5),
+            start: density.area(1.5) - 1.0,
+            near: 2.0 - density.at_area(density.area(2.5) - density.at(2.0)),
+            density,
         }
     }
 
     /// Returns the two bounds and the exponent.
     pub(crate) fn arguments(&self) -> (i64, i64, f64) {
-        (self.lo, self.lo.wrapping_add_unsigned(self.ranks - 1), self.law.s)
+        (self.lo, self.lo.wrapping_add_unsigned(self.ranks - 1), self.density.s)
     }
 
     pub(crate) fn draw(&self, draw: &mut Draw) -> i64 {
@@ -57,13 +57,13 @@ impl Zipf {
 
     /// Draws a rank from 1 to n.
     fn rank(&self, draw: &mut Draw) -> u64 {
-        for _ in 0..REJECTIONS {
+        for _ in 0..MOST_REJECTIONS {
             let point = self.end + draw.unit() * (self.start - self.end);
-            let x = self.law.at_area(point);
+            let x = self.density.at_area(point);
             let rank = ((x + 0.5) as u64).clamp(1, self.ranks);
             let middle = rank as f64;
             let accepted = middle - x <= self.near
-                || point >= self.law.area(middle + 0.5) - self.law.density(middle);
+                || point >= self.density.area(middle + 0.5) - self.density.at(middle);
             if accepted {
                 return rank;
             }
@@ -89,7 +89,7 @@ impl ZipfDensity {
         ZipfDensity { s, power, root: 1.0 / power }
     }
 
-    fn density(self, x: f64) -> f64 {
+    fn at(self, x: f64) -> f64 {
         libm::exp(-self.s * libm::log(x))
     }
 

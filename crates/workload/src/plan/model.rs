@@ -83,7 +83,7 @@ impl Plan {
     /// Two plans describe the same workload if this function returns equal plans for them. Checking
     /// [`Plan::to_text`] gives a plan that is equal to the returned one.
     pub fn as_printed(&self) -> Plan {
-        let mut plan = self.shown().into_owned();
+        let mut plan = self.with_secrets_hidden().into_owned();
         let named = plan.targets.iter_mut().map(|named| &mut named.target);
         for target in plan.target.iter_mut().chain(named) {
             if let Endpoint::Network { password, .. } = &mut target.endpoint {
@@ -129,7 +129,7 @@ impl Plan {
     }
 
     /// Returns the account of the whole job; for a part, the account of its mix.
-    pub fn whole(&self, id: AccountId) -> AccountId {
+    pub fn whole_job_account(&self, id: AccountId) -> AccountId {
         self.job_of(id).map_or(id, |job| self.account_of(job))
     }
 
@@ -234,7 +234,7 @@ impl Plan {
     ///
     /// The returned plan is the source of everything that is printed or recorded; the run uses the
     /// original.
-    pub fn shown(&self) -> Cow<'_, Plan> {
+    pub fn with_secrets_hidden(&self) -> Cow<'_, Plan> {
         let Some(hidden) = &self.hidden else { return Cow::Borrowed(self) };
         let mut shown = Plan { hidden: None, ..self.clone() };
         // A plan whose jobs were removed has no teardown either.

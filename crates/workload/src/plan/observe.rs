@@ -59,7 +59,7 @@ impl RemoteHost {
         };
         let (host, port) = host_and_port(place.strip_suffix('/').unwrap_or(place));
         if user.is_some_and(|user| user.contains(':')) {
-            return Err("has a password: ssh takes none from here; set up a key for it".to_owned());
+            return Err("has a password, which ssh cannot take from a URL: set up a key".to_owned());
         }
         // Neither the user nor the host may look like an option to ssh, or like a second word to a
         // shell.

@@ -84,8 +84,10 @@ pub(super) fn reject_several(draft: &ArmDraft, sink: &mut Sink) {
     };
     sink.error(|| {
         let (first, second) = (quoted(&first.key()), quoted(&second.key()));
-        let message =
-            format!("[arm {}] changes two things: {first} and {second}", bare(&draft.name));
+        let message = format!(
+            "[arm {}] changes two things: {first} and {second}",
+            printable_name(&draft.name)
+        );
         wording::error(span.or(Some(draft.span)), message).help(
             "the cause of a difference would be unknown; to allow it, write \
              `differences = several`",
@@ -101,7 +103,7 @@ pub(super) fn reject_repeated_options(draft: &ArmDraft, sink: &mut Sink) {
         let Some(set) = Vary::option_of_target(one) else { continue };
         if set.is_set_by(url) {
             sink.error(|| {
-                let (name, key) = (bare(&draft.name), quoted(&one.key()));
+                let (name, key) = (printable_name(&draft.name), quoted(&one.key()));
                 let message = format!("[arm {name}] sets {key} twice: here, and in its `url`");
                 wording::error(*span, message).help("remove one of the two")
             });
@@ -132,7 +134,7 @@ fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
 }
 
 /// Reports URL options of a target that has none, and settings of a server that is not private.
-pub(super) fn reject_idle_options(draft: &ArmDraft, target: Option<&Target>, sink: &mut Sink) {
+pub(super) fn reject_unused_options(draft: &ArmDraft, target: Option<&Target>, sink: &mut Sink) {
     for (one, span) in draft.differences.iter().zip(&draft.spans) {
         let (message, help) = match (one, target) {
             (Difference::Option { .. } | Difference::Server { .. }, None) => (
@@ -152,6 +154,6 @@ pub(super) fn reject_idle_options(draft: &ArmDraft, target: Option<&Target>, sin
 }
 
 /// Returns a name for a message, without the marks that quoting adds.
-pub(super) fn bare(name: &str) -> String {
+pub(super) fn printable_name(name: &str) -> String {
     quoted(name).trim_matches('`').to_owned()
 }

@@ -68,11 +68,11 @@ impl CapacityQuestion {
     const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
 
     /// Minimum number of trials that a budget covers, without their warm-ups and drains, unless an
-    /// overload shows only in [longer trials](Self::shortest_telling_trial).
+    /// overload shows only in [longer trials](Self::shortest_detecting_trial).
     const TRIALS_OF_BUDGET: u64 = 60;
 
     /// Returns the default of [`trial`](Self::trial) for a budget, unless an overload shows only in
-    /// [longer trials](Self::shortest_telling_trial). A short budget gives short trials, to cover
+    /// [longer trials](Self::shortest_detecting_trial). A short budget gives short trials, to cover
     /// enough of them.
     pub fn default_trial(budget: Nanos) -> Nanos {
         let [shortest, longest] = Self::TRIALS;
@@ -87,7 +87,7 @@ impl CapacityQuestion {
     /// Returns the length of the shortest trial in which a rate a few percent above the capacity is
     /// detected: because response times exceed their bounds or, at the longest default length,
     /// because the backlog grows.
-    pub(super) fn shortest_telling_trial<'s>(slos: impl Iterator<Item = &'s Slo>) -> Nanos {
+    pub(super) fn shortest_detecting_trial<'s>(slos: impl Iterator<Item = &'s Slo>) -> Nanos {
         let of_response =
             |slo: &&Slo| slo.side == Side::Below && matches!(slo.metric, Metric::Response(_));
         let bounds = slos.filter(of_response).map(|slo| slo.bound);

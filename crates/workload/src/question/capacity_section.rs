@@ -3,11 +3,11 @@
 use base::units::{parse_decimal, parse_duration};
 use base::{Diagnostic, Nanos, Rate, RateError, Span};
 
-use super::arm::{ArmDraft, bare};
+use super::arm::{ArmDraft, printable_name};
 use super::capacity::{CapacityQuestion, Condition, VariedLoad};
 use super::fields::Fields;
 use super::vary::Vary;
-use crate::check::{NamedSlo, named_slos, never_holds};
+use crate::check::{NamedSlo, named_slos, with_remedy_of_impossible};
 use crate::keys::SectionKind;
 use crate::plan::{JobOrPart, Metric, Pacing, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, File, Section, section_name};
@@ -31,7 +31,7 @@ pub(super) struct CapacityDraft<'f> {
     /// Place of the trial's length, if the file names one.
     trial_place: Option<Excerpt<'f>>,
     /// Shortest trial that shows an overload.
-    shortest_telling: Nanos,
+    shortest_detecting: Nanos,
     budget: Nanos,
     /// Length of the hold, and its place.
     hold: Option<(Nanos, Excerpt<'f>)>,
@@ -70,19 +70,19 @@ pub(super) fn read<'f>(
     };
     let budget = length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET);
     let trial = length(&fields, "trial", sink);
-    let shortest_telling = match is_whole {
+    let shortest_detecting = match is_whole {
         // Clients of a closed job wait for answers instead of leaving a backlog.
         true => Nanos::ZERO,
-        false => CapacityQuestion::shortest_telling_trial(slos.iter().map(|one| &one.slo)),
+        false => CapacityQuestion::shortest_detecting_trial(slos.iter().map(|one| &one.slo)),
     };
-    let default = CapacityQuestion::default_trial(budget).max(shortest_telling);
+    let default = CapacityQuestion::default_trial(budget).max(shortest_detecting);
     CapacityDraft {
         slos,
         first: number("first", sink).map(|(first, _)| first),
         highest: number("highest", sink),
         trial: trial.unwrap_or(default),
         trial_place: fields.one("trial"),
-        shortest_telling,
+        shortest_detecting,
         budget,
         hold: length(&fields, "hold", sink).zip(fields.one("hold")),
         vary,
@@ -143,7 +143,7 @@ impl CapacityDraft<'_> {
         }
         let mut conditions = Vec::new();
         for one in &self.slos {
-            let judged = one.judged(plan).and_then(|job| {
+            let judged = one.judged_job(plan).and_then(|job| {
                 limits(one, &job, load, plan)?;
                 Ok(job)
             });
@@ -172,7 +172,7 @@ impl CapacityDraft<'_> {
 
     /// Warns of a trial that may be too short to show an overload.
     fn warn_of_short_trial(&self, sink: &mut Sink) {
-        let CapacityDraft { trial, shortest_telling: least, .. } = *self;
+        let CapacityDraft { trial, shortest_detecting: least, .. } = *self;
         let Some(place) = self.trial_place.filter(|_| trial < least) else { return };
         sink.warning(|| {
             let message = format!(
@@ -261,8 +261,8 @@ impl CapacityDraft<'_> {
 
 /// Checks that a condition of this job can limit the load.
 fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Result<(), Diagnostic> {
-    if let Some(message) = one.impossible() {
-        return Err(never_holds(one.place.error(message)));
+    if let Some(message) = one.reason_if_impossible() {
+        return Err(with_remedy_of_impossible(one.place.error(message)));
     }
     match (one.slo.side, one.slo.metric) {
         (Side::Below, Metric::Throughput) => return Err(upper_throughput(one, job, load)),
@@ -278,7 +278,7 @@ fn limits(one: &NamedSlo<'_>, job: &str, load: &VariedLoad, plan: &Plan) -> Resu
     let either = plan.jobs_and_parts().find(|either| either.name() == job);
     match either.map(JobOrPart::job) {
         Some(of) if of.name() != load.job() && !matches!(of.pacing, Pacing::Closed { .. }) => {
-            let name = bare(job);
+            let name = printable_name(job);
             let message = format!(
                 "the throughput of [{name}] is its rate: a job with arrivals completes what the \
                  file asks for"
@@ -371,7 +371,7 @@ pub(super) fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result
         let error = place.error(format!("no job {} runs on its own", quoted(load.job())));
         return Err(error.help(format!("jobs are {}", enumeration(&names, "and"))));
     };
-    let name = bare(load.job());
+    let name = printable_name(load.job());
     match (load, &job.pacing) {
         (VariedLoad::Concurrency { .. }, Pacing::Closed { .. }) => Ok(()),
         (VariedLoad::Concurrency { .. }, _) => {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Severity, Span, Target, TargetKind};
 
-use super::arm::{self, ArmDraft, bare};
+use super::arm::{self, ArmDraft, printable_name};
 use super::capacity::VariedLoad;
 use super::capacity_section;
 use super::difference::{self, Difference};
@@ -14,7 +14,7 @@ use super::effect_of_statements;
 use super::experiment::{Arm, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
-use super::judge::{self, ArmRuns, Judged};
+use super::judge::{self, ArmRuns, JudgedMetric};
 use super::saturate::SaturateQuestion;
 use super::saturate_section::{self, SaturateDraft};
 use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
@@ -113,7 +113,7 @@ struct Planner<'p, 'f> {
 }
 
 /// An arm with its plan.
-struct Checked {
+struct CheckedArm {
     arm: Arm,
     /// Position of its header, or of its point.
     span: Span,
@@ -157,7 +157,7 @@ impl<'f> Checker<'f> {
         let best = sweep.as_ref().and_then(|draft| draft.best.clone());
         let sweep = sweep.filter(|_| is_sound);
         let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
-        let mut judged: Vec<Judged<'_, '_>> =
+        let mut judged: Vec<JudgedMetric<'_, '_>> =
             draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
         judged.extend(best.iter().map(|(rule, place)| (&rule.metric, *place)));
         let saturated = saturate.as_ref().map(|(_, saturated)| saturated.as_slice());
@@ -194,8 +194,8 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports arms that cannot be compared, and warns of statements around their runs.
-    fn report_arms(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
-        self.reject_same(arms, &one_by_one(arms), "");
+    fn report_arms(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
+        self.reject_same(arms, &as_single_arms(arms), "");
         self.reject_other_data(arms);
         self.reject_servers_without_restart(arms);
         self.warn_of_statements(draft, arms);
@@ -207,8 +207,8 @@ impl<'f> Checker<'f> {
         &mut self,
         planner: &Planner<'_, '_>,
         draft: &SaturateDraft<'_>,
-        arms: &[Checked],
-    ) -> Option<(SaturateQuestion, Vec<Checked>)> {
+        arms: &[CheckedArm],
+    ) -> Option<(SaturateQuestion, Vec<CheckedArm>)> {
         let before = self.sink.errors();
         let vary = draft.vary(planner.parsed, &mut self.sink)?;
         for checked in arms {
@@ -229,7 +229,7 @@ impl<'f> Checker<'f> {
             saturated.push(self.arm(planner, at_largest, plan));
         }
         if self.sink.errors() == before {
-            self.reject_same(arms, &one_by_one(&saturated), " at the load of [saturate]");
+            self.reject_same(arms, &as_single_arms(&saturated), " at the load of [saturate]");
         }
         (self.sink.errors() == before).then_some((question, saturated))
     }
@@ -262,7 +262,7 @@ impl<'f> Checker<'f> {
         planner: &Planner<'_, '_>,
         drafts: Vec<ArmDraft>,
         of_parsing: &[Diagnostic],
-    ) -> Vec<Checked> {
+    ) -> Vec<CheckedArm> {
         let workload = planner.workload;
         let mut plans = Vec::new();
         for draft in drafts.into_iter().filter(|draft| draft.is_sound) {
@@ -280,9 +280,9 @@ impl<'f> Checker<'f> {
             let own: Vec<&Diagnostic> = found.iter().filter(|one| !shared.contains(one)).collect();
             self.report_in_arm(workload, &arm, &own);
             let Some(plan) = plan else { continue };
-            arm::reject_idle_options(&arm, plan.target.as_ref(), &mut self.sink);
+            arm::reject_unused_options(&arm, plan.target.as_ref(), &mut self.sink);
             let arm = self.arm(planner, arm, plan);
-            arms.push(Checked { found, ..arm });
+            arms.push(CheckedArm { found, ..arm });
         }
         arms
     }
@@ -319,7 +319,7 @@ impl<'f> Checker<'f> {
         &mut self,
         planner: &Planner<'_, '_>,
         draft: SweepDraft<'_>,
-        arms: &[Checked],
+        arms: &[CheckedArm],
     ) -> Option<Sweep> {
         let run = arms.iter().filter_map(|checked| checked.arm.plan.duration).max();
         let points = match draft.points(arms.len(), run, planner.parsed) {
@@ -341,7 +341,7 @@ impl<'f> Checker<'f> {
             arm_points.extend(own);
         }
         if self.sink.errors() == before {
-            let grid: Vec<&[Checked]> = arm_points.chunks(points.values.len()).collect();
+            let grid: Vec<&[CheckedArm]> = arm_points.chunks(points.values.len()).collect();
             self.reject_same(arms, &grid, " at every point of [sweep]");
             self.reject_other_tables(&points, &arm_points);
             self.reject_servers_without_restart(&arm_points);
@@ -361,8 +361,8 @@ impl<'f> Checker<'f> {
         &mut self,
         planner: &Planner<'_, '_>,
         points: &SweptValues<'_>,
-        checked: &Checked,
-    ) -> Vec<Checked> {
+        checked: &CheckedArm,
+    ) -> Vec<CheckedArm> {
         let mut arm_points = Vec::new();
         for (place, value) in points.values.iter().enumerate() {
             let draft = ArmDraft::at_point(&checked.arm, &points.vary, value);
@@ -376,7 +376,7 @@ impl<'f> Checker<'f> {
             self.report_in_arm(planner.workload, &draft, &own.collect::<Vec<_>>());
             let Some(plan) = plan else { continue };
             if place == 0 {
-                arm::reject_idle_options(&draft, plan.target.as_ref(), &mut self.sink);
+                arm::reject_unused_options(&draft, plan.target.as_ref(), &mut self.sink);
             }
             let mut arm_point = self.arm(planner, draft, plan);
             arm_point.arm.point = Some(value.text.clone());
@@ -386,7 +386,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns an arm with its plan and the statements around its runs.
-    fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> Checked {
+    fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> CheckedArm {
         let (overrides, folder) = (self.overrides_of(planner, &arm), self.folder_of(planner));
         let context =
             fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
@@ -407,19 +407,19 @@ impl<'f> Checker<'f> {
         });
         let before = statements(StatementKey::Before, &before, at);
         let dialect = plan.dialect(JobTarget::Main);
-        let idle_before = effect_of_statements::are_of_session(&before, dialect).then_some(at);
+        let idle_before = effect_of_statements::change_session_only(&before, dialect).then_some(at);
         let (after, at) = of_arm(|one| match one {
             Difference::After(text) => Some(text),
             _ => None,
         });
         let after = statements(StatementKey::After, &after, at);
         if let Some(at) = idle_before {
-            self.sink.error_once(without_effect(&arm.name, at));
+            self.sink.error_once(ineffective_statements(&arm.name, at));
         }
         difference::adjust(&arm.differences, &mut plan);
         let ArmDraft { name, span, differences, .. } = arm;
         let arm = Arm { name, point: None, differences, plan, restore, before, after };
-        Checked { arm, span, found: Vec::new() }
+        CheckedArm { arm, span, found: Vec::new() }
     }
 
     /// Reports diagnostics of the workload file at the line of the experiment file that causes
@@ -461,8 +461,8 @@ impl<'f> Checker<'f> {
         for one in own {
             let lines = draft.differences.iter().zip(&draft.spans);
             let cause = lines.into_iter().find_map(|(difference, span)| {
-                let is_cause =
-                    one.option.is_some() && option(difference).as_deref() == one.option.as_deref();
+                let is_cause = one.option.is_some()
+                    && option_text(difference).as_deref() == one.option.as_deref();
                 is_cause.then(|| span.unwrap_or(draft.span))
             });
             // If the cause is known, the diagnostic points to it and needs no option.
@@ -482,11 +482,11 @@ impl<'f> Checker<'f> {
 
     /// Reports two arms whose runs are the same; `runs` has the runs of each arm, and `location`
     /// says where they are the same.
-    fn reject_same(&mut self, arms: &[Checked], runs: &[&[Checked]], location: &str) {
-        for (first, second) in pairs_of_same(runs) {
+    fn reject_same(&mut self, arms: &[CheckedArm], runs: &[&[CheckedArm]], location: &str) {
+        for (first, second) in equal_pairs(runs) {
             self.sink.error(|| {
                 let [first_name, second_name] =
-                    [first, second].map(|place| bare(&arms[place].arm.name));
+                    [first, second].map(|place| printable_name(&arms[place].arm.name));
                 let message =
                     format!("[arm {second_name}] is the same as [arm {first_name}]{location}");
                 Diagnostic::error(arms[second].span, message).help(
@@ -497,9 +497,9 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports two values of a sweep at which the runs of an arm are the same.
-    fn reject_same_points(&mut self, points: &SweptValues<'_>, arm_points: &[Checked]) {
-        let value = |checked: &Checked| quoted(checked.arm.point.as_deref().unwrap_or_default());
-        for (first, second) in pairs_of_same(&one_by_one(arm_points)) {
+    fn reject_same_points(&mut self, points: &SweptValues<'_>, arm_points: &[CheckedArm]) {
+        let value = |checked: &CheckedArm| quoted(checked.arm.point.as_deref().unwrap_or_default());
+        for (first, second) in equal_pairs(&as_single_arms(arm_points)) {
             let span = arm_points[second].span;
             let [first, second] = [first, second].map(|place| value(&arm_points[place]));
             let message = match first == second {
@@ -512,7 +512,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a sweep whose points need other tables, because setup and loads run once.
-    fn reject_other_tables(&mut self, points: &SweptValues<'_>, arm_points: &[Checked]) {
+    fn reject_other_tables(&mut self, points: &SweptValues<'_>, arm_points: &[CheckedArm]) {
         for other in arm_points.iter().filter(|other| needs_other_data(&arm_points[0], other)) {
             let message = format!("`{}` changes the tables: setup and loads run once", points.vary);
             let help = "vary something that only jobs use";
@@ -522,15 +522,15 @@ impl<'f> Checker<'f> {
 
     /// Reports an arm that needs different data from the baseline on the same server, because setup
     /// and loads run once.
-    fn reject_other_data(&mut self, arms: &[Checked]) {
+    fn reject_other_data(&mut self, arms: &[CheckedArm]) {
         let Some((first, others)) = arms.split_first() else { return };
         for other in others {
             if needs_other_data(first, other) {
                 self.sink.error(|| {
                     let message = format!(
                         "[arm {}] needs other tables than [arm {}]: setup and loads run once",
-                        bare(&other.arm.name),
-                        bare(&first.arm.name)
+                        printable_name(&other.arm.name),
+                        printable_name(&first.arm.name)
                     );
                     Diagnostic::error(other.span, message)
                         .help("change something that only jobs use, or give the arm its own `url`")
@@ -541,11 +541,11 @@ impl<'f> Checker<'f> {
 
     /// Reports an arm whose server cannot be restarted, if the servers of other arms are restarted
     /// before each run.
-    fn reject_servers_without_restart(&mut self, arms: &[Checked]) {
-        let changes_setting = |checked: &&Checked| {
+    fn reject_servers_without_restart(&mut self, arms: &[CheckedArm]) {
+        let changes_setting = |checked: &&CheckedArm| {
             checked.arm.differences.iter().any(|one| matches!(one, Difference::Server { .. }))
         };
-        let is_private = |checked: &&Checked| {
+        let is_private = |checked: &&CheckedArm| {
             let target = checked.arm.plan.target.as_ref();
             target.is_some_and(|target| target.kind == TargetKind::Testbed)
         };
@@ -554,12 +554,12 @@ impl<'f> Checker<'f> {
             self.sink.error(|| {
                 let message = format!(
                     "[arm {}] uses a server that is not restarted before each run",
-                    bare(&other.arm.name)
+                    printable_name(&other.arm.name)
                 );
                 let help = format!(
                     "[arm {}] changes a setting, for which the server restarts: give both a \
                      `testbed:` URL",
-                    bare(&changing.arm.name)
+                    printable_name(&changing.arm.name)
                 );
                 Diagnostic::error(other.span, message).help(help)
             });
@@ -567,19 +567,19 @@ impl<'f> Checker<'f> {
     }
 
     /// Warns of statements before a run that change too much, or nothing.
-    fn warn_of_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
+    fn warn_of_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
         self.warn_of_lasting_statements(draft, arms);
         self.warn_of_statements_without_reader(arms);
     }
 
     /// Warns of an arm whose statements before a run change the server of other arms for good.
-    fn warn_of_lasting_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
+    fn warn_of_lasting_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
         if draft.restore != Restore::None {
             return;
         }
         for checked in arms {
-            let Checked { arm, span, .. } = checked;
-            let shares = |other: &Checked| {
+            let CheckedArm { arm, span, .. } = checked;
+            let shares = |other: &CheckedArm| {
                 other.arm.before.is_empty() && server_of(other) == server_of(checked)
             };
             if !arm.is_simulated()
@@ -594,7 +594,7 @@ impl<'f> Checker<'f> {
                     let message = format!(
                         "[arm {}] has `before` without `after`: what it changes stays for the \
                          later runs of the other arms",
-                        bare(&arm.name)
+                        printable_name(&arm.name)
                     );
                     let help = "undo it with `after`, or bring the data back with `restore`";
                     Diagnostic::warning(*span, message).help(help)
@@ -605,15 +605,15 @@ impl<'f> Checker<'f> {
 
     /// Warns of an arm whose statements before a run have no effect, because its server is
     /// simulated.
-    fn warn_of_statements_without_reader(&mut self, arms: &[Checked]) {
+    fn warn_of_statements_without_reader(&mut self, arms: &[CheckedArm]) {
         let idle =
-            |checked: &&Checked| !checked.arm.before.is_empty() && checked.arm.is_simulated();
-        for Checked { arm, span, .. } in arms.iter().filter(idle) {
+            |checked: &&CheckedArm| !checked.arm.before.is_empty() && checked.arm.is_simulated();
+        for CheckedArm { arm, span, .. } in arms.iter().filter(idle) {
             self.sink.warning(|| {
                 let message = format!(
                     "`before` of [arm {}] has no effect: a simulated server answers statements \
                      without reading them",
-                    bare(&arm.name)
+                    printable_name(&arm.name)
                 );
                 Diagnostic::warning(*span, message).help(
                     "change an option of the server, such as `option.service = 2ms`, or name a \
@@ -624,7 +624,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports jobs that would insert the same keys in every run.
-    fn reject_repeated_inserts(&mut self, draft: &QuestionDraft<'_>, arms: &[Checked]) {
+    fn reject_repeated_inserts(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
         if draft.restore != Restore::None {
             return;
         }
@@ -636,7 +636,7 @@ impl<'f> Checker<'f> {
         self.sink.error(|| {
             let message = format!(
                 "[{}] inserts the keys of `sequence()` or `permute()` again in every run",
-                bare(job.name())
+                printable_name(job.name())
             );
             wording::error(draft.workload.as_ref().and_then(WorkloadSource::span), message).help(
                 "write `restore = reload`, or a statement that removes them: \
@@ -647,18 +647,18 @@ impl<'f> Checker<'f> {
 }
 
 /// Returns each element on its own.
-fn one_by_one(arms: &[Checked]) -> Vec<&[Checked]> {
+fn as_single_arms(arms: &[CheckedArm]) -> Vec<&[CheckedArm]> {
     arms.iter().map(std::slice::from_ref).collect()
 }
 
 /// Returns the arms with the plans of their runs: at the points of a sweep, or at the load that a
 /// search for saturation finds.
 fn runs_of_arms<'a>(
-    arms: &'a [Checked],
+    arms: &'a [CheckedArm],
     sweep: Option<&'a Sweep>,
-    saturated: Option<&'a [Checked]>,
+    saturated: Option<&'a [CheckedArm]>,
 ) -> Vec<ArmRuns<'a>> {
-    let runs = |(place, checked): (usize, &'a Checked)| {
+    let runs = |(place, checked): (usize, &'a CheckedArm)| {
         let arm = saturated.and_then(|saturated| saturated.get(place)).unwrap_or(checked);
         let arm_points = sweep.into_iter().flat_map(|sweep| &sweep.arm_points);
         let own = arm_points.filter(|arm_point| arm_point.name == checked.arm.name);
@@ -683,7 +683,7 @@ struct ComparedArm {
 }
 
 impl ComparedArm {
-    fn of(checked: &Checked) -> ComparedArm {
+    fn of(checked: &CheckedArm) -> ComparedArm {
         let arm = &checked.arm;
         let mut plan = arm.plan.as_printed();
         plan.params.clear();
@@ -691,7 +691,7 @@ impl ComparedArm {
         plan.target.iter_mut().chain(named).for_each(|target| *target = normalized(target));
         ComparedArm {
             plan,
-            statements: texts(&arm.before),
+            statements: statement_texts(&arm.before),
             commands: arm.commands(true).map(str::to_owned).collect(),
         }
     }
@@ -699,7 +699,7 @@ impl ComparedArm {
 
 /// Returns pairs of equal runs, as indices: the first of the equal runs, and a later one. Values of
 /// passwords are not compared: a message would show them, and such an arm is refused anyway.
-fn pairs_of_same(runs: &[&[Checked]]) -> Vec<(usize, usize)> {
+fn equal_pairs(runs: &[&[CheckedArm]]) -> Vec<(usize, usize)> {
     let compared: Vec<Vec<ComparedArm>> =
         runs.iter().map(|own| own.iter().map(ComparedArm::of).collect()).collect();
     let of = |place: usize| {
@@ -718,8 +718,8 @@ fn sets_a_password(arm: &Arm) -> bool {
 }
 
 /// Returns true if two arms use the same server and need different tables on it.
-fn needs_other_data(first: &Checked, other: &Checked) -> bool {
-    let data = |checked: &Checked| {
+fn needs_other_data(first: &CheckedArm, other: &CheckedArm) -> bool {
+    let data = |checked: &CheckedArm| {
         let plan = checked.arm.plan.as_printed();
         (plan.setup, plan.loads, plan.teardown)
     };
@@ -727,15 +727,17 @@ fn needs_other_data(first: &Checked, other: &Checked) -> bool {
 }
 
 /// Returns the target of an arm without its options. Arms for which it is equal share a server.
-fn server_of(checked: &Checked) -> Option<Target> {
+fn server_of(checked: &CheckedArm) -> Option<Target> {
     let target = checked.arm.plan.target.as_ref();
     target.map(|target| Target { options: Vec::new(), ..target.clone() })
 }
 
 /// Returns the error about an arm whose statements before a run change only their own session.
-fn without_effect(arm: &str, at: Option<Span>) -> Diagnostic {
-    let message =
-        format!("`before` of [arm {}] has no effect: the jobs have other sessions", bare(arm));
+fn ineffective_statements(arm: &str, at: Option<Span>) -> Diagnostic {
+    let message = format!(
+        "`before` of [arm {}] has no effect: the jobs have other sessions",
+        printable_name(arm)
+    );
     wording::error(at, message).help(
         "change the setting for every session, such as with `alter database … set …` or `set \
          global …`, by an option of the URL, such as `option.cache-size` of SQLite, or by \
@@ -743,12 +745,12 @@ fn without_effect(arm: &str, at: Option<Span>) -> Diagnostic {
     )
 }
 
-fn texts(statements: &[FixedStatement]) -> Vec<String> {
+fn statement_texts(statements: &[FixedStatement]) -> Vec<String> {
     statements.iter().map(|one| one.text.clone()).collect()
 }
 
 /// Returns the option that represents a difference in messages of the workload's check.
-fn option(difference: &Difference) -> Option<String> {
+fn option_text(difference: &Difference) -> Option<String> {
     match difference {
         Difference::Param { name, value } => Some(quoted(&format!("--set {name}={value}"))),
         Difference::Key { section, key, .. } => Some(quoted(&format!("{key}({section})"))),

@@ -8,20 +8,20 @@ use super::sql::{Token, TokenKind, elements, tokens};
 use crate::plan::FixedStatement;
 
 /// Words before a variable that a `set` changes for more than its session.
-pub(super) const SHARED: [&str; 3] = ["global", "persist", "persist_only"];
+pub(super) const SHARED_SCOPES: [&str; 3] = ["global", "persist", "persist_only"];
 
 /// Names of the function that sets a variable of a session in PostgreSQL.
 const SET_CONFIG: [&str; 2] = ["set_config", "pg_catalog.set_config"];
 
 /// First words of statements whose effect lasts after their session.
-const LASTING: [&str; 12] = [
+const LASTING_STATEMENTS: [&str; 12] = [
     "alter", "create", "delete", "drop", "grant", "insert", "merge", "rename", "replace", "revoke",
     "truncate", "update",
 ];
 
 /// Returns true if statements change variables of their own session only. The changes do not affect
 /// the jobs of a run, which have other sessions.
-pub(super) fn are_of_session(statements: &[FixedStatement], dialect: Dialect) -> bool {
+pub(super) fn change_session_only(statements: &[FixedStatement], dialect: Dialect) -> bool {
     let is_one = |one: &FixedStatement| is_of_session(&tokens(&one.text, dialect));
     !statements.is_empty() && statements.iter().all(is_one)
 }
@@ -30,9 +30,11 @@ pub(super) fn are_of_session(statements: &[FixedStatement], dialect: Dialect) ->
 pub(super) fn have_lasting_effect(statements: &[FixedStatement], dialect: Dialect) -> bool {
     statements.iter().any(|one| {
         let all = tokens(&one.text, dialect);
-        match innermost(&all).split_first() {
+        match executed_statement(&all).split_first() {
             Some((first, rest)) if first.is_word("set") => is_shared(rest),
-            Some((first, _)) => first.is_any(&LASTING) || pragma::setting_of_file(&all).is_some(),
+            Some((first, _)) => {
+                first.is_any(&LASTING_STATEMENTS) || pragma::setting_of_file(&all).is_some()
+            }
             None => false,
         }
     })
@@ -41,7 +43,7 @@ pub(super) fn have_lasting_effect(statements: &[FixedStatement], dialect: Dialec
 /// Returns true if a statement changes variables of its own session only. A statement that calls a
 /// function or reads a table may also fill a cache or take a lock.
 pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
-    let Some((first, rest)) = innermost(statement).split_first() else { return false };
+    let Some((first, rest)) = executed_statement(statement).split_first() else { return false };
     if first.is_word("set") {
         !is_shared(rest) && !runs_code(rest)
     } else if first.is_word("select") {
@@ -53,7 +55,7 @@ pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
 
 /// Returns the statement that `set statement … for …` of MariaDB executes with other variables, or
 /// the statement itself.
-fn innermost<'t, 's>(statement: &'t [Token<'s>]) -> &'t [Token<'s>] {
+fn executed_statement<'t, 's>(statement: &'t [Token<'s>]) -> &'t [Token<'s>] {
     match statement {
         [set, word, rest @ ..] if set.is_word("set") && word.is_word("statement") => {
             let inner = rest.iter().position(|token| token.is_word("for"));
@@ -77,15 +79,15 @@ fn is_shared_assignment(assignment: &[Token<'_>]) -> bool {
         [first, second, variable, ..] if first.is_symbol("@") && second.is_symbol("@") => {
             shared_name(variable).is_some()
         }
-        [first, ..] => first.is_any(&SHARED),
+        [first, ..] => first.is_any(&SHARED_SCOPES),
         [] => false,
     }
 }
 
-/// Returns the name of a variable after one of [`SHARED`] and a dot: `x` of `global.x`.
+/// Returns the name of a variable after one of [`SHARED_SCOPES`] and a dot: `x` of `global.x`.
 pub(super) fn shared_name<'s>(variable: &Token<'s>) -> Option<&'s str> {
     let (scope, name) = variable.text.split_once('.')?;
-    SHARED.iter().any(|shared| scope.eq_ignore_ascii_case(shared)).then_some(name)
+    SHARED_SCOPES.iter().any(|shared| scope.eq_ignore_ascii_case(shared)).then_some(name)
 }
 
 /// Returns true if an element of a `select` sets a variable, and does nothing else.
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn variables_of_a_session_are_distinguished_from_settings_of_the_server() {
-        let of_session = |texts: &[&str]| are_of_session(&statements(texts), Dialect::Mysql);
+        let of_session = |texts: &[&str]| change_session_only(&statements(texts), Dialect::Mysql);
         for text in [
             "SET work_mem = '64MB'",
             "set work_mem to default",

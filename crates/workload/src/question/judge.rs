@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Span};
 
-use super::arm::bare;
+use super::arm::printable_name;
 use super::delta;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
@@ -13,7 +13,7 @@ use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
 
 /// A metric by which the runs are judged, with its place in the file.
-pub(super) type Judged<'a, 'f> = (&'a RunMetric, Excerpt<'f>);
+pub(super) type JudgedMetric<'a, 'f> = (&'a RunMetric, Excerpt<'f>);
 
 /// An arm with the plans of its runs.
 pub(super) struct ArmRuns<'a> {
@@ -28,7 +28,7 @@ pub(super) struct ArmRuns<'a> {
 /// whose rate is given. The throughput of a saturated job is allowed, because an overloaded arm
 /// falls short of the given rate. The first arm is the baseline.
 pub(super) fn metrics(
-    all: &[Judged<'_, '_>],
+    all: &[JudgedMetric<'_, '_>],
     arms: &[ArmRuns<'_>],
     saturated: Option<&str>,
     sink: &mut Sink,
@@ -62,7 +62,7 @@ pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
         });
         let Some(job) = job else { continue };
         sink.error(|| {
-            let [job, name, first] = [job, arm.name, baseline.name].map(bare);
+            let [job, name, first] = [job, arm.name, baseline.name].map(printable_name);
             let message = format!(
                 "the throughput of [{job}] cannot be compared: it is the rate in [arm {name}], \
                  and [arm {first}] has none"
@@ -76,8 +76,8 @@ pub(super) fn default_metrics(arms: &[ArmRuns<'_>], sink: &mut Sink) {
 }
 
 /// Reports metrics of loads, unless each run loads the tables over the connections of its arm.
-pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: &mut Sink) {
-    let is_of_load = |(metric, _): &&Judged<'_, '_>| metric.quantity == Quantity::Load;
+pub(super) fn metrics_of_loads(all: &[JudgedMetric<'_, '_>], restore: &Restore, sink: &mut Sink) {
+    let is_of_load = |(metric, _): &&JudgedMetric<'_, '_>| metric.quantity == Quantity::Load;
     if *restore == Restore::Reload {
         return;
     }
@@ -137,7 +137,7 @@ fn judged_job<'p>(
                 "{} needs a {what}, and the workload has none",
                 quoted(&metric.to_string())
             );
-            return Err(Box::new(place.error(message).help(without(what))));
+            return Err(Box::new(place.error(message).help(remedy_for_missing(what))));
         }
         (None, [first, ..]) => {
             let message =
@@ -179,9 +179,9 @@ fn refuse_rate(
     let Some(first) = arms.iter().find(follows) else { return Ok(()) };
     let location = match arms.iter().all(|arm| follows(&arm)) {
         true => String::new(),
-        false => format!(" in [arm {}]", bare(first.name)),
+        false => format!(" in [arm {}]", printable_name(first.name)),
     };
-    let name = bare(job);
+    let name = printable_name(job);
     let subject = match quantity == Quantity::Rows {
         true => format!("the rows per second of [{name}] follow its rate"),
         false => format!("the throughput of [{name}] is its rate"),
@@ -198,13 +198,13 @@ fn unknown(name: &str, what: &str, names: &[&str], place: Excerpt<'_>) -> Diagno
     let error = place.error(format!("the workload has no {what} {}", quoted(name)));
     match (nearest(name, names.iter().copied()), names) {
         (Some(near), _) => error.did_you_mean(Some(near)),
-        (None, []) => error.help(without(what)),
+        (None, []) => error.help(remedy_for_missing(what)),
         (None, _) => error.help(format!("its {what}s are {}", enumeration(names, "and"))),
     }
 }
 
 /// Returns the remedy for a metric of a job or a table in a workload that has none.
-fn without(what: &str) -> &'static str {
+fn remedy_for_missing(what: &str) -> &'static str {
     match what {
         "table" => "load one with `[load TABLE]` in the workload, or bet on a metric of a job",
         _ => "write a job into the workload, or bet on `load(TABLE)` or `size`",
@@ -214,10 +214,10 @@ fn without(what: &str) -> &'static str {
 /// Returns true if a job may change data: it is a program, a statement begins with a word other
 /// than those of reading statements, or a part of a statement changes data.
 pub(super) fn writes(plan: &Plan) -> bool {
-    const READING: [&str; 6] = ["select", "with", "table", "values", "show", "explain"];
+    const READING_WORDS: [&str; 6] = ["select", "with", "table", "values", "show", "explain"];
     let reads = |statement: &Statement| {
-        statement.first_word().is_some_and(|word| is_among(word, &READING))
-            && !has_part(statement, &["insert", "update", "delete", "merge"])
+        statement.first_word().is_some_and(|word| is_among(word, &READING_WORDS))
+            && !contains_word_of(statement, &["insert", "update", "delete", "merge"])
     };
     let all = plan.jobs_and_parts().flat_map(|either| &either.requests().statements);
     all.into_iter().any(|statement| !reads(statement))
@@ -229,7 +229,7 @@ fn is_among(word: &str, known: &[&str]) -> bool {
 
 /// Returns true if one of these words is in a statement that may contain other statements, such as
 /// `with gone as (delete from …) select …`.
-fn has_part(statement: &Statement, known: &[&str]) -> bool {
+fn contains_word_of(statement: &Statement, known: &[&str]) -> bool {
     let first = statement.first_word();
     let is_composed = first.is_some_and(|word| is_among(word, &["with", "explain"]));
     is_composed && statement.words().any(|word| is_among(word, known))
@@ -238,10 +238,10 @@ fn has_part(statement: &Statement, known: &[&str]) -> bool {
 /// Returns true if requests insert keys from `sequence()` or `permute()`, which begin again in
 /// every run.
 pub(super) fn inserts_numbered_keys(requests: &Requests) -> bool {
-    const INSERTING: [&str; 4] = ["insert", "replace", "merge", "copy"];
+    const INSERTING_WORDS: [&str; 4] = ["insert", "replace", "merge", "copy"];
     let is_insert = |one: &&Statement| {
-        let begins_so = one.first_word().is_some_and(|word| is_among(word, &INSERTING));
-        begins_so || has_part(one, &["insert", "merge"])
+        let begins_so = one.first_word().is_some_and(|word| is_among(word, &INSERTING_WORDS));
+        begins_so || contains_word_of(one, &["insert", "merge"])
     };
     let inserts = requests.statements.iter().filter(is_insert);
     inserts.flat_map(|one| one.bound().chain(one.spliced())).any(|expr| is_numbered(expr, requests))

@@ -83,7 +83,7 @@ impl Outline {
     /// Returns the runs of a round, in the order of [`Experiment::arm_points`]; two runs for an arm
     /// that is compared with itself.
     pub fn arm_points(&self) -> Vec<ArmPointOutline> {
-        let names = self.compared().into_iter();
+        let names = self.compared_names().into_iter();
         let Some(sweep) = &self.sweep else {
             return names.map(|arm| ArmPointOutline { arm, point: None }).collect();
         };
@@ -166,7 +166,7 @@ impl Outline {
             saturate,
             capacity,
         };
-        let mut names = outline.compared();
+        let mut names = outline.compared_names();
         let compared = names.len();
         let least = if is_alone { 1 } else { 2 };
         names.sort_unstable();
@@ -181,17 +181,19 @@ impl Outline {
 
     /// Returns the names of the arms of the comparison; two names for an arm that is compared with
     /// itself.
-    pub fn compared(&self) -> Vec<String> {
+    pub fn compared_names(&self) -> Vec<String> {
         let names = self.arms.iter().map(|arm| arm.name.clone());
         match self.design {
             Design::Arms => names.collect(),
-            Design::Aa => names.take(1).flat_map(|name| [name.clone(), again(&name)]).collect(),
+            Design::Aa => {
+                names.take(1).flat_map(|name| [name.clone(), second_arm_name(&name)]).collect()
+            }
         }
     }
 }
 
 /// Returns the name of the second arm of a comparison of an arm with itself.
-fn again(name: &str) -> String {
+fn second_arm_name(name: &str) -> String {
     format!("{name}-again")
 }
 

@@ -3,7 +3,7 @@
 use super::sql::Token;
 
 /// Pragmas that hold for one connection.
-const OF_CONNECTION: [&str; 32] = [
+const CONNECTION_PRAGMAS: [&str; 32] = [
     "analysis_limit",
     "automatic_index",
     "busy_timeout",
@@ -40,7 +40,7 @@ const OF_CONNECTION: [&str; 32] = [
 
 /// Pragmas that a file keeps for later connections. The value of `journal_mode` is not kept, except
 /// for the existence of a write-ahead log.
-const OF_FILE: [&str; 7] = [
+const FILE_PRAGMAS: [&str; 7] = [
     "application_id",
     "auto_vacuum",
     "default_cache_size",
@@ -60,7 +60,7 @@ struct Pragma<'t, 's> {
 
 /// Returns true if a statement is a pragma that holds for its connection, in any schema.
 pub(super) fn is_of_connection(statement: &[Token<'_>]) -> bool {
-    Pragma::of(statement).is_some_and(|pragma| pragma.known(&OF_CONNECTION).is_some())
+    Pragma::of(statement).is_some_and(|pragma| pragma.known(&CONNECTION_PRAGMAS).is_some())
 }
 
 /// Returns the name and the value of the setting that a pragma changes in the file; `None` for any
@@ -68,7 +68,7 @@ pub(super) fn is_of_connection(statement: &[Token<'_>]) -> bool {
 pub(super) fn setting_of_file(statement: &[Token<'_>]) -> Option<(&'static str, String)> {
     let pragma = Pragma::of(statement)?;
     let is_main = pragma.schema.as_ref().is_none_or(|it| it.eq_ignore_ascii_case("main"));
-    Some((pragma.known(&OF_FILE).filter(|_| is_main)?, pragma.value()?))
+    Some((pragma.known(&FILE_PRAGMAS).filter(|_| is_main)?, pragma.value()?))
 }
 
 impl Pragma<'_, '_> {

@@ -58,20 +58,20 @@ pub(super) fn read<'f>(
         }
     }
     let vary = fields.one("vary").and_then(|value| {
-        let load = kept(varied(value), sink)?;
+        let load = ok_or_report(varied(value), sink)?;
         Some((load, value))
     });
     let is_whole = vary.as_ref().is_some_and(|(load, _)| load.is_whole());
     let values = fields.one("values").and_then(|value| {
-        let values = kept(values(value, is_whole).map_err(|error| *error), sink)?;
+        let values = ok_or_report(values(value, is_whole).map_err(|error| *error), sink)?;
         Some((values, value))
     });
-    let until = fields.one("until").and_then(|value| kept(until(value), sink));
+    let until = fields.one("until").and_then(|value| ok_or_report(until(value), sink));
     SaturateDraft { vary, values, until, span: section.span }
 }
 
 /// Returns the value of a result; reports its error.
-fn kept<T>(result: Result<T, Diagnostic>, sink: &mut Sink) -> Option<T> {
+fn ok_or_report<T>(result: Result<T, Diagnostic>, sink: &mut Sink) -> Option<T> {
     result.map_err(|error| sink.error(|| error)).ok()
 }
 
@@ -90,7 +90,7 @@ impl<'f> SaturateDraft<'f> {
     /// Returns the key that varies, if the workload has it; reports a key that the workload lacks.
     pub(super) fn vary(&self, workload: &File<'_>, sink: &mut Sink) -> Option<Vary> {
         let (_, place) = self.vary.as_ref()?;
-        kept(Vary::parse(*place, workload).map_err(|error| *error), sink)
+        ok_or_report(Vary::parse(*place, workload).map_err(|error| *error), sink)
     }
 
     /// Returns the search on a baseline with this plan.

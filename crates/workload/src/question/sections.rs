@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::{Diagnostic, Span};
 
-use super::arm::bare;
+use super::arm::printable_name;
 use super::draft::QuestionDraft;
 use super::experiment::Design;
 use super::fields::Fields;
@@ -68,7 +68,7 @@ impl<'f> Sections<'f> {
                 sink.error(|| {
                     let message = format!(
                         "the section [{}] occurs twice; the first is in line {line}",
-                        bare(&section.name)
+                        printable_name(&section.name)
                     );
                     Diagnostic::error(section.span, message).help("give it another name")
                 });
@@ -105,14 +105,14 @@ impl<'f> Sections<'f> {
     ) {
         self.require(question, fields, sink);
         match self.capacity {
-            Some(_) => self.reject_beside_capacity(fields, sink),
+            Some(_) => self.reject_with_capacity(fields, sink),
             None => self.count_arms(question, draft, sink),
         }
         if let Some(section) = self.sweep {
-            self.reject_beside_sweep(section, fields, draft, sink);
+            self.reject_with_sweep(section, fields, draft, sink);
         }
         if let Some(section) = self.saturate {
-            self.reject_beside_saturate(section, fields, draft, sink);
+            self.reject_with_saturate(section, fields, draft, sink);
         }
     }
 
@@ -154,7 +154,7 @@ impl<'f> Sections<'f> {
     }
 
     /// Reports the parts of a comparison in a file with a search.
-    fn reject_beside_capacity(&self, fields: &Fields<'_>, sink: &mut Sink) {
+    fn reject_with_capacity(&self, fields: &Fields<'_>, sink: &mut Sink) {
         for name in ["bet", "rounds", "differences", "design", "delta"] {
             for value in fields.values(name) {
                 sink.error(|| {
@@ -165,7 +165,7 @@ impl<'f> Sections<'f> {
         }
         let arms = self.arms.iter().map(|(_, section)| *section);
         for section in arms.chain(self.sweep).chain(self.saturate) {
-            reject_beside(section, CAPACITY, sink);
+            reject_with(section, CAPACITY, sink);
         }
     }
 
@@ -176,7 +176,7 @@ impl<'f> Sections<'f> {
             (Design::Arms, 0) if has_sweep => return,
             (Design::Arms, 2..=MOST_ARMS) => return,
             (Design::Arms, 1) if has_sweep => (
-                "there is one arm, which is compared with nothing".to_owned(),
+                "expected no arm or at least two, found one".to_owned(),
                 "write its lines into the workload file: a sweep needs no arm",
             ),
             (Design::Arms, arms @ (0 | 1)) if self.saturate.is_some() => (
@@ -201,7 +201,7 @@ impl<'f> Sections<'f> {
     }
 
     /// Reports keys of `[question]` that have no meaning together with a sweep.
-    fn reject_beside_sweep(
+    fn reject_with_sweep(
         &self,
         section: &Section<'_>,
         fields: &Fields<'_>,
@@ -229,7 +229,7 @@ impl<'f> Sections<'f> {
     }
 
     /// Reports parts that cannot be combined with a search for saturation.
-    fn reject_beside_saturate(
+    fn reject_with_saturate(
         &self,
         section: &Section<'_>,
         fields: &Fields<'_>,
@@ -237,7 +237,7 @@ impl<'f> Sections<'f> {
         sink: &mut Sink,
     ) {
         if let Some(sweep) = self.sweep.filter(|_| self.capacity.is_none()) {
-            reject_beside(sweep, SATURATE, sink);
+            reject_with(sweep, SATURATE, sink);
         }
         if draft.design == Design::Aa {
             let place = fields.one("design").and_then(Excerpt::span);
@@ -251,16 +251,18 @@ impl<'f> Sections<'f> {
 }
 
 /// Reports a section that cannot be combined with another section.
-fn reject_beside(section: &Section<'_>, other: &str, sink: &mut Sink) {
+fn reject_with(section: &Section<'_>, other: &str, sink: &mut Sink) {
     sink.error(|| {
-        let message = format!("[{}] cannot be combined with [{other}]", bare(&section.name));
+        let message =
+            format!("[{}] cannot be combined with [{other}]", printable_name(&section.name));
         Diagnostic::error(section.span, message)
             .help("write an experiment file for each question and each case")
     });
 }
 
 fn other_section(section: &Section<'_>) -> Diagnostic {
-    let message = format!("unknown section [{}] in an experiment file", bare(&section.name));
+    let message =
+        format!("unknown section [{}] in an experiment file", printable_name(&section.name));
     let error = Diagnostic::error(section.span, message);
     let word = section.name.split_whitespace().next().unwrap_or_default();
     match nearest(word, [QUESTION, ARM, SWEEP, SATURATE, CAPACITY]) {

@@ -6,7 +6,7 @@
 
 use base::Dialect;
 
-use super::effect_of_statements::{SHARED, is_of_session, runs_code, shared_name};
+use super::effect_of_statements::{SHARED_SCOPES, is_of_session, runs_code, shared_name};
 use super::pragma;
 use super::sql::{Token, TokenKind, elements, text_of, tokens};
 use crate::plan::FixedStatement;
@@ -139,7 +139,7 @@ fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValu
                 }
             }
             [scope, ..] if scope.is_symbol("@") || scope.is_any(&["session", "local"]) => continue,
-            [scope, name, value @ ..] if scope.is_any(&SHARED) => (name.content(), value),
+            [scope, name, value @ ..] if scope.is_any(&SHARED_SCOPES) => (name.content(), value),
             _ if found.is_empty() => continue,
             _ => return None,
         };

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_literals_and_comments_are_no_words() {
+    fn words_in_literals_and_comments_are_ignored() {
         let expected = ["set", "x", "=", "'it''s global'", "`a``b`"];
         assert_eq!(texts("set x='it''s global' /* -- ' */ `a``b`; -- persist"), expected);
         assert_eq!(texts("select pg_catalog.f(1.5)"), ["select", "pg_catalog.f", "(", "1.5", ")"]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_no_content() {
+    fn quotes_are_not_part_of_the_content() {
         let contents = |statement: &str| {
             let all = tokens(statement, Dialect::Postgres);
             all.iter().map(Token::content).collect::<Vec<String>>()
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_in_parentheses_separate_nothing() {
+    fn commas_in_parentheses_do_not_separate() {
         let statement = "f(1, 2) , 3,'4,5'";
         let all = tokens(statement, Dialect::Postgres);
         let parts: Vec<&str> =

@@ -3,7 +3,7 @@
 use base::units::grouped;
 use base::{Diagnostic, Nanos, Span};
 
-use super::arm::bare;
+use super::arm::printable_name;
 use super::best::{self, BestRule};
 use super::difference::Difference;
 use super::experiment::Arm;
@@ -173,7 +173,8 @@ pub(super) fn reject_fixed(section: &str, vary: &Vary, arm: &Arm, span: Span, si
                 Difference::Url(_) => format!("{} in its `url`", quoted(&vary.to_string())),
                 other => quoted(&other.key()),
             };
-            let message = format!("[arm {}] sets {key}, which [{section}] varies", bare(&arm.name));
+            let message =
+                format!("[arm {}] sets {key}, which [{section}] varies", printable_name(&arm.name));
             Diagnostic::error(span, message).help("remove it there, or vary another key")
         });
     }

@@ -5,7 +5,7 @@ use base::units::{parse_decimal, parse_duration};
 use base::{Nanos, Target};
 
 /// Options whose values are texts: `1` and `1.0` differ.
-const TEXTS: [&str; 8] = [
+const TEXT_OPTIONS: [&str; 8] = [
     "application-name",
     "error-code",
     "outage-code",
@@ -17,14 +17,14 @@ const TEXTS: [&str; 8] = [
 ];
 
 /// Prefixes of settings whose values only the server or the pooler can interpret.
-const SETTINGS: [&str; 2] = ["server.", "via."];
+const SETTING_PREFIXES: [&str; 2] = ["server.", "via."];
 
 /// Returns a target in normal form. Two such targets are equal if their URLs have the same meaning.
 pub(super) fn normalized(target: &Target) -> Target {
     let mut target = target.clone();
     for (name, value) in &mut target.options {
-        let is_text = TEXTS.contains(&name.as_str())
-            || SETTINGS.iter().any(|prefix| name.starts_with(prefix));
+        let is_text = TEXT_OPTIONS.contains(&name.as_str())
+            || SETTING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         if !is_text {
             *value = normal_value(value);
         }

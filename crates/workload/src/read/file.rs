@@ -207,7 +207,7 @@ fn header(line: &LocatedText<'_>, sink: &mut Sink) -> Section<'static> {
     let comment = comment_start(after.text()).unwrap_or(after.text().len());
     let trailing = after.part(0..comment).trim();
     if !trailing.text().is_empty() {
-        sink.error(|| behind_header(trailing));
+        sink.error(|| after_header(trailing));
     }
     if name.text().is_empty() {
         sink.error(|| line.error("the section has no name").help("write `[name]`"));
@@ -242,7 +242,7 @@ fn property<'a>(line: LocatedText<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
     let value =
         if keys::is_literal(key.text()) { after.trim() } else { without_comment(after, sink) };
     if value.text().ends_with('\\') {
-        sink.error(|| blanks_behind_backslash(value));
+        sink.error(|| blanks_after_backslash(value));
     }
     let (key, value) = (narrow(key.place()), narrow(value.place()));
     Some(Entry { line, key, value })
@@ -253,7 +253,7 @@ fn without_comment<'p>(after: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
     let Some(comment) = comment_start(after.text()) else {
         return after.trim();
     };
-    if after.joined_behind(comment) {
+    if after.is_joined_after(comment) {
         sink.error(|| swallowing_comment(after.part(comment..comment + 1)));
     }
     after.part(0..comment).trim()
@@ -290,7 +290,7 @@ fn control_character(at: usize, byte: u8) -> Diagnostic {
         .help("remove it; if there are many, this is probably not a text file")
 }
 
-fn behind_header(trailing: Excerpt<'_>) -> Diagnostic {
+fn after_header(trailing: Excerpt<'_>) -> Diagnostic {
     let message = format!("found {} after the section's header", quoted(trailing.text()));
     trailing
         .error(message)
@@ -303,7 +303,7 @@ fn no_property(line: Excerpt<'_>) -> Diagnostic {
     line.error(message).help("if it belongs to the value above, end that line with `\\`")
 }
 
-fn blanks_behind_backslash(value: Excerpt<'_>) -> Diagnostic {
+fn blanks_after_backslash(value: Excerpt<'_>) -> Diagnostic {
     let length = value.text().len();
     value
         .part(length - 1..length)

@@ -71,7 +71,7 @@ impl<'a> LocatedText<'a> {
     }
 
     /// Returns true if another line was joined to the text after `at`.
-    pub(crate) fn joined_behind(&self, at: usize) -> bool {
+    pub(crate) fn is_joined_after(&self, at: usize) -> bool {
         match &self.origin {
             Origin::Outside(_) | Origin::Whole(_) => false,
             Origin::Parts(parts) => parts.last().is_some_and(|part| part.at > at),
@@ -203,8 +203,8 @@ impl<'p> Excerpt<'p> {
     }
 
     /// Returns true if another line was joined to the text after `at`.
-    pub(crate) fn joined_behind(self, at: usize) -> bool {
-        self.located.joined_behind(self.start + at)
+    pub(crate) fn is_joined_after(self, at: usize) -> bool {
+        self.located.is_joined_after(self.start + at)
     }
 
     /// Creates an error about this part.
@@ -308,8 +308,8 @@ mod tests {
         assert_eq!(located.part(1..2).span(), Some(Span::new(11, 12)));
         assert_eq!(located.part(3..5).span(), Some(Span::new(20, 22)));
         assert_eq!(located.part(2..4).span(), Some(Span::new(12, 21)));
-        assert!(located.joined_behind(2));
-        assert!(!located.joined_behind(3));
+        assert!(located.is_joined_after(2));
+        assert!(!located.is_joined_after(3));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use super::level::{Expected, Level};
 
 /// The largest number of rounds of the search for an instant of a sine. Each round at least halves
 /// the interval that contains the instant, and a period has fewer than 2⁶⁴ nanoseconds.
-const ROUNDS: u32 = 64;
+const MOST_ROUNDS: u32 = 64;
 
 /// The difference of two successive rounds at which the search ends, in nanoseconds.
-const NEAR: f64 = 0.25;
+const TOLERANCE: f64 = 0.25;
 
 /// A sine around its mean, at an instant in one of its periods. Rates are in billionths of an
 /// arrival per second; multiplied by nanoseconds they give multiples of 10⁻¹⁸ arrivals.
@@ -84,7 +84,7 @@ impl SinePosition {
         if t < early || t > late {
             t = (early + late) / 2.0;
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MOST_ROUNDS {
             let error = self.expected(t) - arrivals;
             *(if error > 0.0 { &mut late } else { &mut early }) = t;
             let mut next = t - error / self.rate(t);
@@ -94,7 +94,7 @@ impl SinePosition {
             }
             let step = (next - t).abs();
             t = next;
-            if step < NEAR {
+            if step < TOLERANCE {
                 break;
             }
         }

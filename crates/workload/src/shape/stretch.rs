@@ -76,10 +76,10 @@ impl RateSegment {
         // From the end with the lower rate, to avoid cancellation.
         let slope = self.from.0.abs_diff(self.to.0) as f64 / self.length.0 as f64;
         let nanos = match self.from < self.to {
-            true => rising(self.from, slope, arrivals.0) as u64,
+            true => time_on_ramp(self.from, slope, arrivals.0) as u64,
             false => {
                 let rest = self.all().0.saturating_sub(arrivals.0);
-                (self.length.0 as f64 - rising(self.to, slope, rest)) as u64
+                (self.length.0 as f64 - time_on_ramp(self.to, slope, rest)) as u64
             }
         };
         Nanos(nanos).min(self.length)
@@ -89,7 +89,7 @@ impl RateSegment {
 /// Returns the nanoseconds until `arrivals` are expected, in multiples of 10⁻¹⁸, of a rate that
 /// rises by `slope` per nanosecond: the root of a·t + slope·t²/2, in the form that avoids
 /// cancellation.
-fn rising(from: Level, slope: f64, arrivals: u128) -> f64 {
+fn time_on_ramp(from: Level, slope: f64, arrivals: u128) -> f64 {
     let (a, arrivals) = (from.0 as f64, arrivals as f64);
     let root = (a * a + 2.0 * slope * arrivals).sqrt();
     if root > 0.0 { 2.0 * arrivals / (a + root) } else { 0.0 }

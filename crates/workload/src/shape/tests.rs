@@ -183,7 +183,7 @@ proptest! {
     /// Tolerances: where the rate is too low for a double to resolve a nanosecond, the arrivals are
     /// compared instead of the instant.
     #[test]
-    fn the_inverse_inverts(shape in shape(), t in 0..500_000_000_000_u64) {
+    fn inverse_inverts_the_expected_arrivals(shape in shape(), t in 0..500_000_000_000_u64) {
         let t = Nanos(t);
         let expected = shape.expected(t);
         let back = Inverse::new(&shape).at(expected);
@@ -198,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn arrivals_never_go_back(shape in shape(), gaps in proptest::collection::vec(0..ONE, 1..200)) {
+    fn arrivals_are_in_order(shape in shape(), gaps in proptest::collection::vec(0..ONE, 1..200)) {
         let mut inverse = Inverse::new(&shape);
         let mut sum = Expected::default();
         let mut last = Nanos::ZERO;

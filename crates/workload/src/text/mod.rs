@@ -9,7 +9,7 @@ pub use piece::Piece;
 pub(crate) use piece::{mark, skeleton};
 pub(crate) use printed::PrintedSyntax;
 pub(crate) use scan::{
-    Fragment, MOST_VALUES, Reading, Scan, ScriptPart, SyntaxContext, ValuePositions,
+    Fragment, MOST_VALUES, Scan, ScanOptions, ScriptPart, SyntaxContext, ValuePositions,
     begins_line_comment, holds_several, is_sound, scan, split,
 };
 pub(crate) use shell::{quote_for_shell, scan as scan_command};

@@ -3,7 +3,7 @@
 use base::Dialect;
 
 use super::piece::Piece;
-use super::scan::{Reading, ValuePositions, has_pieces, scan};
+use super::scan::{ScanOptions, ValuePositions, has_pieces, scan};
 use super::shell;
 use crate::read::LocatedText;
 
@@ -30,7 +30,7 @@ impl PrintedSyntax {
         let scan = match self {
             PrintedSyntax::Command => shell::scan(located.excerpt(), marks),
             PrintedSyntax::Sql { dialect, placeholders } => {
-                scan(located.excerpt(), Reading { dialect, placeholders, marks })
+                scan(located.excerpt(), ScanOptions { dialect, placeholders, marks })
             }
         };
         has_pieces(text, scan, pieces)

@@ -114,7 +114,7 @@ impl ValuePositions<'_> {
 
 /// Settings for scanning a statement.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'m> {
+pub(crate) struct ScanOptions<'m> {
     pub(crate) dialect: Dialect,
     /// True if `?` or `$1` refers to a field of a record.
     pub(crate) placeholders: bool,
@@ -174,12 +174,12 @@ pub(crate) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
 }
 
 /// Splits a statement into its parts.
-pub(crate) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
-    let usual = reading.dialect == Dialect::Mysql;
-    let standard = Scanner::new(source, reading, usual).run();
+pub(crate) fn scan(source: Excerpt<'_>, options: ScanOptions<'_>) -> Scan {
+    let usual = options.dialect == Dialect::Mysql;
+    let standard = Scanner::new(source, options, usual).run();
     let ambiguous = standard.open.is_some() && source.text().contains('\\');
     if ambiguous {
-        let other = Scanner::new(source, reading, !usual).run();
+        let other = Scanner::new(source, options, !usual).run();
         if other.open.is_none() {
             return other;
         }
@@ -197,14 +197,14 @@ pub(crate) struct ScriptPart<'p> {
 
 /// Returns the statements of a script: the texts between `;`, except texts of comments only.
 pub(crate) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
-    let reading = Reading { dialect, placeholders: false, marks: ValuePositions::Written };
-    let ends = scan(source, reading).semicolons;
+    let options = ScanOptions { dialect, placeholders: false, marks: ValuePositions::Written };
+    let ends = scan(source, options).semicolons;
     let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
     let ends = ends.iter().copied().chain([source.text().len()]);
     starts
         .zip(ends)
         .map(|(start, end)| source.part(start..end).trim())
-        .filter_map(|text| Some(ScriptPart { text, code: scan(text, reading).code? }))
+        .filter_map(|text| Some(ScriptPart { text, code: scan(text, options).code? }))
         .collect()
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn begins_line_comment(text: &[u8], dialect: Dialect) -> bool {
 struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
-    reading: Reading<'p>,
+    options: ScanOptions<'p>,
     /// True if a backslash escapes the next character of a literal.
     backslash: bool,
     /// Nesting depth of comments at the current position.
@@ -248,11 +248,11 @@ struct Scanner<'p> {
 }
 
 impl<'p> Scanner<'p> {
-    fn new(source: Excerpt<'p>, reading: Reading<'p>, backslash: bool) -> Scanner<'p> {
+    fn new(source: Excerpt<'p>, options: ScanOptions<'p>, backslash: bool) -> Scanner<'p> {
         Scanner {
             source,
             bytes: source.text().as_bytes(),
-            reading,
+            options,
             backslash,
             depth: 0,
             placeholders: 0,
@@ -291,7 +291,7 @@ impl<'p> Scanner<'p> {
 
     /// Consumes `$${` or `${…}`, which have the same meaning everywhere.
     fn dollar(&mut self) -> bool {
-        match self.reading.marks.sign(self.bytes, self.at) {
+        match self.options.marks.sign(self.bytes, self.at) {
             DollarKind::Plain => return false,
             DollarKind::Dollar => {
                 self.flush(self.at);
@@ -344,7 +344,7 @@ impl<'p> Scanner<'p> {
     }
 
     fn step_comment(&mut self, byte: u8) {
-        let nests = self.reading.dialect == Dialect::Postgres;
+        let nests = self.options.dialect == Dialect::Postgres;
         match (byte, self.peek(1)) {
             (b'*', Some(b'/')) => {
                 self.depth -= 1;
@@ -363,7 +363,7 @@ impl<'p> Scanner<'p> {
 
     fn step_open(&mut self, byte: u8) {
         let at = self.at;
-        if begins_line_comment(&self.bytes[at..], self.reading.dialect) {
+        if begins_line_comment(&self.bytes[at..], self.options.dialect) {
             self.within = SyntaxContext::LineComment(at);
             self.scan.line_comment = Some(at);
             self.at += 1;
@@ -374,7 +374,7 @@ impl<'p> Scanner<'p> {
         }
         match (byte, self.peek(1)) {
             (b'\'' | b'"' | b'`', _) => self.within = SyntaxContext::Literal(at, 1),
-            (b'[', _) if self.reading.dialect == Dialect::Sqlite => {
+            (b'[', _) if self.options.dialect == Dialect::Sqlite => {
                 self.within = SyntaxContext::Literal(at, 1);
             }
             (b'/', Some(b'*')) => {
@@ -384,7 +384,7 @@ impl<'p> Scanner<'p> {
                 return;
             }
             (b'$', _) => {
-                if let Some(length) = self.tag() {
+                if let Some(length) = self.dollar_tag() {
                     self.within = SyntaxContext::Literal(at, length);
                     self.at += length - 1;
                 }
@@ -400,17 +400,17 @@ impl<'p> Scanner<'p> {
 
     /// Consumes a `?`, `?2` or `$2` that refers to a field of a record.
     fn placeholder(&mut self, byte: u8) -> bool {
-        let sign = match self.reading.dialect {
+        let sign = match self.options.dialect {
             Dialect::Mysql => byte == b'?',
             Dialect::Postgres => byte == b'$' && !self.is_in_word(),
             Dialect::Sqlite => byte == b'?' || byte == b'$' && !self.is_in_word(),
         };
-        if !self.reading.placeholders || !sign {
+        if !self.options.placeholders || !sign {
             return false;
         }
         let after = &self.bytes[self.at + 1..];
         let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let digits = if self.reading.dialect == Dialect::Mysql { 0 } else { digits };
+        let digits = if self.options.dialect == Dialect::Mysql { 0 } else { digits };
         let end = self.at + 1 + digits;
         let number = self.source.text()[self.at + 1..end].parse().ok().filter(|n| *n > 0);
         let Some(number) = number.or((byte == b'?').then_some(self.placeholders + 1)) else {
@@ -460,7 +460,7 @@ impl<'p> Scanner<'p> {
         let protects = self.backslash || self.is_escape_string(start);
         // `${…}` and `$${` have the same meaning behind a backslash as everywhere.
         let before_text =
-            matches!(self.reading.marks.sign(self.bytes, self.at + 1), DollarKind::Plain);
+            matches!(self.options.marks.sign(self.bytes, self.at + 1), DollarKind::Plain);
         let escaped = protects && before_text && byte == b'\\' && matches!(quote, b'\'' | b'"');
         let doubled = !matches!(quote, b'$' | b'[') && byte == quote && self.peek(1) == Some(quote);
         if escaped || doubled {
@@ -468,7 +468,7 @@ impl<'p> Scanner<'p> {
         } else if quote == b'[' {
             self.within = if byte == b']' { SyntaxContext::Open } else { self.within };
             self.at += 1;
-        } else if self.bytes[self.at..].starts_with(opening) && !self.brace_behind(length) {
+        } else if self.bytes[self.at..].starts_with(opening) && !self.ends_with_brace(length) {
             self.within = SyntaxContext::Open;
             self.at += length;
         } else {
@@ -480,29 +480,29 @@ impl<'p> Scanner<'p> {
     fn is_escape_string(&self, start: usize) -> bool {
         let before = |back: usize| start.checked_sub(back).map(|at| self.bytes[at]);
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-        self.reading.dialect == Dialect::Postgres
+        self.options.dialect == Dialect::Postgres
             && matches!(before(1), Some(b'e' | b'E'))
             && !before(2).is_some_and(word)
     }
 
     /// Returns the length of a `$tag$` that begins here; a `$` after a letter is part of a name, as
     /// is every `$` in MySQL.
-    fn tag(&self) -> Option<usize> {
+    fn dollar_tag(&self) -> Option<usize> {
         let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let name = &self.bytes[self.at + 1..];
-        let escape = self.reading.marks.has_dollar(self.bytes, self.at + 1);
-        let is_name = self.reading.dialect == Dialect::Mysql || self.is_in_word();
+        let escape = self.options.marks.has_dollar(self.bytes, self.at + 1);
+        let is_name = self.options.dialect == Dialect::Mysql || self.is_in_word();
         if escape || is_name || name.first().is_some_and(u8::is_ascii_digit) {
             return None;
         }
         let length = 2 + name.iter().position(|byte| !in_word(*byte))?;
-        (name[length - 2] == b'$' && !self.brace_behind(length)).then_some(length)
+        (name[length - 2] == b'$' && !self.ends_with_brace(length)).then_some(length)
     }
 
     /// Returns true if the last `$` of a tag of this length begins a `${` instead.
-    fn brace_behind(&self, length: usize) -> bool {
+    fn ends_with_brace(&self, length: usize) -> bool {
         let last = self.at + length - 1;
-        self.bytes[self.at] == b'$' && self.reading.marks.has_value(self.bytes, last)
+        self.bytes[self.at] == b'$' && self.options.marks.has_value(self.bytes, last)
     }
 }
 
@@ -519,8 +519,8 @@ mod tests {
 
     fn check_as(dialect: Dialect, text: &str, expected: &str) {
         let located = LocatedText::whole(text, 0);
-        let reading = Reading { dialect, placeholders: true, marks: ValuePositions::Written };
-        let scan = scan(located.excerpt(), reading);
+        let options = ScanOptions { dialect, placeholders: true, marks: ValuePositions::Written };
+        let scan = scan(located.excerpt(), options);
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {

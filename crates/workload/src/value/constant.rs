@@ -79,7 +79,7 @@ impl Constant {
     }
 
     /// Formats the constant as the value of a key: texts without quotes.
-    pub(crate) fn bare(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         match self {
             Constant::Int(number) => number.to_string(),
             Constant::Real(number) => number.to_string(),
@@ -91,7 +91,7 @@ impl Constant {
     /// Formats the constant as an SQL literal; `None` for a duration, which SQL does not have.
     pub(crate) fn sql(&self) -> Option<String> {
         match self {
-            Constant::Int(_) | Constant::Real(_) => Some(self.bare()),
+            Constant::Int(_) | Constant::Real(_) => Some(self.to_text()),
             Constant::Duration(_) => None,
             Constant::Text(text) => Some(format!("'{}'", text.replace('\'', "''"))),
         }
@@ -247,7 +247,7 @@ mod tests {
 
     fn check(left: &str, operator: Operator, right: &str, expected: &str) {
         let result = Constant::combine(operator, &constant(left), &constant(right));
-        let shown = result.map_or_else(|error| error.to_string(), |value| value.bare());
+        let shown = result.map_or_else(|error| error.to_string(), |value| value.to_text());
         assert_eq!(shown, expected, "{left} {operator:?} {right}");
     }
 

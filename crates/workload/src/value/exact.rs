@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_double_reads_back() {
+    fn nearest_double_round_trips() {
         for text in ["0.1", "2", "1234567890.123456789", "9e18", "1e-18", "-0.3"] {
             let double = exact(text).as_f64();
             let printed = format!("{double}");

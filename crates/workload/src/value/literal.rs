@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_character_ends_no_statement() {
+    fn nul_character_is_written_as_an_expression_or_verbatim() {
         check_text("a\0b", Dialect::Sqlite, " ('a'||char(0)||'b') ");
         check_text("a\0b", Dialect::Postgres, " ('a'||chr(0)||'b') ");
         check_text("a\0b", Dialect::Mysql, " 'a\0b' ");

@@ -11,7 +11,7 @@ use base::{Nanos, Placeholders, Severity, Target};
 use workload::{Job, Overrides, Pacing, Plan, Rates, Schedule};
 
 use crate::render;
-use DbbenchBehaviour::{Accepts, Loses, Rejects};
+use DbbenchBehaviour::{Accepts, Ignores, Rejects};
 
 /// The behaviour of dbbench for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum DbbenchBehaviour {
     Accepts,
     Rejects,
     /// dbbench silently ignores a part of the file.
-    Loses,
+    Ignores,
 }
 
 /// A rule of dbbench's language.
@@ -28,21 +28,29 @@ struct Rule {
     text: &'static str,
     dbbench: DbbenchBehaviour,
     /// Expected message of Assay; empty if the file is accepted without one.
-    says: &'static str,
+    expected_message: &'static str,
     /// True if Assay accepts the file.
-    taken: bool,
+    is_accepted: bool,
 }
 
-const fn taken(dbbench: DbbenchBehaviour, text: &'static str) -> Rule {
-    Rule { text, dbbench, says: "", taken: true }
+const fn accepted(dbbench: DbbenchBehaviour, text: &'static str) -> Rule {
+    Rule { text, dbbench, expected_message: "", is_accepted: true }
 }
 
-const fn warned(dbbench: DbbenchBehaviour, text: &'static str, says: &'static str) -> Rule {
-    Rule { text, dbbench, says, taken: true }
+const fn warned(
+    dbbench: DbbenchBehaviour,
+    text: &'static str,
+    expected_message: &'static str,
+) -> Rule {
+    Rule { text, dbbench, expected_message, is_accepted: true }
 }
 
-const fn refused(dbbench: DbbenchBehaviour, text: &'static str, says: &'static str) -> Rule {
-    Rule { text, dbbench, says, taken: false }
+const fn refused(
+    dbbench: DbbenchBehaviour,
+    text: &'static str,
+    expected_message: &'static str,
+) -> Rule {
+    Rule { text, dbbench, expected_message, is_accepted: false }
 }
 
 fn folder() -> BTreeMap<String, Vec<u8>> {
@@ -92,41 +100,41 @@ fn sent(text: &str) -> Vec<String> {
 }
 
 fn check(rules: &[Rule]) {
-    for Rule { text, dbbench, says, taken } in rules {
+    for Rule { text, dbbench, expected_message, is_accepted } in rules {
         for rates in [Rates::AsTraffic, Rates::AsDbbench] {
             let (plan, said) = read(text, rates);
-            assert_eq!(plan.is_some(), *taken, "dbbench {dbbench:?}: {text}\n{said}");
-            assert_eq!(said.is_empty(), says.is_empty(), "{text}\n{said}");
-            assert!(said.contains(says), "{text}\n{said}");
+            assert_eq!(plan.is_some(), *is_accepted, "dbbench {dbbench:?}: {text}\n{said}");
+            assert_eq!(said.is_empty(), expected_message.is_empty(), "{text}\n{said}");
+            assert!(said.contains(expected_message), "{text}\n{said}");
         }
         // If dbbench accepts a file that Assay rejects, the file is wrong, or the page about
         // dbbench documents the difference.
-        assert!(*taken || !says.is_empty(), "{text}");
+        assert!(*is_accepted || !expected_message.is_empty(), "{text}");
     }
 }
 
 #[test]
 fn lines() {
     check(&[
-        taken(Accepts, "[a]\r\nquery=select \\\r\n 1\r\n"),
-        taken(Accepts, "; one\n# two\n\n[a]\nquery=select 1\n"),
-        taken(Rejects, "  ; indented\n[a]\n\t# indented\nquery=select 1\n"),
-        taken(Rejects, "  # k=v\n[a]\nquery=select 1\n"),
-        taken(Rejects, "[a]\nquery=select 1\ncount=5 ; five\n"),
-        taken(Rejects, "[a] ; the first\nquery=select 1\n"),
-        taken(Rejects, "\u{feff}[a]\nquery=select 1\n"),
-        taken(Accepts, "  [a]\n  query  =  select 1  \n"),
-        taken(Accepts, "[a]\nquery=select 1\ncount=5\\\n\nstart=1s\n"),
-        taken(Accepts, "[a]\nquery=\\\n  select 1\n"),
-        taken(Accepts, "[a]\r\nquery=select 1\r\n\r\n"),
-        taken(Accepts, "[a]\nquery=select 1"),
-        taken(Accepts, "[a]\nquery=select \\\n[1]\n"),
+        accepted(Accepts, "[a]\r\nquery=select \\\r\n 1\r\n"),
+        accepted(Accepts, "; one\n# two\n\n[a]\nquery=select 1\n"),
+        accepted(Rejects, "  ; indented\n[a]\n\t# indented\nquery=select 1\n"),
+        accepted(Rejects, "  # k=v\n[a]\nquery=select 1\n"),
+        accepted(Rejects, "[a]\nquery=select 1\ncount=5 ; five\n"),
+        accepted(Rejects, "[a] ; the first\nquery=select 1\n"),
+        accepted(Rejects, "\u{feff}[a]\nquery=select 1\n"),
+        accepted(Accepts, "  [a]\n  query  =  select 1  \n"),
+        accepted(Accepts, "[a]\nquery=select 1\ncount=5\\\n\nstart=1s\n"),
+        accepted(Accepts, "[a]\nquery=\\\n  select 1\n"),
+        accepted(Accepts, "[a]\r\nquery=select 1\r\n\r\n"),
+        accepted(Accepts, "[a]\nquery=select 1"),
+        accepted(Accepts, "[a]\nquery=select \\\n[1]\n"),
         refused(Rejects, "[a]\nquery=select 1 \\\n# one\n", "found a comment line inside"),
         refused(Rejects, "[a]\nquery=select 1 \\\n;one\n", "found a comment line inside"),
         refused(Rejects, "[a]\nquery=select \\ \n1\n", "white space follows this `\\`"),
-        refused(Loses, "[a]\nquery=select 1\ncount=5 \\", "but the file ends here"),
-        refused(Loses, "[a]\nquery=select 1\ncount=5 \\\n", "but the file ends here"),
-        refused(Loses, "[a]\nquery=select 1 \\", "but the file ends here"),
+        refused(Ignores, "[a]\nquery=select 1\ncount=5 \\", "but the file ends here"),
+        refused(Ignores, "[a]\nquery=select 1\ncount=5 \\\n", "but the file ends here"),
+        refused(Ignores, "[a]\nquery=select 1 \\", "but the file ends here"),
         refused(Rejects, "[a]\nselect 1\n", "expected a section, a comment or `key = value`"),
         refused(Rejects, "[a]\n=select 1\n", "there is no key before the `=`"),
         refused(Rejects, "[a]\nquery=\n", "the statement is empty"),
@@ -159,7 +167,7 @@ fn value_starts_after_the_first_equals_sign() {
 
 /// Dbbench drops a line of more than 64 KiB and all lines after it.
 #[test]
-fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
+fn long_line_and_the_lines_after_it_are_read() {
     let statement = format!("select '{}'", "x".repeat(70_000));
     let text = format!("[a]\nquery={statement}\ncount=3\n[b]\nquery=select 2\n");
     let plan = plan(&text);
@@ -178,8 +186,8 @@ fn a_file_that_is_not_utf_8_is_refused() {
 #[test]
 fn sections() {
     check(&[
-        taken(Accepts, "[ a b ]\nquery=select 1\n"),
-        taken(Accepts, "[a.b-c/d, e; f]\nquery=select 1\n"),
+        accepted(Accepts, "[ a b ]\nquery=select 1\n"),
+        accepted(Accepts, "[a.b-c/d, e; f]\nquery=select 1\n"),
         refused(Accepts, "[]\nquery=select 1\n", "the section has no name"),
         refused(Rejects, "[a]]\nquery=select 1\n", "after the section's header"),
         refused(Rejects, "[a] b\nquery=select 1\n", "after the section's header"),
@@ -198,12 +206,15 @@ fn sections() {
             "[global]\nduration=5s\nno=1\n[a]\nquery=select 1\n",
             "[global] is ignored",
         ),
-        taken(Accepts, "[load]\nquery=select 1\n[params]\nquery=select 1\n[arm]\nquery=select 1\n"),
-        taken(Accepts, "[setup]\nquery=set @a = 1\n[teardown]\nquery=set @a = 2\n"),
-        taken(Accepts, "[teardown]\nquery=set @a = 2\n[a]\nquery=a\n[setup]\nquery=b\n"),
-        taken(Accepts, "[setup]\nquery=set @a = 1\n"),
-        taken(Accepts, "duration=5s\n[teardown]\nquery=set @a = 2\n"),
-        taken(Accepts, "[setup]\n[a]\nquery=select 1\n[teardown]\n"),
+        accepted(
+            Accepts,
+            "[load]\nquery=select 1\n[params]\nquery=select 1\n[arm]\nquery=select 1\n",
+        ),
+        accepted(Accepts, "[setup]\nquery=set @a = 1\n[teardown]\nquery=set @a = 2\n"),
+        accepted(Accepts, "[teardown]\nquery=set @a = 2\n[a]\nquery=a\n[setup]\nquery=b\n"),
+        accepted(Accepts, "[setup]\nquery=set @a = 1\n"),
+        accepted(Accepts, "duration=5s\n[teardown]\nquery=set @a = 2\n"),
+        accepted(Accepts, "[setup]\n[a]\nquery=select 1\n[teardown]\n"),
         refused(Rejects, "[a]\n", "has no `query`, so it is not a job"),
         refused(Rejects, "[a]\nqeury=select 1\n", "did you mean `query`?"),
         refused(Rejects, "[a]\nQuery=select 1\n", "did you mean `query`?"),
@@ -213,7 +224,7 @@ fn sections() {
         refused(Rejects, "foo=1\n[a]\nquery=select 1\n", "unknown key `foo`"),
         refused(Rejects, "[a]\nquery=select 1\nduration=5s\n", "`duration`"),
         refused(Rejects, "[a]\nquery=select 1\nrate=1\nrate=1\n", "`rate` is repeated"),
-        taken(Accepts, "[a]\ncount=5\nquery=select 1\n"),
+        accepted(Accepts, "[a]\ncount=5\nquery=select 1\n"),
         refused(Accepts, "", "the file has no job"),
         refused(Accepts, "duration=5s\n[setup]\n[teardown]\n", "the file has no job"),
         refused(Accepts, "[global]\nquery=select 1\n", "the file has no job"),
@@ -247,16 +258,16 @@ fn global_keys() {
         refused(Rejects, "duration=5s\n[a]\nquery=select 1\nstart=6s\n", "the run ends at `5s`"),
         refused(Rejects, "duration=5s\n[a]\nquery=select 1\nstop=6s\n", "the run ends at `5s`"),
         warned(Accepts, "duration=5s\n[a]\nquery=select 1\nstart=5s\n", "it does nothing"),
-        taken(Accepts, "duration=5s\n[a]\nquery=select 1\nstop=5s\n"),
-        taken(Accepts, "error=1205\nerror=40P01\n[a]\nquery=select 1\n"),
-        taken(Rejects, "[a]\nquery=select 1\nerror=1205\n"),
+        accepted(Accepts, "duration=5s\n[a]\nquery=select 1\nstop=5s\n"),
+        accepted(Accepts, "error=1205\nerror=40P01\n[a]\nquery=select 1\n"),
+        accepted(Rejects, "[a]\nquery=select 1\nerror=1205\n"),
         refused(Accepts, "error=\n[a]\nquery=select 1\n", "`error` has no value"),
-        taken(Accepts, "error=anything\n[a]\nquery=select 1\n"),
-        taken(Accepts, "error= 1205 \n[a]\nquery=select 1\n"),
+        accepted(Accepts, "error=anything\n[a]\nquery=select 1\n"),
+        accepted(Accepts, "error= 1205 \n[a]\nquery=select 1\n"),
         // Dbbench compares the whole text with the code of an error.
         refused(Accepts, "error=1205 1213\n[a]\nquery=select 1\n", "is not an error code"),
         refused(Accepts, "error=lock wait\n[a]\nquery=select 1\n", "is not an error code"),
-        taken(Accepts, "error=1205,1213\n[a]\nquery=select 1\n"),
+        accepted(Accepts, "error=1205,1213\n[a]\nquery=select 1\n"),
         refused(Rejects, "duration=five\n[a]\nquery=select 1\n", "is not a number"),
         refused(Rejects, "duration=5 s\n[a]\nquery=select 1\n", "unknown unit"),
         refused(Rejects, "duration=1_0s\n[a]\nquery=select 1\n", "unknown unit"),
@@ -282,8 +293,8 @@ fn setup_and_teardown() {
         refused(Rejects, "[setup]\nquery=use other\n[a]\nquery=select 1\n", "use"),
         refused(Rejects, "[setup]\nquery-file=begin.sql\n[a]\nquery=a\n", "`begin` would leave"),
         refused(Rejects, "[setup]\nquery=a\ncount=1\n[a]\nquery=a\n", "`count` is not a key"),
-        taken(Accepts, "[setup]\nquery-file=two.sql\nquery-file=one.sql\n[a]\nquery=a\n"),
-        taken(Accepts, "[setup]\nquery=start transaction\nquery=commit\n[a]\nquery=a\n"),
+        accepted(Accepts, "[setup]\nquery-file=two.sql\nquery-file=one.sql\n[a]\nquery=a\n"),
+        accepted(Accepts, "[setup]\nquery=start transaction\nquery=commit\n[a]\nquery=a\n"),
         refused(Accepts, "[setup]\nquery-file=empty.sql\n[a]\nquery=a\n", "has no statement"),
     ]);
     let plan = plan("[setup]\nquery=a\nquery-file=two.sql\nquery=b\n[a]\nquery=select 1\n");
@@ -295,33 +306,33 @@ fn setup_and_teardown() {
 #[test]
 fn statements_of_dbbench_jobs() {
     check(&[
-        taken(Rejects, "[a]\nquery=select 1\nquery=select 2\n"),
-        taken(Rejects, "[a]\nquery-file=two.sql\n"),
-        taken(Accepts, "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n"),
+        accepted(Rejects, "[a]\nquery=select 1\nquery=select 2\n"),
+        accepted(Rejects, "[a]\nquery-file=two.sql\n"),
+        accepted(Accepts, "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n"),
         refused(
             Rejects,
             "[a]\nquery=select 1\nmulti-query-mode=single\n",
             "`multi-query-mode` is multi-connection, not `single`",
         ),
-        taken(Accepts, "[a]\nquery-log-file=q.log\nmulti-query-mode=multi-connection\n"),
+        accepted(Accepts, "[a]\nquery-log-file=q.log\nmulti-query-mode=multi-connection\n"),
         refused(Rejects, "[a]\nrate=5\n", "has no `query`, so it is not a job"),
         refused(Rejects, "[a]\nquery-file=no.sql\n", "there is no file"),
         refused(Rejects, "[a]\nquery-file=begin.sql\n", "`begin` would leave"),
         refused(Rejects, "[a]\nquery-file=empty.sql\n", "no statement"),
-        taken(Accepts, "[a]\nquery-file=one.sql\n"),
-        taken(
+        accepted(Accepts, "[a]\nquery-file=one.sql\n"),
+        accepted(
             Accepts,
             "[a]\nquery=a\nquery-file=one.sql\nquery-file=two.sql\n\
              multi-query-mode=multi-connection\n",
         ),
-        taken(Accepts, "[a]\nquery=a\nmulti-query-mode=multi-connection\n"),
+        accepted(Accepts, "[a]\nquery=a\nmulti-query-mode=multi-connection\n"),
         refused(Rejects, "[a]\nquery=a\nmulti-query-mode=\n", "has no value"),
-        taken(Accepts, "[a]\nquery=a ?\nquery-args-file=/tmp/a.csv\n"),
-        taken(Accepts, "[a]\nquery=a ?\nquery-args-file=a.csv\nrate=5\ncount=3\n"),
-        taken(Accepts, "[a]\nquery-log-file=q.log\ncount=3\nstart=1s\nstop=2s\n"),
-        taken(Accepts, "[a]\nquery-log-file=q.log\nquery-results-file=r.csv\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=5\nquery-results-file=/tmp/r.csv\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=5\nbatch-size=3\ncount=2\nstart=1s\nstop=9s\n"),
+        accepted(Accepts, "[a]\nquery=a ?\nquery-args-file=/tmp/a.csv\n"),
+        accepted(Accepts, "[a]\nquery=a ?\nquery-args-file=a.csv\nrate=5\ncount=3\n"),
+        accepted(Accepts, "[a]\nquery-log-file=q.log\ncount=3\nstart=1s\nstop=2s\n"),
+        accepted(Accepts, "[a]\nquery-log-file=q.log\nquery-results-file=r.csv\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=5\nquery-results-file=/tmp/r.csv\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=5\nbatch-size=3\ncount=2\nstart=1s\nstop=9s\n"),
         refused(Accepts, "[a]\nquery-file=latin.sql\n", "is not UTF-8"),
         refused(
             Accepts,
@@ -351,18 +362,18 @@ fn statements() {
     check(&[
         refused(Rejects, "[a]\nquery=select 1;\n", "found a `;` in a statement"),
         refused(Rejects, "[a]\nquery=select 1; select 2\n", "found a `;` in a statement"),
-        taken(Rejects, "[a]\nquery=select ';'\n"),
+        accepted(Rejects, "[a]\nquery=select ';'\n"),
         refused(Rejects, "[a]\nquery=begin\n", "`begin` would leave its connection"),
         refused(Rejects, "[a]\nquery=BEGIN work\n", "`begin` would leave its connection"),
         refused(Rejects, "[a]\nquery=use other\n", "use"),
-        taken(Accepts, "[a]\nquery=set @a = 1\n"),
-        taken(Accepts, "[a]\nquery=start transaction\n[b]\nquery=commit\n"),
-        taken(Accepts, "[a]\nquery=lock tables t read\n[b]\nquery=rollback\n"),
-        taken(Accepts, "[a]\nquery=beginning()\n"),
-        taken(Accepts, "[a]\nquery=insert into t values ('begin', 'use')\n"),
+        accepted(Accepts, "[a]\nquery=set @a = 1\n"),
+        accepted(Accepts, "[a]\nquery=start transaction\n[b]\nquery=commit\n"),
+        accepted(Accepts, "[a]\nquery=lock tables t read\n[b]\nquery=rollback\n"),
+        accepted(Accepts, "[a]\nquery=beginning()\n"),
+        accepted(Accepts, "[a]\nquery=insert into t values ('begin', 'use')\n"),
         refused(Rejects, "[a]\nquery=;\n", "found a `;` in a statement"),
         refused(Rejects, "[a]\nquery=Use\tother\n", "use"),
-        taken(Rejects, "[a]\nquery=select 1 /* ; */\n"),
+        accepted(Rejects, "[a]\nquery=select 1 /* ; */\n"),
         refused(Accepts, "[a]\nquery=select '${x}'\n", "for a literal `${`, write `$${`"),
     ]);
     assert_eq!(sent("[a]\nquery=select '$${x}'\n"), ["select '${x}'"]);
@@ -397,12 +408,12 @@ fn numbers() {
     const ZERO: &str = "is zero, which counts as not set";
     const NEGATIVE: &str = "is negative, which counts as 0";
     check(&[
-        taken(Accepts, "[a]\nquery=a\nrate=.5\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=1e3\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=0x1p-2\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=+5\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=1_000.5\n"),
-        taken(Accepts, "[a]\nquery=a\nrate=5.\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=.5\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=1e3\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=0x1p-2\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=+5\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=1_000.5\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=5.\n"),
         refused(Rejects, "[a]\nquery=a\nrate=0x10\n", "is not a number"),
         refused(Rejects, "[a]\nquery=a\nrate=1__0\n", "is not a number"),
         refused(Rejects, "[a]\nquery=a\nrate=five\n", "is not a number"),
@@ -417,8 +428,8 @@ fn numbers() {
         refused(Rejects, "[a]\nquery=a\nconcurrency=-1\n", "is negative"),
         refused(Rejects, "[a]\nquery=a\nstart=5\n", "has no unit"),
         refused(Rejects, "[a]\nquery=a\nstop=five\n", "is not a number"),
-        taken(Accepts, "[a]\nquery=a\nstart=+1m.5s\nstop=1h30m\n"),
-        taken(Accepts, "[a]\nquery=a\nstart=-0\n"),
+        accepted(Accepts, "[a]\nquery=a\nstart=+1m.5s\nstop=1h30m\n"),
+        accepted(Accepts, "[a]\nquery=a\nstart=-0\n"),
         refused(Rejects, "[a]\nquery=a\nrate=-1\n", "is negative"),
         refused(Rejects, "[a]\nquery=a\nrate=inf\n", "is not a number"),
         refused(Accepts, "[a]\nquery=a\nrate=nan\n", "is not a number"),
@@ -438,9 +449,9 @@ fn numbers() {
         refused(Accepts, "[a]\nquery=a\nqueue-depth=2\nconcurrency=3\n", "is repeated"),
         warned(Accepts, "[a]\nquery=a\nstart=-1s\n", NEGATIVE),
         warned(Accepts, "[a]\nquery=a\nstop=-1s\n", NEGATIVE),
-        taken(Accepts, "[a]\nquery=a\nstop=0s\n"),
+        accepted(Accepts, "[a]\nquery=a\nstop=0s\n"),
         warned(Accepts, "[a]\nquery=a\nstart=3s\nstop=2s\n", "it does nothing"),
-        taken(Accepts, "[a]\nquery=a\nrate=5\nstart=3s\ncount=7\n"),
+        accepted(Accepts, "[a]\nquery=a\nrate=5\nstart=3s\ncount=7\n"),
     ]);
 }
 
@@ -448,7 +459,7 @@ fn numbers() {
 fn one_model_at_a_time() {
     check(&[
         // In Assay these keys give a queue with this number of workers.
-        taken(Rejects, "[a]\nquery=a\nrate=5\nqueue-depth=3\n"),
+        accepted(Rejects, "[a]\nquery=a\nrate=5\nqueue-depth=3\n"),
         refused(Rejects, "[a]\nquery-log-file=q\nrate=5\n", "cannot be set together"),
         refused(Rejects, "[a]\nquery-log-file=q\nqueue-depth=5\n", "cannot be set together"),
         refused(Rejects, "[a]\nquery-log-file=q\nbatch-size=5\n", "`batch-size`"),
@@ -500,7 +511,10 @@ fn keys_unknown_to_dbbench_keep_their_meaning() {
 fn tick_that_never_occurs_is_reported() {
     let (plan, said) = read("duration=60s\n[a]\nquery=a\nrate=0.01\n", Rates::AsDbbench);
     assert!(plan.is_some());
-    assert!(said.contains("the first time is at `1m40s`, and the job ends before"), "{said}");
+    assert!(
+        said.contains("the first arrival is due at `1m40s`, but the job has ended by then"),
+        "{said}"
+    );
     assert!(said.contains("or the rate higher"), "{said}");
 }
 
@@ -538,7 +552,7 @@ fn files_with_the_keys_of_all_examples_are_accepted() {
             let name = path.display();
             assert!(plan.is_some(), "{name}\n{said}");
             // A tick exactly at the end gives a warning.
-            let is_late = said.contains("the first time is at `10s`");
+            let is_late = said.contains("the first arrival is due at `10s`");
             assert!(said.is_empty() || is_late, "{name}\n{said}");
         }
     }

@@ -125,7 +125,7 @@ fn arms_differ_in_the_options_of_the_url() {
 }
 
 #[test]
-fn every_kind_of_difference_changes_its_thing() {
+fn every_kind_of_difference_takes_effect() {
     let text = "[question]\nask = ?\nworkload = read.ini\ndifferences = several\n[arm a]\n\
                 url = testbed:postgres\n[arm b]\nurl = testbed:postgres\nserver.fsync = off\n\
                 option.tls = require\nset.rows = 10\nconcurrency(read) = 16\nbefore = analyze t\n\
@@ -274,7 +274,7 @@ fn size_that_matters_for_no_metric_is_refused() {
 }
 
 #[test]
-fn misspelt_word_of_restore_is_no_statement() {
+fn misspelt_restore_word_is_not_taken_for_a_statement() {
     for (word, near) in [("relaod", "reload"), ("None", "none")] {
         let message = format!("unknown value `{word}` for `restore`");
         check_question(&format!("restore = {word}"), &message, &format!("did you mean `{near}`?"));
@@ -597,7 +597,7 @@ fn warning_about_an_arm_is_not_an_error() {
     let (experiment, found) = read(text);
     assert!(experiment.is_some(), "{}", render(text, &found));
     let rendered = render(text, &found);
-    assert!(rendered.starts_with("warning: the first time is at `24h`"), "{rendered}");
+    assert!(rendered.starts_with("warning: the first arrival is due at `24h`"), "{rendered}");
     assert!(rendered.contains("every(clean) = 1d"), "{rendered}");
 }
 
@@ -677,7 +677,7 @@ fn files_of_the_workload_are_found_in_its_folder() {
 }
 
 #[test]
-fn other_parts_of_a_file_are_refused() {
+fn misplaced_keys_and_sections_of_an_experiment_are_refused() {
     check(
         "duration = 5s\n[question]\nworkload = read.ini\nrestore = none\nrestore = reload\n\
          [arm a]\n[arm a]\n[arm a b]\n[read]\nquery = select 1\n[armm x]\n",
@@ -766,7 +766,7 @@ error: [question] has no `workload`
 }
 
 #[test]
-fn wrong_words_of_a_question_are_corrected() {
+fn unknown_words_of_a_question_suggest_the_nearest() {
     check_question(
         "design = ab",
         "unknown value `ab` for `design`; expected arms or aa",

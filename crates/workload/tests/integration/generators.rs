@@ -48,7 +48,7 @@ fn example_has_the_values_of_request_0_as_literals_and_no_secret() {
     };
     let value = &requests(&plan, 1)[0];
     assert_eq!(example(&plan), [format!("select {value}, 'hunter''2'")]);
-    assert_eq!(example(&plan.shown()), [format!("select {value}, '(secret)'")]);
+    assert_eq!(example(&plan.with_secrets_hidden()), [format!("select {value}, '(secret)'")]);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn example_keeps_only_the_blanks_that_hold_a_literal_apart() {
 }
 
 #[test]
-fn only_clients_have_numbers() {
+fn client_number_is_refused_outside_closed_jobs() {
     for keys in ["rate = 5", "rate = 5\nconcurrency = 3", "every = 1s", "rate = 0.5"] {
         let file = format!("[read]\nquery = select ${{client()}}\n{keys}\n");
         let (plan, found) = workload::plan(&file, &Overrides::default());

@@ -236,7 +236,7 @@ error: expected a section, a comment or `key = value`, found `b from t`
 }
 
 #[test]
-fn comments_do_not_stand_inside_continued_values() {
+fn comments_inside_continued_values_are_refused() {
     check(
         r#"
 [read]
@@ -342,7 +342,7 @@ error: found `query = select 1` after the section's header
 }
 
 #[test]
-fn sections_stand_once() {
+fn sections_are_unique() {
     check(
         r#"
 [read]
@@ -400,7 +400,7 @@ error: the section [load t] occurs twice; the first is in line 1
 }
 
 #[test]
-fn an_empty_file_says_what_a_job_is() {
+fn error_of_an_empty_file_explains_jobs() {
     check(
         "",
         r#"

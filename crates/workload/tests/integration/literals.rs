@@ -163,7 +163,7 @@ proptest! {
 
     /// A text that ended its literal early would cause an error, or give a different value.
     #[test]
-    fn no_text_leaves_its_literal(parts in vec(nasty(), 0..12)) {
+    fn text_stays_within_its_literal(parts in vec(nasty(), 0..12)) {
         let expr = spelled(&parts.concat());
         prop_assume!(is_sound(&expr));
         check(&expr);

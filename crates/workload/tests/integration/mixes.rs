@@ -34,7 +34,7 @@ fn accounts_are_each_job_followed_by_its_parts() {
     for (index, (account, either)) in plan.accounts().enumerate() {
         let id = AccountId(index as u16);
         assert_eq!(plan.account(id).name(), either.name());
-        assert_eq!(plan.whole(id), plan.account_of(account.job()));
+        assert_eq!(plan.whole_job_account(id), plan.account_of(account.job()));
     }
     assert!(plan.find_account(AccountId(5)).is_none());
 }
@@ -305,7 +305,7 @@ fn separate_statements_are_not_retried() {
 }
 
 #[test]
-fn sessions_arrive() {
+fn sessions_need_arrivals() {
     let plan = plan("[a]\nquery = a\nquery = b\nrate = 5\nsession = yes\nthink = exp(5ms)\n");
     assert_eq!(plan.jobs[0].model(), "partly-open");
     let (_, diagnostics) =

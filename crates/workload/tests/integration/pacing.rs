@@ -414,7 +414,7 @@ query = select 1
 every = 9s
 "#,
         r#"
-warning: the first time is at `10s`, and the job ends before
+warning: the first arrival is due at `10s`, but the job has ended by then
  --> mail.ini:4:1
   |
 4 | every = 10s
@@ -436,7 +436,7 @@ rate = 0.1
 arrival = uniform
 "#,
         r#"
-warning: the first time is at `10s`, and the job ends before
+warning: the first arrival is due at `10s`, but the job has ended by then
  --> mail.ini:4:1
   |
 4 | rate = 0.1

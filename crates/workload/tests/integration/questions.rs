@@ -34,7 +34,7 @@ const FILES: [&str; 6] = [
 ];
 
 /// Words of messages that contain the remedy themselves.
-const TELLS: [&str; 5] =
+const MESSAGES_WITH_REMEDY: [&str; 5] =
     ["expected ", "such as `", "did you mean", ": units are ", ": this build has "];
 
 #[test]
@@ -63,8 +63,8 @@ fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
                     continue;
                 }
                 for one in errors() {
-                    let has_remedy =
-                        one.help.is_some() || TELLS.iter().any(|words| one.message.contains(words));
+                    let has_remedy = one.help.is_some()
+                        || MESSAGES_WITH_REMEDY.iter().any(|words| one.message.contains(words));
                     assert!(one.span.is_some() && has_remedy, "{text}\n{shown}");
                 }
                 continue;

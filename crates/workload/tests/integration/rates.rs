@@ -145,7 +145,7 @@ fn refused(rate: &str, file: &str, expected: &str) {
 }
 
 #[test]
-fn bad_shapes_say_what_is_wrong() {
+fn bad_shapes_report_the_reason() {
     for (rate, expected) in [
         ("ramp(1, 2)", "`ramp` takes 3 arguments"),
         ("ramp(1, 2, 3s, 4)", "`ramp` takes 3 arguments"),
@@ -183,7 +183,7 @@ fn bad_shapes_say_what_is_wrong() {
 }
 
 #[test]
-fn bad_traces_name_the_line_and_what_to_do() {
+fn bad_traces_report_the_line_and_a_remedy() {
     for (file, expected) in [
         ("", "`t.csv` has no line with a number"),
         ("# nothing\n\n", "`t.csv` has no line with a number"),

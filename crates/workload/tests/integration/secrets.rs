@@ -19,8 +19,8 @@ fn shown(text: &str, set: &[&str]) -> (Option<Plan>, String) {
     let mut all = render(text, &found);
     if let Some(plan) = &plan {
         all.push_str(&plan.to_text());
-        all.push_str(&format!("{:?}", plan.shown()));
-        for either in plan.shown().jobs_and_parts() {
+        all.push_str(&format!("{:?}", plan.with_secrets_hidden()));
+        for either in plan.with_secrets_hidden().jobs_and_parts() {
             for statement in &either.requests().statements {
                 all.push_str(&statement.text(Placeholders::Question));
             }

@@ -158,7 +158,7 @@ error: unknown key `sql` in [setup]
 }
 
 #[test]
-fn keys_in_the_wrong_place_say_where_they_belong() {
+fn misplaced_keys_name_their_section() {
     check(
         r#"
 [read]
@@ -591,7 +591,7 @@ error: the results of [read] and of [other] would go to one file, `./out/found.c
 }
 
 #[test]
-fn a_results_file_has_a_name_that_can_be_written_down() {
+fn results_file_name_is_a_printable_path() {
     check(
         r#"
 [params]

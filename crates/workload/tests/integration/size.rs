@@ -72,7 +72,7 @@ fn limits_are_named() {
 }
 
 #[test]
-fn the_longest_texts_of_all_generators_count() {
+fn request_size_includes_the_longest_text_of_each_generator() {
     for (text, megabytes) in [
         ("hex(1M)", 286),
         ("json(a: hex(200k))", 343),

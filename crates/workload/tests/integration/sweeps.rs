@@ -172,7 +172,7 @@ fn refused_vary(vary: &str, place: &str, message: &str, help: &str) {
 }
 
 #[test]
-fn thing_that_the_workload_lacks_is_refused_with_the_nearest() {
+fn unknown_name_in_vary_suggests_the_nearest() {
     refused_vary(
         "concurency(read): 1, 2",
         "concurency",
@@ -417,7 +417,7 @@ fn keys_that_contradict_a_sweep_are_refused() {
     refused(
         &format!("[arm a]\n{vary}"),
         "[question]",
-        "there is one arm, which is compared with nothing",
+        "expected no arm or at least two, found one",
         "write its lines into the workload file: a sweep needs no arm",
     );
     // A key is the same under its other name.

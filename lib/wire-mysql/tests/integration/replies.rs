@@ -200,7 +200,7 @@ fn one_command_has_several_results() {
 }
 
 #[test]
-fn an_error_leaves_the_next_replies_countable() {
+fn error_does_not_affect_the_next_replies() {
     for agreed in [old(), new()] {
         let mut bytes = answer(agreed, |answers| answers.error(&refusal(1146)));
         // An error among rows, too.
@@ -233,7 +233,7 @@ fn an_error_leaves_the_next_replies_countable() {
 }
 
 #[test]
-fn prepared_statements_end_where_their_definitions_do() {
+fn reply_to_prepare_ends_with_its_definitions() {
     for agreed in [old(), new()] {
         for (parameters, columns) in [(0, 0), (2, 0), (0, 2), (1, 2)] {
             let definitions = id_and_name();
@@ -263,7 +263,7 @@ fn long_values() -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn row_of_16_mb_is_neither_end_nor_error() {
+fn row_of_16_mb_is_not_taken_for_an_end_or_an_error() {
     for agreed in [old(), new()] {
         for value in long_values() {
             let bytes = answer(agreed, |answers| {
@@ -395,7 +395,7 @@ fn a_file_that_was_not_offered_is_an_error() {
 }
 
 #[test]
-fn packets_of_another_conversation_are_noticed() {
+fn packets_with_the_wrong_sequence_number_are_errors() {
     let ok = answer(new(), |answers| answers.ok(&OkPacket::default()));
     let mut late = ok.clone();
     late[3] = 2;
@@ -422,7 +422,7 @@ fn session_end_by_the_server_is_reported() {
 }
 
 #[test]
-fn packet_behind_the_last_reply_is_an_error() {
+fn packet_after_the_last_reply_is_an_error() {
     let ok = answer(new(), |answers| answers.ok(&OkPacket::default()));
     let kinds = [ReplyKind::Simple];
     for stray in [&ok[..], b"\0\0\0\0", b"\x07\0\0\x01"] {

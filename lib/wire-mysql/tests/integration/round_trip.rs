@@ -194,7 +194,7 @@ proptest! {
         let response = HandshakeResponse {
             client,
             user: &user,
-            answer: &answer,
+            auth_response: &answer,
             database: has(Capabilities::CONNECT_WITH_DB).then_some(&database[..]),
             method: has(Capabilities::PLUGIN_AUTH).then_some(&method[..]),
             attributes: if has(Capabilities::CONNECT_ATTRS) { pairs.collect() } else { Vec::new() },

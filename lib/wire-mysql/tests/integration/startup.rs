@@ -114,7 +114,7 @@ fn a_native_password_is_proved() {
     assert_eq!((response.user, response.database), (&b"tester"[..], Some(&b"test"[..])));
     assert_eq!(response.method, Some(&b"mysql_native_password"[..]));
     assert_eq!(response.attributes, [(&b"program_name"[..], &b"assay"[..])]);
-    assert_eq!(response.answer, native_answer(PASSWORD, &NONCE));
+    assert_eq!(response.auth_response, native_answer(PASSWORD, &NONCE));
     assert!(response.agreed(offered()).has(Capabilities::CACHE_METADATA));
     line.finish();
 }
@@ -123,7 +123,7 @@ fn a_native_password_is_proved() {
 fn cached_sha2_password_takes_the_fast_path() {
     let mut line = Line::new(options(Channel::Open));
     let login = line.greet("caching_sha2_password");
-    assert_eq!(response(&login).answer, sha2_answer(PASSWORD, &NONCE));
+    assert_eq!(response(&login).auth_response, sha2_answer(PASSWORD, &NONCE));
     assert_eq!(line.say(|out| AuthMoreData(&[3]).encode(out)), Ok(LoginStep::NeedBytes));
     assert!(line.sent.is_empty(), "nothing is to be said");
     line.finish();
@@ -199,7 +199,7 @@ fn mask(seed: &[u8], length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn keys_that_would_break_the_arithmetic_are_refused() {
+fn malformed_server_keys_are_refused() {
     let mut keys = vec![Vec::new(), b"-----BEGIN PUBLIC KEY-----".to_vec()];
     keys.extend((0..PUBLIC.len()).map(|at| {
         let mut pem = PUBLIC.as_bytes().to_vec();
@@ -251,7 +251,7 @@ fn encrypt(line: &mut Line, method: &'static str) -> Vec<u8> {
 }
 
 #[test]
-fn over_tls_the_login_follows_tls() {
+fn login_is_sent_after_tls_has_started() {
     let mut line = Line::new(options(Channel::Tls));
     let login = encrypt(&mut line, "caching_sha2_password");
     assert_eq!(response(&login).user, b"tester");
@@ -309,11 +309,11 @@ fn server_may_switch_methods_once() {
 }
 
 #[test]
-fn an_empty_password_is_an_empty_answer() {
+fn empty_password_is_sent_as_an_empty_response() {
     for method in ["mysql_native_password", "caching_sha2_password"] {
         let mut line =
             Line::new(LoginOptions { password: Password(b""), ..options(Channel::Open) });
-        assert_eq!(response(&line.greet(method)).answer, b"");
+        assert_eq!(response(&line.greet(method)).auth_response, b"");
         line.finish();
     }
 }
@@ -342,7 +342,7 @@ fn name_with_nul_is_refused() {
 }
 
 #[test]
-fn a_password_shows_nothing_when_debugged() {
+fn debug_output_of_a_password_is_hidden() {
     let shown = format!("{:?} {:?}", options(Channel::Open), Login::new(options(Channel::Open)));
     assert!(shown.contains("Password(…)") && !shown.contains("a secret"), "{shown}");
     let bytes = format!("{:?}", PASSWORD.0);

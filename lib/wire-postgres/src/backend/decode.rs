@@ -1,7 +1,7 @@
 //! Decoding of server messages. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
-use crate::frame::{self, HEADER, LONG, MAX_BODY, REPORT, SHORT};
+use crate::frame::{self, HEADER, MAX_BODY, MAX_REPORT_BODY, MAX_SHORT_BODY, MAX_WHOLE_BODY};
 use crate::list::sealed::Read;
 use crate::tags::{backend as tag, both};
 use crate::{
@@ -135,7 +135,7 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The bytes are not a server message.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<(Message<'a>, usize)>, WireError> {
-        let Some(frame) = frame::first(bytes, limit)? else { return Ok(None) };
+        let Some(frame) = frame::first_message(bytes, limit)? else { return Ok(None) };
         let message = decode_body(frame.tag, frame.body, HEADER)?;
         Ok(Some((message, frame.length)))
     }
@@ -168,9 +168,9 @@ const LIMITS: [u32; 256] = {
 const fn limit_of(tag: u8) -> Option<u32> {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => Some(MAX_BODY),
-        tag::ERROR_RESPONSE | tag::NOTICE_RESPONSE => Some(REPORT),
+        tag::ERROR_RESPONSE | tag::NOTICE_RESPONSE => Some(MAX_REPORT_BODY),
         tag::NOTIFICATION_RESPONSE | tag::PARAMETER_DESCRIPTION | tag::ROW_DESCRIPTION => {
-            Some(LONG)
+            Some(MAX_WHOLE_BODY)
         }
         tag::AUTHENTICATION
         | tag::BACKEND_KEY_DATA
@@ -187,7 +187,7 @@ const fn limit_of(tag: u8) -> Option<u32> {
         | tag::PARSE_COMPLETE
         | tag::PORTAL_SUSPENDED
         | tag::READY_FOR_QUERY
-        | both::COPY_DONE => Some(SHORT),
+        | both::COPY_DONE => Some(MAX_SHORT_BODY),
         _ => None,
     }
 }

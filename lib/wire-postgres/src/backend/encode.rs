@@ -3,7 +3,7 @@
 //! Each function appends one message, or nothing if it fails. A String of the protocol contains no
 //! zero byte, a list has at most 65,535 items, and a message is shorter than 2 GiB.
 
-use crate::frame::{bare, count, fixed, message, string, value};
+use crate::frame::{count, empty_message, fixed_size_message, message, string, value};
 use crate::frontend::formats;
 use crate::tags::{backend as tag, both};
 use crate::{BackendKey, ErrorKind, Format, Oid, TransactionStatus, WireError};
@@ -69,18 +69,18 @@ fn encode_authentication(out: &mut Vec<u8>, question: Authentication<'_>) -> Res
 
 /// Appends AuthenticationOk: the client is authenticated.
 pub fn authentication_ok(out: &mut Vec<u8>) {
-    fixed(out, tag::AUTHENTICATION, [0, 0, 0, 0]);
+    fixed_size_message(out, tag::AUTHENTICATION, [0, 0, 0, 0]);
 }
 
 /// Appends AuthenticationCleartextPassword: requests the password in clear text.
 pub fn authentication_cleartext_password(out: &mut Vec<u8>) {
-    fixed(out, tag::AUTHENTICATION, [0, 0, 0, 3]);
+    fixed_size_message(out, tag::AUTHENTICATION, [0, 0, 0, 3]);
 }
 
 /// Appends AuthenticationMD5Password: requests the password, hashed with a salt.
 pub fn authentication_md5_password(out: &mut Vec<u8>, salt: [u8; 4]) {
     let [a, b, c, d] = salt;
-    fixed(out, tag::AUTHENTICATION, [0, 0, 0, 5, a, b, c, d]);
+    fixed_size_message(out, tag::AUTHENTICATION, [0, 0, 0, 5, a, b, c, d]);
 }
 
 /// Appends AuthenticationSASL: offers the client these mechanisms.
@@ -137,18 +137,18 @@ fn authentication(out: &mut Vec<u8>, method: u32, data: &[u8]) -> Result<(), Wir
 pub fn backend_key_data(out: &mut Vec<u8>, key: BackendKey) {
     let [a, b, c, d] = key.process.to_be_bytes();
     let [e, f, g, h] = key.secret.to_be_bytes();
-    fixed(out, tag::BACKEND_KEY_DATA, [a, b, c, d, e, f, g, h]);
+    fixed_size_message(out, tag::BACKEND_KEY_DATA, [a, b, c, d, e, f, g, h]);
 }
 
 /// Appends BindComplete: a Bind was completed.
 #[inline]
 pub fn bind_complete(out: &mut Vec<u8>) {
-    bare(out, tag::BIND_COMPLETE);
+    empty_message(out, tag::BIND_COMPLETE);
 }
 
 /// Appends CloseComplete: a Close was completed.
 pub fn close_complete(out: &mut Vec<u8>) {
-    bare(out, tag::CLOSE_COMPLETE);
+    empty_message(out, tag::CLOSE_COMPLETE);
 }
 
 /// Appends CommandComplete: a command was completed, with its tag.
@@ -172,7 +172,7 @@ pub fn copy_data(out: &mut Vec<u8>, data: &[u8]) -> Result<(), WireError> {
 
 /// Appends CopyDone: the end of COPY's data.
 pub fn copy_done(out: &mut Vec<u8>) {
-    bare(out, both::COPY_DONE);
+    empty_message(out, both::COPY_DONE);
 }
 
 /// Appends CopyInResponse: the server is ready to receive data.
@@ -244,7 +244,7 @@ pub fn data_row<'f>(
 
 /// Appends EmptyQueryResponse: a query without a command was completed.
 pub fn empty_query_response(out: &mut Vec<u8>) {
-    bare(out, tag::EMPTY_QUERY_RESPONSE);
+    empty_message(out, tag::EMPTY_QUERY_RESPONSE);
 }
 
 /// Appends ErrorResponse: a statement, or the session, failed. A field is its letter and its text.
@@ -315,7 +315,7 @@ pub fn negotiate_protocol_version(
 
 /// Appends NoData: the described statement or portal returns no rows.
 pub fn no_data(out: &mut Vec<u8>) {
-    bare(out, tag::NO_DATA);
+    empty_message(out, tag::NO_DATA);
 }
 
 /// Appends NotificationResponse: another session's NOTIFY.
@@ -362,18 +362,18 @@ pub fn parameter_status(out: &mut Vec<u8>, setting: ParameterStatus<'_>) -> Resu
 
 /// Appends ParseComplete: a Parse was completed.
 pub fn parse_complete(out: &mut Vec<u8>) {
-    bare(out, tag::PARSE_COMPLETE);
+    empty_message(out, tag::PARSE_COMPLETE);
 }
 
 /// Appends PortalSuspended: an Execute returned as many rows as its limit allows.
 pub fn portal_suspended(out: &mut Vec<u8>) {
-    bare(out, tag::PORTAL_SUSPENDED);
+    empty_message(out, tag::PORTAL_SUSPENDED);
 }
 
 /// Appends ReadyForQuery: the server is ready for the next statement.
 #[inline]
 pub fn ready_for_query(out: &mut Vec<u8>, status: TransactionStatus) {
-    fixed(out, tag::READY_FOR_QUERY, [status.letter()]);
+    fixed_size_message(out, tag::READY_FOR_QUERY, [status.letter()]);
 }
 
 /// Appends RowDescription: the columns of the rows that follow or of a described statement.

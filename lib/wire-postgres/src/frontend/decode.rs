@@ -1,7 +1,7 @@
 //! Decoding of client messages. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
-use crate::frame::{self, HEADER, MAX_BODY, SHORT};
+use crate::frame::{self, HEADER, MAX_BODY, MAX_SHORT_BODY};
 use crate::tags::{both, frontend as tag};
 use crate::{ErrorKind, Format, List, Object, Oid, WireError};
 
@@ -99,7 +99,7 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The bytes are not a client message.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<(Message<'a>, usize)>, WireError> {
-        let Some(frame) = frame::first(bytes, limit)? else { return Ok(None) };
+        let Some(frame) = frame::first_message(bytes, limit)? else { return Ok(None) };
         let mut cursor = Cursor::new(frame.body, HEADER);
         let message = read(frame.tag, frame.body, &mut cursor)?;
         Ok(Some((message, frame.length)))
@@ -128,7 +128,7 @@ fn limit(tag: u8) -> Option<u32> {
         | tag::PASSWORD
         | tag::SYNC
         | tag::TERMINATE
-        | both::COPY_DONE => Some(SHORT),
+        | both::COPY_DONE => Some(MAX_SHORT_BODY),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Frequent requests are better encoded as a [`Template`](crate::Template).
 
-use crate::frame::{bare, count, message, string, value};
+use crate::frame::{count, empty_message, message, string, value};
 use crate::tags::{both, frontend as tag};
 use crate::{Format, Object, Oid, WireError};
 
@@ -194,14 +194,14 @@ pub fn close(out: &mut Vec<u8>, object: Object, name: impl AsRef<[u8]>) -> Resul
 
 /// Appends Flush: requests the pending replies, without ending anything.
 pub fn flush(out: &mut Vec<u8>) {
-    bare(out, tag::FLUSH);
+    empty_message(out, tag::FLUSH);
 }
 
 /// Appends Sync: ends a series of messages; the reply is ReadyForQuery. After an error the server
 /// skips everything up to the Sync.
 #[inline]
 pub fn sync(out: &mut Vec<u8>) {
-    bare(out, tag::SYNC);
+    empty_message(out, tag::SYNC);
 }
 
 /// Appends CopyData: a part of COPY's data, which `write` appends. A part may end inside a row.
@@ -217,7 +217,7 @@ pub fn copy_data(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> Result<
 
 /// Appends CopyDone: the end of COPY's data. In the extended protocol a Sync follows.
 pub fn copy_done(out: &mut Vec<u8>) {
-    bare(out, both::COPY_DONE);
+    empty_message(out, both::COPY_DONE);
 }
 
 /// Appends CopyFail: makes the COPY fail, with this reason.
@@ -230,5 +230,5 @@ pub fn copy_fail(out: &mut Vec<u8>, reason: impl AsRef<[u8]>) -> Result<(), Wire
 
 /// Appends Terminate: ends the session.
 pub fn terminate(out: &mut Vec<u8>) {
-    bare(out, tag::TERMINATE);
+    empty_message(out, tag::TERMINATE);
 }

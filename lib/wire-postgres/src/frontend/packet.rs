@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::cursor::Cursor;
-use crate::frame::{counted, string};
+use crate::frame::{length_prefixed, string};
 use crate::list::sealed::Read;
 use crate::{BackendKey, ErrorKind, List, WireError};
 
@@ -143,7 +143,7 @@ pub fn startup<'p>(
 ) -> Result<(), WireError> {
     let start = out.len();
     let context = "StartupMessage, parameters";
-    counted(out, |out| {
+    length_prefixed(out, |out| {
         out.extend_from_slice(&version.number().to_be_bytes());
         for (name, value) in parameters {
             // An empty name would end the list.

@@ -131,13 +131,13 @@ fn cycles(bytes: &[u8]) -> Vec<Cycle> {
     while let Some((message, used)) = Request::decode(rest).expect("a client's bytes") {
         rest = &rest[used..];
         match message {
-            Request::Query(text) => cycles.push(Cycle::QUERY.of_text(utf8(text))),
+            Request::Query(text) => cycles.push(Cycle::QUERY.with_text(utf8(text))),
             Request::Sync => cycles.push(std::mem::take(&mut open)),
-            Request::Parse(parse) => open = open.of_text(utf8(parse.text)).parse(),
+            Request::Parse(parse) => open = open.with_text(utf8(parse.text)).parse(),
             Request::Describe(object, _) => open = open.describe(object),
             Request::Bind(_) => open = open.bind(),
             Request::Execute { rows: 0, .. } => open = open.execute(),
-            Request::Execute { .. } => open = open.execute().limited(),
+            Request::Execute { .. } => open = open.execute().with_row_limit(),
             Request::Close(..) => open = open.close(),
             _ => {}
         }
@@ -337,7 +337,7 @@ fn portals_are_read_in_parts() {
 }
 
 #[test]
-fn rows_go_in_and_out_by_copy() {
+fn copy_transfers_rows_in_both_directions() {
     assert_eq!(
         printed("copy-in"),
         [

@@ -170,7 +170,7 @@ fn rows_are_counted_without_being_kept() {
 }
 
 #[test]
-fn an_error_in_one_request_leaves_the_next_countable() {
+fn error_in_one_request_does_not_affect_the_next() {
     let mut bytes = Vec::new();
     backend::bind_complete(&mut bytes);
     row(&mut bytes, &[None]);
@@ -346,17 +346,17 @@ fn complete_answers_of_all_kinds_are_accepted() {
     for (cycle, answers) in [
         (Cycle::SYNC, &["Z", "EZ", "NZ"][..]),
         (Cycle::STATEMENT, &["2CZ", "2DDCZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ"]),
-        (Cycle::STATEMENT.of_text(";"), &["2IZ", "2CZ"]),
-        (Cycle::STATEMENT.limited(), &["2sZ", "2DsZ", "2DCZ"]),
+        (Cycle::STATEMENT.with_text(";"), &["2IZ", "2CZ"]),
+        (Cycle::STATEMENT.with_row_limit(), &["2sZ", "2DsZ", "2DCZ"]),
         (Cycle::STATEMENT, &["2GEZ", "2HddcCZ", "2HdEZ"]),
         (Cycle::STATEMENT.parse(), &["12CZ", "12DCZ", "1EZ"]),
         (Cycle::STATEMENT.bind().execute(), &["2DC2CZ", "2C2EZ", "2DEZ"]),
         (described, &["1tTZ", "1tnZ", "EZ", "1EZ"]),
         (portal, &["12TDCZ", "12nCZ"]),
-        (portal.of_text("--"), &["12nIZ"]),
-        (portal.execute().limited(), &["12TDsDCZ"]),
+        (portal.with_text("--"), &["12nIZ"]),
+        (portal.execute().with_row_limit(), &["12TDsDCZ"]),
         (Cycle::QUERY, &["CZ", "TDCZ", "TCZ", "CTDCCZ", "EZ", "TDEZ", "CEZ", "EeZ"]),
-        (Cycle::QUERY.of_text(""), &["IZ"]),
+        (Cycle::QUERY.with_text(""), &["IZ"]),
         (Cycle::QUERY, &["GEZ", "HdcCZ", "HcCTDCZ"]),
     ] {
         for answer in answers {
@@ -428,7 +428,7 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
         (Cycle::QUERY, "CDZ", "DataRow without RowDescription"),
         (Cycle::QUERY, "2CZ", "BindComplete"),
         (Cycle::QUERY, "TTCZ", "RowDescription"),
-        (Cycle::QUERY.limited(), "TDsZ", "PortalSuspended"),
+        (Cycle::QUERY.with_row_limit(), "TDsZ", "PortalSuspended"),
         (Cycle::STATEMENT, "2DsZ", "PortalSuspended without a row limit"),
         (Cycle::STATEMENT, "2IZ", "EmptyQueryResponse to a command"),
         (Cycle::QUERY, "IZ", "EmptyQueryResponse to a command"),
@@ -474,12 +474,12 @@ fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
     for (cycle, rows, tag, expected) in [
         (plain, &[one, one][..], "SELECT 2", None),
         (plain, &[two, one], "SELECT 2", value),
-        (plain.returning(1), &[one], "SELECT 1", None),
-        (plain.returning(1), &[two], "SELECT 1", value),
-        (plain.returning(1), &[], "SELECT 0", None),
-        (plain.returning(1), &[], "SELECT 7", value),
-        (plain.returning(1), &[], "INSERT 0 7", None),
-        (plain.returning(1), &[one], "INSERT 0 1", None),
+        (plain.with_columns(1), &[one], "SELECT 1", None),
+        (plain.with_columns(1), &[two], "SELECT 1", value),
+        (plain.with_columns(1), &[], "SELECT 0", None),
+        (plain.with_columns(1), &[], "SELECT 7", value),
+        (plain.with_columns(1), &[], "INSERT 0 7", None),
+        (plain.with_columns(1), &[one], "INSERT 0 1", None),
         // A `select into` returns none of its rows.
         (plain, &[], "SELECT 7", None),
         (plain, &[one, one], "SELECT 7", value),
@@ -516,7 +516,7 @@ fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
 
 /// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
 #[test]
-fn rows_that_are_cut_are_a_fault() {
+fn truncated_rows_are_a_fault() {
     let truncated = Some(ErrorKind::Truncated);
     for (body, skipped, read) in [
         (&b""[..], truncated, truncated),
@@ -690,7 +690,7 @@ fn cycle() -> impl Strategy<Value = Cycle> {
 
 proptest! {
     #[test]
-    fn any_splits_give_the_same_as_the_whole(
+    fn replies_are_the_same_however_they_are_split(
         messages in prop::collection::vec(message(), 0..20),
         cycles in prop::collection::vec(cycle(), 0..4),
         junk in prop::option::of(prop::collection::vec(any::<u8>(), 0..12)),

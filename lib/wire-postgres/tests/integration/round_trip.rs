@@ -376,7 +376,7 @@ fn unencodable_message_is_an_error_and_appends_nothing() {
 }
 
 #[test]
-fn each_kind_of_message_has_a_longest() {
+fn each_kind_of_message_has_a_length_limit() {
     let packet = |bytes: &[u8]| StartupPacket::decode(bytes).map(drop).map_err(|it| it.kind);
     assert_eq!(packet(&10_000_u32.to_be_bytes()), Ok(()));
     assert_eq!(packet(&10_001_u32.to_be_bytes()), Err(ErrorKind::TooLong));

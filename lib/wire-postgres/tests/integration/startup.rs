@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use wire_postgres::backend::{self, ParameterStatus};
 use wire_postgres::frontend::{self, Message, ProtocolVersion, SaslInitialResponse};
 use wire_postgres::{
-    BackendKey, Channel, ErrorKind, Login, LoginProgress, Policy, ServerLogin, Session, SslAnswer,
-    Startup, StartupError, TransactionStatus, WireError,
+    BackendKey, Channel, ErrorKind, Login, LoginProgress, ServerAuth, ServerLogin, Session,
+    SslAnswer, Startup, StartupError, TransactionStatus, WireError,
 };
 
 use crate::scram::{Proof, Server};
@@ -34,7 +34,7 @@ fn welcome(out: &mut Vec<u8>) {
 /// Runs the exchange of a client with a server, whose bytes arrive in pieces of this size.
 fn talk(
     login: Login<'_>,
-    policy: Policy<'_>,
+    policy: ServerAuth<'_>,
     piece: usize,
 ) -> Result<Option<Session>, StartupError> {
     let (mut sent, mut answer, mut buffer) = (Vec::new(), Vec::new(), Vec::new());
@@ -68,9 +68,9 @@ fn session() -> Session {
 fn a_session_begins_with_each_kind_of_password() {
     let password = b"s3cret".as_slice();
     for policy in [
-        Policy::Trust,
-        Policy::Cleartext { password },
-        Policy::Md5 { password, salt: [1, 2, 3, 4] },
+        ServerAuth::Trust,
+        ServerAuth::Cleartext { password },
+        ServerAuth::Md5 { password, salt: [1, 2, 3, 4] },
     ] {
         for piece in [1, 3, 1_000] {
             let begun = talk(login(Some("s3cret")), policy, piece);
@@ -81,9 +81,9 @@ fn a_session_begins_with_each_kind_of_password() {
 }
 
 #[test]
-fn a_wrong_password_is_refused_with_the_servers_words() {
+fn wrong_password_is_refused_with_the_message_of_the_server() {
     let password = b"s3cret".as_slice();
-    for policy in [Policy::Cleartext { password }, Policy::Md5 { password, salt: [0; 4] }] {
+    for policy in [ServerAuth::Cleartext { password }, ServerAuth::Md5 { password, salt: [0; 4] }] {
         let Err(StartupError::Server(report)) = talk(login(Some("guess")), policy, 7) else {
             panic!("a wrong password must be refused");
         };
@@ -96,7 +96,8 @@ fn a_wrong_password_is_refused_with_the_servers_words() {
 
 #[test]
 fn passwords_are_not_shown() {
-    let shown = format!("{:?} {:?}", login(Some("s3cret")), Policy::Cleartext { password: b"s3c" });
+    let shown =
+        format!("{:?} {:?}", login(Some("s3cret")), ServerAuth::Cleartext { password: b"s3c" });
     assert!(!shown.contains("s3c") && !shown.contains("115"), "{shown}");
     let mut out = Vec::new();
     let client = Startup::begin(login(Some("s3cret")), &mut out).expect("a login");
@@ -190,8 +191,8 @@ fn long_message_before_login_is_refused() {
     }
     let (mut sent, mut out) = (Vec::new(), Vec::new());
     Startup::begin(login(None), &mut sent).expect("a login");
-    let mut server = ServerLogin::new(Policy::Cleartext { password: b"s3cret" });
-    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), LoginProgress::Waits)));
+    let mut server = ServerLogin::new(ServerAuth::Cleartext { password: b"s3cret" });
+    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), LoginProgress::NeedsBytes)));
     let error = server.read(b"Q", &mut out).expect_err("no password");
     assert_eq!((error.kind, error.context), (ErrorKind::Unexpected, "PasswordMessage"));
 }
@@ -239,8 +240,8 @@ fn startup_handles_tls_cancel_and_other_versions() {
     let visit = |encode: &dyn Fn(&mut Vec<u8>)| {
         let (mut sent, mut answer) = (Vec::new(), Vec::new());
         encode(&mut sent);
-        let mut server = ServerLogin::new(Policy::Trust);
-        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, LoginProgress::Waits)));
+        let mut server = ServerLogin::new(ServerAuth::Trust);
+        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, LoginProgress::NeedsBytes)));
         let (used, visit) = server.read(&sent, &mut answer).expect("a packet");
         assert_eq!(used, sent.len());
         (visit, answer)
@@ -327,11 +328,11 @@ const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
 #[test]
 fn clear_text_password_needs_a_secure_channel() {
-    let policy = Policy::Cleartext { password: b"s3cret" };
+    let policy = ServerAuth::Cleartext { password: b"s3cret" };
     let open = Login { channel: Channel::Open, ..login(Some("s3cret")) };
     let refused = talk(open, policy, 100).expect_err("it would be read");
     assert!(matches!(refused, StartupError::Insecure), "{refused}");
-    let policy = Policy::Cleartext { password: b"s3cret" };
+    let policy = ServerAuth::Cleartext { password: b"s3cret" };
     assert!(talk(login(Some("s3cret")), policy, 100).expect("a login").is_some());
 }
 
@@ -363,7 +364,7 @@ fn scram_authenticates_both_sides_and_binds_the_channel() {
 }
 
 #[test]
-fn a_server_that_does_not_know_the_password_is_noticed() {
+fn server_without_the_password_is_detected() {
     for proof in [Proof::Forged, Proof::Omitted] {
         let (mechanism, header) = (PLAIN, "n,,");
         let other = Server { password: b"s3cret", mechanism, header, end_point: &[], proof };
@@ -388,7 +389,7 @@ proptest! {
         if let Ok(used) = client.read(&bytes, &mut out) {
             prop_assert!(used <= bytes.len());
         }
-        if let Ok((used, _)) = ServerLogin::new(Policy::Trust).read(&bytes, &mut out) {
+        if let Ok((used, _)) = ServerLogin::new(ServerAuth::Trust).read(&bytes, &mut out) {
             prop_assert!(used <= bytes.len());
         }
     }

@@ -190,7 +190,7 @@ fn parameter() -> impl Strategy<Value = (Oid, Given)> {
 
 proptest! {
     #[test]
-    fn a_filled_template_is_what_the_encoders_make(
+    fn filled_template_equals_the_encoded_messages(
         statements in prop::collection::vec(prop::collection::vec(parameter(), 0..5), 0..5)
     ) {
         let (mut template, mut expected) = (Template::new(Format::Binary), Vec::new());

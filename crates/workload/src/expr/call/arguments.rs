@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Stream};
 
-use crate::expr::compiled::{Compiled, Refused};
+use crate::expr::compiled::{Compiled, InvalidExpr};
 use crate::expr::node::{Family, Node};
 use crate::expr::scope::Scope;
 use crate::read::Excerpt;
@@ -19,9 +19,9 @@ pub(crate) struct Spec {
     /// Further arguments after the parameters.
     pub(crate) rest: Variadic,
     /// Contexts in which the generator is allowed.
-    pub(crate) stage: Stage,
+    pub(crate) allowed_in: AllowedIn,
     /// Checks the arguments and builds the generator.
-    pub(crate) build: fn(&Arguments<'_>) -> Result<(Family, Type), Refused>,
+    pub(crate) build: fn(&Arguments<'_>) -> Result<(Family, Type), InvalidExpr>,
     /// Description of its values, in one line.
     pub(crate) doc: &'static str,
     /// An example call.
@@ -43,7 +43,7 @@ pub(crate) enum Variadic {
 
 /// The contexts in which a generator is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum AllowedIn {
     /// Requests and rows.
     Anywhere,
     /// Rows of a table only.
@@ -153,7 +153,7 @@ impl<'p> Arguments<'p> {
         &mut self,
         name: Option<Excerpt<'p>>,
         given: CompiledArgument<'p>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), InvalidExpr> {
         let place = match name {
             Some(name) => self.place_of(name)?,
             None => {
@@ -171,7 +171,7 @@ impl<'p> Arguments<'p> {
         Ok(())
     }
 
-    fn place_of(&self, name: Excerpt<'p>) -> Result<usize, Refused> {
+    fn place_of(&self, name: Excerpt<'p>) -> Result<usize, InvalidExpr> {
         let word = name.text();
         let names = || self.spec.parameters.iter().map(|parameter| parameter.name);
         let Some(place) = names().position(|known| known == word) else {
@@ -192,7 +192,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// Fails if an argument is missing.
-    pub(crate) fn complete(&self) -> Result<(), Refused> {
+    pub(crate) fn complete(&self) -> Result<(), InvalidExpr> {
         for (parameter, given) in self.spec.parameters.iter().zip(&self.given) {
             if given.is_none() && parameter.default.is_none() {
                 let message = format!("`{}` has no `{}`", self.spec.name, parameter.name);
@@ -242,12 +242,12 @@ impl<'p> Arguments<'p> {
     ///
     /// # Errors
     /// None after a successful [`Arguments::complete`].
-    pub(crate) fn required(&self, place: usize) -> Result<&CompiledArgument<'p>, Refused> {
-        self.get(place).ok_or(Refused(None))
+    pub(crate) fn required(&self, place: usize) -> Result<&CompiledArgument<'p>, InvalidExpr> {
+        self.get(place).ok_or(InvalidExpr(None))
     }
 
     /// Returns a constant integer, or the default if the argument is missing.
-    pub(crate) fn constant_int(&self, place: usize, default: i64) -> Result<i64, Refused> {
+    pub(crate) fn constant_int(&self, place: usize, default: i64) -> Result<i64, InvalidExpr> {
         let Some(given) = self.get(place) else {
             return Ok(default);
         };
@@ -259,7 +259,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// Returns a constant number, or the default if the argument is missing.
-    pub(crate) fn constant_real(&self, place: usize, default: f64) -> Result<f64, Refused> {
+    pub(crate) fn constant_real(&self, place: usize, default: f64) -> Result<f64, InvalidExpr> {
         let Some(given) = self.get(place) else {
             return Ok(default);
         };
@@ -281,7 +281,7 @@ impl<'p> Arguments<'p> {
         default: f64,
         (lowest, highest): (f64, f64),
         what: &str,
-    ) -> Result<f64, Refused> {
+    ) -> Result<f64, InvalidExpr> {
         let number = self.constant_real(place, default)?;
         if (lowest..=highest).contains(&number) {
             return Ok(number);
@@ -293,7 +293,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// Returns two constant integers in ascending order; the lower one is the argument at `place`.
-    pub(crate) fn constant_range(&self, place: usize) -> Result<(i64, i64), Refused> {
+    pub(crate) fn constant_range(&self, place: usize) -> Result<(i64, i64), InvalidExpr> {
         let lo = self.constant_int(place, 0)?;
         let hi = self.constant_int(place + 1, 0)?;
         if lo <= hi {
@@ -305,7 +305,7 @@ impl<'p> Arguments<'p> {
 
     /// Returns the common type of the first `count` arguments: all integers, all durations, or all
     /// numbers.
-    pub(crate) fn measure(&self, count: usize) -> Result<Type, Refused> {
+    pub(crate) fn numeric_type(&self, count: usize) -> Result<Type, InvalidExpr> {
         let first = self.required(0)?;
         let mut common = first.value.kind();
         for given in self.all().take(count) {
@@ -328,7 +328,7 @@ impl<'p> Arguments<'p> {
     }
 
     /// Returns the expression of an argument without a default.
-    pub(crate) fn node(&self, place: usize) -> Result<Node, Refused> {
+    pub(crate) fn node(&self, place: usize) -> Result<Node, InvalidExpr> {
         Ok(self.required(place)?.value.clone().into_node())
     }
 
@@ -343,7 +343,7 @@ impl<'p> Arguments<'p> {
 }
 
 /// Refuses a negative constant.
-pub(super) fn not_negative(given: &CompiledArgument<'_>, what: &str) -> Result<(), Refused> {
+pub(super) fn not_negative(given: &CompiledArgument<'_>, what: &str) -> Result<(), InvalidExpr> {
     if given.value.constant().is_some_and(Constant::is_negative) {
         let shown = quoted(given.place.text());
         return Err(given.place.error(format!("the {what} {shown} is negative")).into());

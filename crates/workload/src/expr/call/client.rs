@@ -1,7 +1,7 @@
 //! Arguments of `client()`.
 
-use super::arguments::{Arguments, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::expr::scope::ExprContext;
 use crate::value::Type;
@@ -10,19 +10,19 @@ pub(super) static SPEC: Spec = Spec {
     name: "client",
     parameters: &[],
     rest: Variadic::Nothing,
-    stage: Stage::Clients,
+    allowed_in: AllowedIn::Clients,
     build,
     doc: "the number of the client, from 0; only in a closed job (the number of the request modulo \
           `concurrency`)",
     example: "client()",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    match arguments.scope.site {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
+    match arguments.scope.context {
         ExprContext::Request(_, Some(clients)) => Ok((Family::Client(clients), Type::Int)),
         // Such calls are refused earlier.
         ExprContext::Request(_, None) | ExprContext::Row(_) | ExprContext::Fixed(_) => {
-            Err(Refused(None))
+            Err(InvalidExpr(None))
         }
     }
 }

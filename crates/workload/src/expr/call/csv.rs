@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use base::Diagnostic;
 
-use super::arguments::{Arguments, CompiledArgument, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::{Compiled, Refused};
+use super::arguments::{AllowedIn, Arguments, CompiledArgument, Parameter, Spec, Variadic};
+use crate::expr::compiled::{Compiled, InvalidExpr};
 use crate::expr::node::Family;
 use crate::generate::{Column, Csv, Table, Texts};
 use crate::value::{Constant, Type};
@@ -18,7 +18,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("column", "a constant integer from 1, or a constant text"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "the column of a CSV file (RFC 4180, UTF-8, at most 64 MiB) as a text: its first row for \
           the first request or row, and again from the beginning after its last; a column is \
@@ -26,11 +26,11 @@ pub(super) static SPEC: Spec = Spec {
     example: "csv('streets.csv', 'name')",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let (file, at) = (file(arguments)?, arguments.required(1)?);
     let column = column(arguments, at)?;
     // A scope without files allows no generators.
-    let tables = arguments.scope.tables.ok_or(Refused(None))?;
+    let tables = arguments.scope.tables.ok_or(InvalidExpr(None))?;
     let mut csv = Csv { file, column, texts: Arc::default() };
     if tables.folder.is_unread() {
         return Ok((Family::Csv(csv), Type::Text));
@@ -49,7 +49,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     Ok((Family::Csv(csv), Type::Text))
 }
 
-fn file(arguments: &Arguments<'_>) -> Result<String, Refused> {
+fn file(arguments: &Arguments<'_>) -> Result<String, InvalidExpr> {
     let given = arguments.required(0)?;
     match &given.value {
         Compiled::Constant(Constant::Text(name)) => Ok(name.clone()),
@@ -60,7 +60,7 @@ fn file(arguments: &Arguments<'_>) -> Result<String, Refused> {
     }
 }
 
-fn column(arguments: &Arguments<'_>, given: &CompiledArgument<'_>) -> Result<Column, Refused> {
+fn column(arguments: &Arguments<'_>, given: &CompiledArgument<'_>) -> Result<Column, InvalidExpr> {
     match &given.value {
         Compiled::Constant(Constant::Text(name)) => Ok(Column::Name(name.clone())),
         Compiled::Constant(Constant::Int(number)) => Ok(Column::Number(*number)),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::{Constant, Type};
 
@@ -11,13 +11,13 @@ pub(super) static SPEC: Spec = Spec {
     name: "digits",
     parameters: &[Parameter::required("pattern", "a constant text")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "the text with a random digit for each `#`; its other characters stay",
     example: "digits('###-####')",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let given = arguments.required(0)?;
     match given.value.constant() {
         Some(Constant::Text(pattern)) if pattern.contains('#') => {

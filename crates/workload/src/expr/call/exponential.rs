@@ -1,7 +1,7 @@
 //! Arguments of `exp(mean)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic, not_negative};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic, not_negative};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::Type;
 
@@ -9,14 +9,14 @@ pub(super) static SPEC: Spec = Spec {
     name: "exp",
     parameters: &[Parameter::required("mean", "a number or duration, not negative")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "exponentially distributed with this mean: a duration or a number with a point",
     example: "exp(20.0)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let kind = match arguments.measure(1)? {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
+    let kind = match arguments.numeric_type(1)? {
         Type::Duration => Type::Duration,
         Type::Int | Type::Real | Type::Text | Type::Timestamp => Type::Real,
     };

@@ -1,7 +1,7 @@
 //! Arguments of `field(n)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::Type;
 
@@ -9,7 +9,7 @@ pub(super) static SPEC: Spec = Spec {
     name: "field",
     parameters: &[Parameter::required("n", "a constant integer from 1")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "the n-th field, from 1, of the record that the request takes from `query-args-file`",
     example: "field(1)",
@@ -18,7 +18,7 @@ pub(super) static SPEC: Spec = Spec {
 /// The largest number of fields in a record.
 const MOST_FIELDS: i64 = 65_535;
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let number = arguments.constant_int(0, 1)?;
     if !(1..=MOST_FIELDS).contains(&number) {
         let place = arguments.required(0)?.place;

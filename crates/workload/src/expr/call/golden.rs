@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{Seed, Values, WallTime};
 
 use crate::expr::{
-    Compiled, EvalContext, ExprContext, Family, NO_VARIABLES, Node, Position, Refused, Scope,
+    Compiled, EvalContext, ExprContext, Family, InvalidExpr, NO_VARIABLES, Node, Position, Scope,
     compile, parse_all,
 };
 use crate::generate::{Points, Tables};
@@ -32,7 +32,7 @@ pub(crate) fn check(text: &str, expected: &str) {
 
 /// Checks the message of an invalid expression.
 pub(crate) fn error(text: &str, expected: &str) {
-    let Refused(diagnostic) = compiled(text).expect_err(text);
+    let InvalidExpr(diagnostic) = compiled(text).expect_err(text);
     assert_eq!(diagnostic.expect("a diagnostic").message, expected, "{text}");
 }
 
@@ -88,7 +88,7 @@ fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
     })
 }
 
-fn compiled(text: &str) -> Result<Compiled, Refused> {
+fn compiled(text: &str) -> Result<Compiled, InvalidExpr> {
     let located = LocatedText::whole(text, 0);
     let ast = parse_all(located.excerpt())?;
     let position = Position { seed: Seed(42), job: "load golden", place: "column value" };
@@ -97,7 +97,7 @@ fn compiled(text: &str) -> Result<Compiled, Refused> {
     let scope = Scope {
         params: &BTreeMap::new(),
         variables: &NO_VARIABLES,
-        site: ExprContext::Row(position),
+        context: ExprContext::Row(position),
         points: Points::NoTable,
         tables: Some(&tables),
     };

@@ -1,8 +1,8 @@
 //! Arguments of `hex(n)` and `uuid()`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
 use super::text::checked_length;
-use crate::expr::compiled::Refused;
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::Type;
 
@@ -10,7 +10,7 @@ pub(super) static HEX: Spec = Spec {
     name: "hex",
     parameters: &[Parameter::required("n", "an integer")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build: build_hex,
     doc: "n random hexadecimal digits in lower case; at most 1,000,000",
     example: "hex(16)",
@@ -20,19 +20,19 @@ pub(super) static UUID: Spec = Spec {
     name: "uuid",
     parameters: &[],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build: build_uuid,
     doc: "a universally unique identifier of version 4 (RFC 9562), which is 122 random bits, as 36 \
           characters in lower case",
     example: "uuid()",
 };
 
-fn build_hex(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build_hex(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     checked_length(arguments.required(0)?, arguments)?;
     Ok((Family::Hex(arguments.node(0)?), Type::Text))
 }
 
-fn build_uuid(_: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build_uuid(_: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Uuid, Type::Text))
 }
 

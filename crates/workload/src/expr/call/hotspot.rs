@@ -1,7 +1,7 @@
 //! Arguments of `hotspot(lo, hi, hot=0.2, share=0.8)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Hotspot;
 use crate::value::Type;
@@ -15,7 +15,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::optional("share", "0.8", "a constant fraction from 0 to 1"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "integers from lo to hi: the share of the draws falls into the hot fraction at the \
           beginning of the range (rounded to whole values, at least one, and not all), the others \
@@ -23,7 +23,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "hotspot(1, 1000)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let ends = arguments.constant_range(0)?;
     let hot = arguments.constant_between(2, 0.2, (0.0, 1.0), "hot fraction")?;
     let share = arguments.constant_between(3, 0.8, (0.0, 1.0), "share")?;

@@ -1,7 +1,7 @@
 //! Arguments of `json(name: value, …)`.
 
-use super::arguments::{Arguments, ColonPart, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, ColonPart, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::{Family, Node};
 use crate::generate::Json;
 use crate::value::Type;
@@ -11,14 +11,14 @@ pub(super) static SPEC: Spec = Spec {
     name: "json",
     parameters: &[],
     rest: Variadic::Named,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "a JSON object (RFC 8259) as a text: numbers as numbers, texts and timestamps as strings, \
           durations as numbers of seconds, NULL as null, and a `json()` as an object inside",
     example: "json(id: row(), name: text(5), tags: json())",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let mut json = Json::new();
     for given in arguments.all() {
         let Some(ColonPart::Name(name, place)) = &given.partner else {

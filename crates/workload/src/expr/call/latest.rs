@@ -1,7 +1,7 @@
 //! Arguments of `latest(lo, hi)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Latest;
 use crate::value::Type;
@@ -13,7 +13,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("hi", "a constant integer"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "a key of a table that grows: lo to hi exist at the beginning, and each request adds one, \
           counted by schedule, not by answers; the newest is hi plus the number of the request \
@@ -22,7 +22,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "latest(1, 1000)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Latest(Latest::new(arguments.constant_range(0)?)), Type::Int))
 }
 

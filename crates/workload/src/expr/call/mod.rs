@@ -32,5 +32,5 @@ mod zipf;
 #[cfg(test)]
 pub(crate) mod golden;
 
-pub(crate) use arguments::{Arguments, ColonPart, CompiledArgument, Spec, Stage, Variadic};
+pub(crate) use arguments::{AllowedIn, Arguments, ColonPart, CompiledArgument, Spec, Variadic};
 pub(crate) use table::{ALL, assay_name_of, find, names};

@@ -1,7 +1,7 @@
 //! Arguments of `normal(mean, sd)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic, not_negative};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic, not_negative};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::Type;
 
@@ -12,15 +12,15 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("sd", "as the mean, not negative"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "normally distributed with this mean and standard deviation: durations, which are never \
           below 0, or numbers with a point",
     example: "normal(100.0, 15.0)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let kind = match arguments.measure(2)? {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
+    let kind = match arguments.numeric_type(2)? {
         Type::Duration => Type::Duration,
         Type::Int | Type::Real | Type::Text | Type::Timestamp => Type::Real,
     };

@@ -1,7 +1,7 @@
 //! Arguments of `null(p, expr)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Null;
 use crate::value::Type;
@@ -13,13 +13,13 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("value", "a value of any type"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "NULL with the probability p, otherwise the value",
     example: "null(0.25, row())",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let probability = arguments.constant_between(0, 0.0, (0.0, 1.0), "probability")?;
     let kind = arguments.required(1)?.value.kind();
     Ok((Family::Null(Null { probability, value: arguments.node(1)? }), kind))

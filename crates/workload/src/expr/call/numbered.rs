@@ -1,7 +1,7 @@
 //! Arguments of `row()` and `sequence(start)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::Type;
 
@@ -9,7 +9,7 @@ pub(super) static ROW: Spec = Spec {
     name: "row",
     parameters: &[],
     rest: Variadic::Nothing,
-    stage: Stage::Rows,
+    allowed_in: AllowedIn::Rows,
     build: build_row,
     doc: "the number of the row, from 1; only in [load TABLE]",
     example: "row()",
@@ -19,17 +19,17 @@ pub(super) static SEQUENCE: Spec = Spec {
     name: "sequence",
     parameters: &[Parameter::optional("start", "1", "a constant integer")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build: build_sequence,
     doc: "start for the first request or row, one more for each further one",
     example: "sequence(100)",
 };
 
-fn build_row(_: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build_row(_: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Row, Type::Int))
 }
 
-fn build_sequence(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build_sequence(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let start = arguments.constant_int(0, 1)?;
     Ok((Family::Sequence(start), Type::Int))
 }

@@ -1,7 +1,7 @@
 //! Arguments of `nurand(a, lo, hi)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::expr::scope::ExprContext;
 use crate::generate::Nurand;
@@ -16,7 +16,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("hi", "a constant integer"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "NURand of TPC-C (clause 2.1.6): ((uniform(0, a) | uniform(lo, hi)) + C) mod \
           (hi - lo + 1) + lo; C is drawn from 0 to a by the seed and a alone, and is the same \
@@ -24,7 +24,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "nurand(255, 0, 999)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let a = arguments.constant_int(0, 0)?;
     let ends = arguments.constant_range(1)?;
     for place in [0, 1] {
@@ -36,10 +36,10 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
             return Err(error.help("add the offset after it: `nurand(255, 0, 99) - 50`").into());
         }
     }
-    let seed = match arguments.scope.site {
+    let seed = match arguments.scope.context {
         ExprContext::Request(position, _) | ExprContext::Row(position) => position.seed,
         // Generators are not allowed there.
-        ExprContext::Fixed(_) => return Err(Refused(None)),
+        ExprContext::Fixed(_) => return Err(InvalidExpr(None)),
     };
     Ok((Family::Nurand(Nurand::new(a, ends, seed)), Type::Int))
 }

@@ -1,7 +1,7 @@
 //! Arguments of `pareto(min, shape)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Pareto;
 use crate::value::{Constant, Type};
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("shape", "a constant number from 0.1 to 1000"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "Pareto's distribution: above x with the probability (min/x)^shape: a duration or a \
           number with a point; the mean is min * shape / (shape - 1), and infinite for shapes up \
@@ -25,8 +25,8 @@ pub(super) static SPEC: Spec = Spec {
 /// The allowed shapes: below, doubles overflow; above, only the minimum would occur.
 const SHAPES: (f64, f64) = (0.1, 1_000.0);
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let kind = match arguments.measure(1)? {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
+    let kind = match arguments.numeric_type(1)? {
         Type::Duration => Type::Duration,
         Type::Int | Type::Real | Type::Text | Type::Timestamp => Type::Real,
     };
@@ -44,7 +44,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 #[cfg(test)]
 mod tests {
     use crate::expr::call::golden::{check, error, reals};
-    use crate::generate::statistics::{kolmogorov_smirnov, mean_is};
+    use crate::generate::statistics::{assert_mean, kolmogorov_smirnov};
 
     #[test]
     fn golden_values_never_change() {
@@ -71,7 +71,7 @@ mod tests {
             kolmogorov_smirnov(&drawn, |x| 1.0 - (10.0 / x).powf(shape));
         }
         // Mean 10·3/2 and variance 10²·3/(2²·1).
-        mean_is(&reals("pareto(10, 3)", 100_000), 15.0, 75.0_f64.sqrt());
+        assert_mean(&reals("pareto(10, 3)", 100_000), 15.0, 75.0_f64.sqrt());
     }
 
     #[test]

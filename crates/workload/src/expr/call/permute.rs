@@ -1,7 +1,7 @@
 //! Arguments of `permute(n)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Permute;
 use crate::value::Type;
@@ -11,13 +11,13 @@ pub(super) static SPEC: Spec = Spec {
     name: "permute",
     parameters: &[Parameter::required("n", "a constant integer, at least 1")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "each integer from 1 to n once in n requests or rows, shuffled, then the same again",
     example: "permute(1000)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let n = arguments.constant_int(0, 1)?;
     match u64::try_from(n) {
         Ok(limit) if limit > 0 => {

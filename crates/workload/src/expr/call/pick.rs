@@ -2,8 +2,8 @@
 
 use base::Diagnostic;
 
-use super::arguments::{Arguments, CompiledArgument, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, CompiledArgument, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::{Family, Node};
 use crate::value::Type;
 use crate::wording::quoted;
@@ -12,19 +12,19 @@ pub(super) static SPEC: Spec = Spec {
     name: "pick",
     parameters: &[Parameter::required("a", "a value of any type, as all that follow")],
     rest: Variadic::Values,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "one of the values, each equally likely; they have one type",
     example: "pick('new', 'paid', 'sent')",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let (values, kind) = values(arguments)?;
     Ok((Family::Pick(values), kind))
 }
 
 /// Returns all arguments as values of one type.
-pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Refused> {
+pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), InvalidExpr> {
     let kind = common_type(arguments)?;
     let mut values = Vec::new();
     for given in arguments.all() {
@@ -42,7 +42,7 @@ pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Ref
 
 /// Returns the common type of the values: real if all are numbers and one is real, otherwise the
 /// type of the first value.
-fn common_type(arguments: &Arguments<'_>) -> Result<Type, Refused> {
+fn common_type(arguments: &Arguments<'_>) -> Result<Type, InvalidExpr> {
     let mut kinds = arguments.all().map(|given| given.value.kind());
     let numbers = kinds.clone().all(Type::is_number);
     if numbers && kinds.any(|kind| kind == Type::Real) {

@@ -1,7 +1,7 @@
 //! Arguments of `point()`.
 
-use super::arguments::{Arguments, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::value::Type;
 
@@ -9,14 +9,14 @@ pub(super) static SPEC: Spec = Spec {
     name: "point",
     parameters: &[],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "a place that is uniform on the sphere, as WKT with longitude before latitude, in degrees \
           with 7 decimals (about a centimetre)",
     example: "point()",
 };
 
-fn build(_: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(_: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Point, Type::Text))
 }
 

@@ -1,7 +1,7 @@
 //! Arguments of `polygon(hits=80)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::{Points, Polygon, radius};
 use crate::value::Type;
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::optional("points", "rows", "a constant integer"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "a regular octagon at a random place and angle on the sphere, whose area holds on average \
           `hits` of `points` `point()`s, as WKT with its corners counterclockwise. Edges are great \
@@ -27,7 +27,7 @@ pub(super) static SPEC: Spec = Spec {
 /// The smallest radius in radians: about a metre, a hundred times the precision of corners.
 const SMALLEST: f64 = 1.6e-7;
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let hits = arguments.constant_real(0, 80.0)?;
     let points = points(arguments)?;
     let place = arguments.get(0).map_or(arguments.call(), |given| given.place);
@@ -53,7 +53,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 }
 
 /// Returns the number of points that determines the size of the polygon.
-fn points(arguments: &Arguments<'_>) -> Result<u64, Refused> {
+fn points(arguments: &Arguments<'_>) -> Result<u64, InvalidExpr> {
     let why = match (arguments.get(1), arguments.scope.points) {
         (Some(given), _) => {
             let points = arguments.constant_int(1, 0)?;

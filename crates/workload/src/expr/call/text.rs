@@ -1,7 +1,7 @@
 //! Arguments of `text(lo, hi)`.
 
-use super::arguments::{Arguments, CompiledArgument, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::{Compiled, Refused};
+use super::arguments::{AllowedIn, Arguments, CompiledArgument, Parameter, Spec, Variadic};
+use crate::expr::compiled::{Compiled, InvalidExpr};
 use crate::expr::node::Family;
 use crate::generate::LONGEST_TEXT;
 use crate::value::{Constant, Type};
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::optional("hi", "lo", "an integer"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "random letters and digits, from lo to hi of them, each length equally likely; \
           at most 1,000,000",
@@ -25,7 +25,7 @@ pub(super) static SPEC: Spec = Spec {
 pub(super) fn checked_length(
     given: &CompiledArgument<'_>,
     arguments: &Arguments<'_>,
-) -> Result<(), Refused> {
+) -> Result<(), InvalidExpr> {
     if given.value.kind() != Type::Int {
         return Err(given.mismatch(arguments.name(), "an integer").into());
     }
@@ -39,7 +39,7 @@ pub(super) fn checked_length(
     Ok(())
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     for given in arguments.all() {
         checked_length(given, arguments)?;
     }

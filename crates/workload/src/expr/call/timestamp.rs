@@ -1,7 +1,7 @@
 //! Arguments of `timestamp(offset)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::{Family, Node};
 use crate::value::Type;
 
@@ -9,14 +9,14 @@ pub(super) static SPEC: Spec = Spec {
     name: "timestamp",
     parameters: &[Parameter::optional("offset", "0s", "a duration")],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "the start of the run in UTC plus a duration, which may be negative, \
           as `YYYY-MM-DD HH:MM:SS.ffffff`",
     example: "timestamp(-uniform(0s, 1h))",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let offset = match arguments.get(0) {
         None => Node::Duration(0),
         Some(given) if given.value.kind() == Type::Duration => arguments.node(0)?,

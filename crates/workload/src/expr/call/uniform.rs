@@ -1,7 +1,7 @@
 //! Arguments of `uniform(lo, hi)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::{Compiled, Refused};
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::{Compiled, InvalidExpr};
 use crate::expr::node::{Family, Node};
 use crate::generate::{Ints, Uniform};
 use crate::value::{Constant, Type};
@@ -14,15 +14,15 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::required("hi", "as lo"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "each value from lo to hi equally likely: integers and durations with both ends, \
           numbers with a point without the upper end",
     example: "uniform(1, 1000)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let kind = arguments.measure(2)?;
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
+    let kind = arguments.numeric_type(2)?;
     let (lo, hi) = (arguments.required(0)?, arguments.required(1)?);
     let uniform = match (&lo.value, &hi.value) {
         (Compiled::Constant(a), Compiled::Constant(b)) => {

@@ -2,9 +2,9 @@
 
 use base::Diagnostic;
 
-use super::arguments::{Arguments, ColonPart, Spec, Stage, Variadic};
+use super::arguments::{AllowedIn, Arguments, ColonPart, Spec, Variadic};
 use super::pick;
-use crate::expr::compiled::Refused;
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Weighted;
 use crate::read::Excerpt;
@@ -15,14 +15,14 @@ pub(super) static SPEC: Spec = Spec {
     name: "weighted",
     parameters: &[],
     rest: Variadic::Weighted,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "one of the values, each as likely as the weight after its colon says: a constant number \
           above zero; the values have one type",
     example: "weighted('new': 3, 'paid': 1)",
 };
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let mut weights = Vec::new();
     for given in arguments.all() {
         if let Some(ColonPart::Weight(weight, place)) = &given.partner {

@@ -1,7 +1,7 @@
 //! Arguments of `zipf(lo, hi, s=0.99)`.
 
-use super::arguments::{Arguments, Parameter, Spec, Stage, Variadic};
-use crate::expr::compiled::Refused;
+use super::arguments::{AllowedIn, Arguments, Parameter, Spec, Variadic};
+use crate::expr::compiled::InvalidExpr;
 use crate::expr::node::Family;
 use crate::generate::Zipf;
 use crate::value::Type;
@@ -15,7 +15,7 @@ pub(super) static SPEC: Spec = Spec {
         Parameter::optional("s", "0.99", "a constant number from 0 to 20"),
     ],
     rest: Variadic::Nothing,
-    stage: Stage::Anywhere,
+    allowed_in: AllowedIn::Anywhere,
     build,
     doc: "integers from lo to hi, the r-th of them with a probability proportional to 1/r^s: \
           lo is the most frequent; s = 0 is uniform",
@@ -25,7 +25,7 @@ pub(super) static SPEC: Spec = Spec {
 /// The largest exponent: beyond it only the first value would ever occur.
 const STEEPEST: f64 = 20.0;
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let (lo, hi) = arguments.constant_range(0)?;
     let s = arguments.constant_real(2, 0.99)?;
     if !(0.0..=STEEPEST).contains(&s) {

@@ -8,7 +8,7 @@ use crate::{BackendKey, ErrorKind, WireError, backend};
 
 /// The authentication method of a server.
 #[derive(Clone, Copy)]
-pub enum Policy<'p> {
+pub enum ServerAuth<'p> {
     /// No authentication.
     Trust,
     /// The password in clear text.
@@ -25,13 +25,13 @@ pub enum Policy<'p> {
     },
 }
 
-/// Formats the policy without the password.
-impl std::fmt::Debug for Policy<'_> {
+/// Formats the method without the password.
+impl std::fmt::Debug for ServerAuth<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Policy::Trust => "Trust",
-            Policy::Cleartext { .. } => "Cleartext { .. }",
-            Policy::Md5 { .. } => "Md5 { .. }",
+            ServerAuth::Trust => "Trust",
+            ServerAuth::Cleartext { .. } => "Cleartext { .. }",
+            ServerAuth::Md5 { .. } => "Md5 { .. }",
         })
     }
 }
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Policy<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginProgress {
     /// More bytes are needed; the appended bytes are to be sent.
-    Waits,
+    NeedsBytes,
     /// The client requests TLS. The server appends [`answer_ssl`](crate::answer_ssl), and continues
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
     /// server that accepts must not read them (CVE-2021-23214).
@@ -58,14 +58,14 @@ pub enum LoginProgress {
 /// A client's login on the server's side: reads the client's messages and appends the replies.
 #[derive(Clone, Debug)]
 pub struct ServerLogin<'p> {
-    policy: Policy<'p>,
+    auth: ServerAuth<'p>,
     user: Option<Vec<u8>>,
 }
 
 impl<'p> ServerLogin<'p> {
     /// Creates the state before the client's first byte.
-    pub fn new(policy: Policy<'p>) -> ServerLogin<'p> {
-        ServerLogin { policy, user: None }
+    pub fn new(auth: ServerAuth<'p>) -> ServerLogin<'p> {
+        ServerLogin { auth, user: None }
     }
 
     /// Returns the name of the user, once it is known.
@@ -84,7 +84,7 @@ impl<'p> ServerLogin<'p> {
         out: &mut Vec<u8>,
     ) -> Result<(usize, LoginProgress), WireError> {
         match self.user.take() {
-            None => self.first(bytes, out),
+            None => self.read_startup(bytes, out),
             Some(user) => {
                 let read = self.password(bytes, &user, out);
                 self.user = Some(user);
@@ -93,34 +93,34 @@ impl<'p> ServerLogin<'p> {
         }
     }
 
-    fn first(
+    fn read_startup(
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(usize, LoginProgress), WireError> {
         let Some((packet, used)) = StartupPacket::decode(bytes)? else {
-            return Ok((0, LoginProgress::Waits));
+            return Ok((0, LoginProgress::NeedsBytes));
         };
-        let visit = match packet {
+        let progress = match packet {
             StartupPacket::SslRequest => LoginProgress::TlsRequested,
             StartupPacket::GssEncRequest => LoginProgress::GssRequested,
             StartupPacket::CancelRequest(key) => LoginProgress::CancelRequested(key),
-            StartupPacket::Startup(startup) => self.greet(startup, out)?,
+            StartupPacket::Startup(startup) => self.request_password(startup, out)?,
         };
-        Ok((used, visit))
+        Ok((used, progress))
     }
 
-    fn greet(
+    fn request_password(
         &mut self,
         startup: frontend::Startup<'_>,
         out: &mut Vec<u8>,
     ) -> Result<LoginProgress, WireError> {
         if startup.version.major != ProtocolVersion::V3_0.major {
             let why = format!("unsupported frontend protocol {}", startup.version);
-            return refuse(out, "0A000", &why);
+            return reject(out, "0A000", &why);
         }
         let Some(user) = startup.parameter("user").filter(|user| !user.is_empty()) else {
-            return refuse(out, "28000", "no PostgreSQL user name specified in startup packet");
+            return reject(out, "28000", "no PostgreSQL user name specified in startup packet");
         };
         self.user = Some(user.to_vec());
         let is_option = |name: &[u8]| name.starts_with(b"_pq_.");
@@ -130,15 +130,15 @@ impl<'p> ServerLogin<'p> {
             let newest = ProtocolVersion::V3_0.number();
             backend::negotiate_protocol_version(out, newest, options)?;
         }
-        Ok(match self.policy {
-            Policy::Trust => enter(out),
-            Policy::Cleartext { .. } => {
+        Ok(match self.auth {
+            ServerAuth::Trust => accept(out),
+            ServerAuth::Cleartext { .. } => {
                 backend::authentication_cleartext_password(out);
-                LoginProgress::Waits
+                LoginProgress::NeedsBytes
             }
-            Policy::Md5 { salt, .. } => {
+            ServerAuth::Md5 { salt, .. } => {
                 backend::authentication_md5_password(out, salt);
-                LoginProgress::Waits
+                LoginProgress::NeedsBytes
             }
         })
     }
@@ -156,32 +156,34 @@ impl<'p> ServerLogin<'p> {
         }
         let Some((frontend::Message::Password(body), used)) = frontend::Message::decode(bytes)?
         else {
-            return Ok((0, LoginProgress::Waits));
+            return Ok((0, LoginProgress::NeedsBytes));
         };
         let given = frontend::Message::password(body)?;
-        let is_right = match self.policy {
-            Policy::Trust => true,
-            Policy::Cleartext { password } => given == password,
-            Policy::Md5 { password, salt } => given == md5_hash(user, password, salt).as_bytes(),
+        let is_right = match self.auth {
+            ServerAuth::Trust => true,
+            ServerAuth::Cleartext { password } => given == password,
+            ServerAuth::Md5 { password, salt } => {
+                given == md5_hash(user, password, salt).as_bytes()
+            }
         };
-        let visit = match is_right {
-            true => enter(out),
+        let progress = match is_right {
+            true => accept(out),
             false => {
                 let user = String::from_utf8_lossy(user);
                 let why = format!("password authentication failed for user \"{user}\"");
-                refuse(out, "28P01", &why)?
+                reject(out, "28P01", &why)?
             }
         };
-        Ok((used, visit))
+        Ok((used, progress))
     }
 }
 
-fn enter(out: &mut Vec<u8>) -> LoginProgress {
+fn accept(out: &mut Vec<u8>) -> LoginProgress {
     backend::authentication_ok(out);
     LoginProgress::Authenticated
 }
 
-fn refuse(out: &mut Vec<u8>, sqlstate: &str, why: &str) -> Result<LoginProgress, WireError> {
+fn reject(out: &mut Vec<u8>, sqlstate: &str, why: &str) -> Result<LoginProgress, WireError> {
     let fields = [(b'S', "FATAL"), (b'V', "FATAL"), (b'C', sqlstate), (b'M', why)];
     backend::error_response(out, fields)?;
     Ok(LoginProgress::LoginRejected)

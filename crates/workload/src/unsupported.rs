@@ -13,20 +13,20 @@ pub(crate) struct UnsupportedFeature {
     instead: &'static str,
 }
 
-const fn missing(name: &'static str, instead: &'static str) -> UnsupportedFeature {
+const fn unsupported(name: &'static str, instead: &'static str) -> UnsupportedFeature {
     UnsupportedFeature { name, instead }
 }
 
 /// Unsupported keys, in any section.
 pub(crate) const KEYS: &[UnsupportedFeature] =
-    &[missing("script", "write its statements here, each as a `query`")];
+    &[unsupported("script", "write its statements here, each as a `query`")];
 
 fn find<'m>(list: &'m [UnsupportedFeature], name: &str) -> Option<&'m UnsupportedFeature> {
-    list.iter().find(|missing| missing.name == name)
+    list.iter().find(|feature| feature.name == name)
 }
 
 /// Returns true if a key is not supported by this version, with or without a dialect suffix.
-pub(crate) fn key(name: &str) -> bool {
+pub(crate) fn is_unsupported_key(name: &str) -> bool {
     find(KEYS, without_dialect(name)).is_some()
 }
 
@@ -40,15 +40,15 @@ fn without_dialect(name: &str) -> &str {
 ///
 /// `what` is the name of a key, with or without a dialect suffix.
 pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
-    Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
+    Diagnostic { help: alternative(what), ..wording::error(span, refusal(what)) }
 }
 
 fn refusal(what: &str) -> String {
     format!("{} is not supported by this version of assay", wording::quoted(what))
 }
 
-fn instead(what: &str) -> Option<String> {
-    find(KEYS, without_dialect(what)).map(|missing| missing.instead.to_owned())
+fn alternative(what: &str) -> Option<String> {
+    find(KEYS, without_dialect(what)).map(|feature| feature.instead.to_owned())
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn unsupported_keys_name_an_alternative() {
         let named = |list: &[UnsupportedFeature], after: &str| -> Vec<String> {
-            list.iter().map(|missing| format!("{}{after}", missing.name)).collect()
+            list.iter().map(|feature| format!("{}{after}", feature.name)).collect()
         };
         for what in [named(KEYS, ""), named(KEYS, ".mysql")].concat() {
             assert!(error(None, &what).help.is_some(), "{what}");

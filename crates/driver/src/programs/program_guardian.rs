@@ -23,7 +23,7 @@ impl ProgramGuardian {
     }
 
     /// Registers the group of a program that has just been started.
-    pub(super) fn enter(&self, leader: u32) -> GuardedGroup<'_> {
+    pub(super) fn register(&self, leader: u32) -> GuardedGroup<'_> {
         let guardian = self.begin();
         if let Some(guardian) = guardian {
             guardian.lock().expect("nothing panics under the lock").register_group(leader);

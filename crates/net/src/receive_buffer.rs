@@ -1,23 +1,23 @@
 //! The buffer of received bytes.
 
 /// Initial size of a connection's receive buffer, in bytes.
-const SMALLEST: usize = 16 << 10;
+const INITIAL_SIZE: usize = 16 << 10;
 
 /// Size, in bytes, up to which a receive buffer grows by itself. Only a message that must be held
 /// whole makes it larger.
-pub(crate) const LARGEST: usize = 64 << 10;
+pub(crate) const MAX_KEPT_SIZE: usize = 64 << 10;
 
 /// A reused buffer of received bytes.
-pub(crate) struct Inbox {
+pub(crate) struct ReceiveBuffer {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Inbox {
+impl ReceiveBuffer {
     /// Creates an empty buffer.
-    pub(crate) fn new() -> Inbox {
-        Inbox { bytes: vec![0; SMALLEST], start: 0, end: 0 }
+    pub(crate) fn new() -> ReceiveBuffer {
+        ReceiveBuffer { bytes: vec![0; INITIAL_SIZE], start: 0, end: 0 }
     }
 
     /// Returns the bytes that are not consumed.
@@ -28,7 +28,7 @@ impl Inbox {
 
     /// Returns the free space for the next bytes; never empty.
     #[inline]
-    pub(crate) fn room(&mut self) -> &mut [u8] {
+    pub(crate) fn free_space(&mut self) -> &mut [u8] {
         if self.end == self.bytes.len() {
             // The rest of the message is of unknown length.
             self.make_room(usize::MAX);
@@ -36,9 +36,10 @@ impl Inbox {
         &mut self.bytes[self.end..]
     }
 
-    /// Counts bytes that were written to the beginning of the [free space](Inbox::room).
+    /// Counts bytes that were written to the beginning of the
+    /// [free space](ReceiveBuffer::free_space).
     #[inline]
-    pub(crate) fn add(&mut self, count: usize) {
+    pub(crate) fn advance(&mut self, count: usize) {
         self.end += count;
     }
 
@@ -57,20 +58,20 @@ impl Inbox {
     /// enlarged.
     #[inline]
     fn resize(&mut self, was_full: bool) {
-        if was_full && self.bytes.len() < LARGEST {
+        if was_full && self.bytes.len() < MAX_KEPT_SIZE {
             self.bytes.resize(self.bytes.len() * 2, 0);
-        } else if self.bytes.len() > LARGEST {
-            self.bytes.truncate(LARGEST);
-            self.bytes.shrink_to(LARGEST);
+        } else if self.bytes.len() > MAX_KEPT_SIZE {
+            self.bytes.truncate(MAX_KEPT_SIZE);
+            self.bytes.shrink_to(MAX_KEPT_SIZE);
         }
     }
 
     /// Makes room for a message of `message` bytes that begins with the unread bytes, but at once
-    /// for at most [`LARGEST`] further bytes.
+    /// for at most [`MAX_KEPT_SIZE`] further bytes.
     #[inline]
     pub(crate) fn make_room(&mut self, message: usize) {
         let unread = self.end - self.start;
-        let wanted = message.min(unread + LARGEST);
+        let wanted = message.min(unread + MAX_KEPT_SIZE);
         if self.bytes.len() - self.start < wanted {
             self.grow(unread, wanted);
         }
@@ -92,15 +93,19 @@ mod tests {
 
     /// With small steps, much data from a server would be read byte by byte.
     #[test]
-    fn full_inbox_grows_by_large_steps() {
-        let mut inbox = Inbox::new();
+    fn full_receive_buffer_grows_by_large_steps() {
+        let mut receive_buffer = ReceiveBuffer::new();
         for _ in 0..100 {
-            let room = inbox.room().len();
-            assert!(room >= SMALLEST, "there is room for {room} bytes");
-            inbox.add(room);
+            let room = receive_buffer.free_space().len();
+            assert!(room >= INITIAL_SIZE, "there is room for {room} bytes");
+            receive_buffer.advance(room);
         }
-        let unread = inbox.unread().len();
-        inbox.consume(unread);
-        assert!(inbox.bytes.len() <= LARGEST, "{} bytes are kept", inbox.bytes.len());
+        let unread = receive_buffer.unread().len();
+        receive_buffer.consume(unread);
+        assert!(
+            receive_buffer.bytes.len() <= MAX_KEPT_SIZE,
+            "{} bytes are kept",
+            receive_buffer.bytes.len()
+        );
     }
 }

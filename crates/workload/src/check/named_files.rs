@@ -19,13 +19,13 @@ impl<'f> Checker<'f> {
     }
 
     /// Reads the file that a key names.
-    pub(super) fn text_of(&mut self, entry: &'f Entry<'f>) -> Option<ReferencedFile> {
+    pub(super) fn file_of_key(&mut self, entry: &'f Entry<'f>) -> Option<ReferencedFile> {
         let name = self.file_name(entry)?;
-        self.text_named(entry, name)
+        self.file_named(entry, name)
     }
 
     /// Reads the file with a name that is a part of a key's value.
-    pub(super) fn text_named(
+    pub(super) fn file_named(
         &mut self,
         entry: &'f Entry<'f>,
         name: String,
@@ -60,7 +60,7 @@ impl<'f> Checker<'f> {
         dialect: Dialect,
         mut make: impl FnMut(&mut Checker<'f>, Excerpt<'_>) -> Vec<Piece>,
     ) -> Vec<(Vec<Piece>, ScriptLine)> {
-        let Some(script) = self.text_of(entry) else { return Vec::new() };
+        let Some(script) = self.file_of_key(entry) else { return Vec::new() };
         let text = Rc::clone(&script.text);
         if let Some(odd) = text.find(|c: char| c.is_ascii_control() && !"\t\r\n".contains(c)) {
             let at = Span::new(odd, odd + 1);

@@ -97,7 +97,7 @@ async fn supervise<F: Fixture>(
 }
 
 /// Runs two futures to completion; `first` is polled first.
-pub(super) async fn both<A, B>(
+pub(super) async fn join<A, B>(
     first: impl Future<Output = A>,
     second: impl Future<Output = B>,
 ) -> (A, B) {
@@ -129,7 +129,7 @@ fn ready<T>(poll: Poll<T>) -> Option<T> {
 }
 
 /// Starts a future and drops it, finished or not, when `other` has completed.
-pub(super) async fn dropped_after<T>(future: impl Future, other: impl Future<Output = T>) -> T {
+pub(super) async fn drop_after<T>(future: impl Future, other: impl Future<Output = T>) -> T {
     let (mut future, mut other) = (pin!(future), pin!(other));
     let mut is_over = false;
     poll_fn(|context| {
@@ -178,10 +178,10 @@ impl<F: Fixture> CaseContext<'_, F> {
     }
 
     /// Connects, and checks a statement that returns this many rows.
-    pub(super) async fn returns(&self, rows: u32) -> Verdict {
+    pub(super) async fn check_returns(&self, rows: u32) -> Verdict {
         let mut connection = self.connect().await?;
         let statement = connection.prepare(&self.fixture.returning(rows)).await?;
-        let work = ran(&mut connection, [execute(statement)]).await?;
+        let work = run_steps(&mut connection, [execute(statement)]).await?;
         ensure!(
             work.reply.rows == u64::from(rows),
             "{rows} rows are returned and {} counted",
@@ -275,7 +275,7 @@ pub(super) fn execute_with(statement: PreparedId, first: u32, count: u32) -> Ste
 }
 
 /// Runs steps without values and returns the work with its reply.
-pub(super) async fn ran(
+pub(super) async fn run_steps(
     connection: &mut impl Connection,
     steps: impl IntoIterator<Item = Step>,
 ) -> Result<Work, Error> {
@@ -285,7 +285,7 @@ pub(super) async fn ran(
 }
 
 /// Returns a finding unless an attempt failed with the expected error.
-pub(super) fn refused<T>(attempt: Result<T, Error>, expected: &Refused) -> Verdict {
+pub(super) fn expect_refused<T>(attempt: Result<T, Error>, expected: &Refused) -> Verdict {
     let Refused { text, class, code, words } = expected;
     let Err(error) = attempt else {
         return Err(Finding::new(format!("`{text}` should fail and does not")));
