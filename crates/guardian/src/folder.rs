@@ -10,10 +10,10 @@ use crate::Guardian;
 
 /// Maximum number of names that are tried: killed processes with the same process id may have left
 /// their folders.
-const NAMES: u32 = 1_000;
+const MAX_NAMES: u32 = 1_000;
 
 /// Maximum number of attempts to remove a folder: other processes may write into it meanwhile.
-const REMOVALS: u32 = 10;
+const MAX_REMOVALS: u32 = 10;
 
 /// A temporary folder that only its user can enter, removed with its content when it is dropped or
 /// this process ends.
@@ -42,7 +42,7 @@ impl TemporaryFolder {
                 guardian.guard_folder(number);
             }
         };
-        for _ in 0..NAMES {
+        for _ in 0..MAX_NAMES {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = numbered(&stem, number);
             // A folder that exists is another process's, and must not be removed.
@@ -68,7 +68,7 @@ impl TemporaryFolder {
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // A folder that cannot be removed is left to the guardian, which tries for longer.
-        let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&self.path).is_ok());
+        let _ = (0..MAX_REMOVALS).find(|_| fs::remove_dir_all(&self.path).is_ok());
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_whose_maker_is_killed_at_once_is_removed() {
+    fn folder_of_killed_process_is_removed() {
         if let Some(parent) = std::env::var_os(PARENT) {
             let _folder = TemporaryFolder::new(parent.as_ref(), "a").expect("a folder");
             std::thread::park();
@@ -138,7 +138,7 @@ mod tests {
         for _ in 0..10 {
             let parent = scratch();
             let mut maker = Command::new(std::env::current_exe().expect("this test"));
-            maker.args(["folder::tests::folder_whose_maker_is_killed_at_once_is_removed"]);
+            maker.args(["folder::tests::folder_of_killed_process_is_removed"]);
             maker.arg("--exact").env(PARENT, parent.path()).stdout(Stdio::null());
             let mut maker = maker.spawn().expect("a process");
             let entry = || fs::read_dir(parent.path()).expect("a folder").next();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_that_could_not_be_made_leaves_the_one_of_another_process() {
+    fn failed_creation_leaves_the_folder_of_another_process() {
         let parent = scratch();
         let stem = parent.path().join("a-");
         let other = numbered(&stem, 7);

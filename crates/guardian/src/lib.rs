@@ -80,7 +80,7 @@ while ! rm -rf "$folder" && has_time; do sleep 0.05; done
 const EXIT_TIMEOUT_S: u32 = 5;
 
 /// The search path for the programs that the script needs.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A process that ends others and removes a folder when this process has ended.
 ///
@@ -89,7 +89,7 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 pub struct Guardian {
     shell: Child,
     /// The input of the shell, open while this process lives.
-    line: Option<ChildStdin>,
+    input: Option<ChildStdin>,
 }
 
 impl Guardian {
@@ -98,7 +98,7 @@ impl Guardian {
     /// # Errors
     /// There is no `/bin/sh`, or no process can be started.
     pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
-        Guardian::start([folder, Path::new("")], EXIT_TIMEOUT_S, PATH)
+        Guardian::start([folder, Path::new("")], EXIT_TIMEOUT_S, SEARCH_PATH)
     }
 
     /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names
@@ -107,7 +107,7 @@ impl Guardian {
     /// # Errors
     /// As [`Guardian::of_folder`].
     pub(crate) fn of_numbered(stem: &Path) -> io::Result<Guardian> {
-        Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, PATH)
+        Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, SEARCH_PATH)
     }
 
     /// Starts the shell with a folder and the beginning of a path.
@@ -118,8 +118,8 @@ impl Guardian {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // The guardian must survive a Ctrl-C, which is for the processes it watches.
         let mut shell = command.process_group(0).spawn()?;
-        let line = shell.stdin.take();
-        Ok(Guardian { shell, line })
+        let input = shell.stdin.take();
+        Ok(Guardian { shell, input })
     }
 
     /// Starts a guardian of processes alone.
@@ -139,36 +139,36 @@ impl Guardian {
     }
 
     /// Registers a process that is to be ended by a signal, such as `TERM`.
-    pub fn started(&mut self, pid: u32, signal: &str) {
+    pub fn register_process(&mut self, pid: u32, signal: &str) {
         self.send(format!("started {pid} {signal}\n"));
     }
 
     /// Removes a process that has ended and was reaped.
-    pub fn ended(&mut self, pid: u32) {
+    pub fn unregister_process(&mut self, pid: u32) {
         self.send(format!("ended {pid}\n"));
     }
 
     /// Registers a process group that is to be ended by SIGTERM.
-    pub fn started_group(&mut self, leader: u32) {
+    pub fn register_group(&mut self, leader: u32) {
         self.send(format!("started -{leader} TERM\n"));
     }
 
     /// Removes a process group that has ended, or that no longer needs a guardian.
-    pub fn ended_group(&mut self, leader: u32) {
+    pub fn unregister_group(&mut self, leader: u32) {
         self.send(format!("ended -{leader}\n"));
     }
 
     fn send(&mut self, text: String) {
         // Fails if the guardian was killed.
-        if let Some(line) = &mut self.line {
-            let _ = line.write_all(text.as_bytes());
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(text.as_bytes());
         }
     }
 }
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        drop(self.line.take());
+        drop(self.input.take());
         let _ = self.shell.wait();
     }
 }
@@ -189,7 +189,7 @@ mod tests {
         command.args(["-c", "sleep 1000 & sleep 1000"]).process_group(0).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a shell");
         let mut guardian = Guardian::of_processes().expect("a guardian");
-        guardian.started_group(child.id());
+        guardian.register_group(child.id());
         drop(guardian);
         let mut output = child.stdout.take().expect("a pipe");
         assert_eq!(output.read_to_end(&mut Vec::new()).expect("its end"), 0);
@@ -209,7 +209,7 @@ mod tests {
         let mut words = String::new();
         output.read_line(&mut words).expect("a line");
         let mut guardian = Guardian::of_processes().expect("a guardian");
-        guardian.started_group(child.id());
+        guardian.register_group(child.id());
         drop(guardian);
         child.wait().expect("a status");
         output.read_to_string(&mut words).expect("its end");
@@ -219,7 +219,7 @@ mod tests {
     /// Each iteration of the script's loop takes a second, as on a busy machine.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "another process is watched")]
-    fn patience_is_measured_in_seconds_and_not_in_turns() {
+    fn timeout_is_measured_by_clock_not_iterations() {
         let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-slow").expect("a folder");
         let slow = folder.path().join("sleep");
         fs::write(&slow, "#!/bin/sh\nexec /bin/sleep 1\n").expect("a program");
@@ -229,9 +229,9 @@ mod tests {
         let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("a shell");
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         output.read_line(&mut String::new()).expect("a line");
-        let path = format!("{}:{PATH}", folder.path().display());
+        let path = format!("{}:{SEARCH_PATH}", folder.path().display());
         let mut guardian = Guardian::start([Path::new(""); 2], 1, &path).expect("a guardian");
-        guardian.started_group(child.id());
+        guardian.register_group(child.id());
         let began = Instant::now();
         drop(guardian);
         assert!(!child.wait().expect("a status").success());
@@ -244,8 +244,8 @@ mod tests {
         command.args(["-c", "read -r line; exit 7"]).stdin(Stdio::piped());
         let mut child = command.spawn().expect("a shell");
         let mut guardian = Guardian::of_processes().expect("a guardian");
-        guardian.started(child.id(), "KILL");
-        guardian.ended(child.id());
+        guardian.register_process(child.id(), "KILL");
+        guardian.unregister_process(child.id());
         drop(guardian);
         drop(child.stdin.take());
         assert_eq!(child.wait().expect("a status").code(), Some(7));

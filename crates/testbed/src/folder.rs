@@ -44,12 +44,12 @@ impl Folder {
 
     /// Registers a process with the guardian, which ends it with `signal` if this process does not.
     pub(crate) fn started(&mut self, pid: u32, signal: &str) {
-        self.guardian.started(pid, signal);
+        self.guardian.register_process(pid, signal);
     }
 
     /// Notifies the guardian that a process has been reaped.
     pub(crate) fn ended(&mut self, pid: u32) {
-        self.guardian.ended(pid);
+        self.guardian.unregister_process(pid);
     }
 }
 

@@ -26,7 +26,7 @@ impl ProgramGuardian {
     pub(super) fn enter(&self, leader: u32) -> GuardedGroup<'_> {
         let guardian = self.begin();
         if let Some(guardian) = guardian {
-            guardian.lock().expect("nothing panics under the lock").started_group(leader);
+            guardian.lock().expect("nothing panics under the lock").register_group(leader);
         }
         GuardedGroup { guardian, leader }
     }
@@ -35,7 +35,7 @@ impl ProgramGuardian {
 impl Drop for GuardedGroup<'_> {
     fn drop(&mut self) {
         if let Some(guardian) = self.guardian {
-            guardian.lock().expect("nothing panics under the lock").ended_group(self.leader);
+            guardian.lock().expect("nothing panics under the lock").unregister_group(self.leader);
         }
     }
 }
