@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_whose_maker_is_killed_at_once_is_removed() {
+    fn folder_of_killed_process_is_removed() {
         if let Some(parent) = std::env::var_os(PARENT) {
             let _folder = TemporaryFolder::new(parent.as_ref(), "a").expect("a folder");
             std::thread::park();
@@ -138,7 +138,7 @@ mod tests {
         for _ in 0..10 {
             let parent = scratch();
             let mut maker = Command::new(std::env::current_exe().expect("this test"));
-            maker.args(["folder::tests::folder_whose_maker_is_killed_at_once_is_removed"]);
+            maker.args(["folder::tests::folder_of_killed_process_is_removed"]);
             maker.arg("--exact").env(PARENT, parent.path()).stdout(Stdio::null());
             let mut maker = maker.spawn().expect("a process");
             let entry = || fs::read_dir(parent.path()).expect("a folder").next();

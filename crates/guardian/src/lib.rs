@@ -80,7 +80,7 @@ while ! rm -rf "$folder" && has_time; do sleep 0.05; done
 const EXIT_TIMEOUT_S: u32 = 5;
 
 /// The search path for the programs that the script needs.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A process that ends others and removes a folder when this process has ended.
 ///
@@ -98,7 +98,7 @@ impl Guardian {
     /// # Errors
     /// There is no `/bin/sh`, or no process can be started.
     pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
-        Guardian::start([folder, Path::new("")], EXIT_TIMEOUT_S, PATH)
+        Guardian::start([folder, Path::new("")], EXIT_TIMEOUT_S, SEARCH_PATH)
     }
 
     /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names
@@ -107,7 +107,7 @@ impl Guardian {
     /// # Errors
     /// As [`Guardian::of_folder`].
     pub(crate) fn of_numbered(stem: &Path) -> io::Result<Guardian> {
-        Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, PATH)
+        Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, SEARCH_PATH)
     }
 
     /// Starts the shell with a folder and the beginning of a path.
@@ -144,7 +144,7 @@ impl Guardian {
     }
 
     /// Removes a process that has ended and was reaped.
-    pub fn remove_process(&mut self, pid: u32) {
+    pub fn unregister_process(&mut self, pid: u32) {
         self.send(format!("ended {pid}\n"));
     }
 
@@ -154,7 +154,7 @@ impl Guardian {
     }
 
     /// Removes a process group that has ended, or that no longer needs a guardian.
-    pub fn remove_group(&mut self, leader: u32) {
+    pub fn unregister_group(&mut self, leader: u32) {
         self.send(format!("ended -{leader}\n"));
     }
 
@@ -229,7 +229,7 @@ mod tests {
         let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("a shell");
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         output.read_line(&mut String::new()).expect("a line");
-        let path = format!("{}:{PATH}", folder.path().display());
+        let path = format!("{}:{SEARCH_PATH}", folder.path().display());
         let mut guardian = Guardian::start([Path::new(""); 2], 1, &path).expect("a guardian");
         guardian.register_group(child.id());
         let began = Instant::now();
@@ -245,7 +245,7 @@ mod tests {
         let mut child = command.spawn().expect("a shell");
         let mut guardian = Guardian::of_processes().expect("a guardian");
         guardian.register_process(child.id(), "KILL");
-        guardian.remove_process(child.id());
+        guardian.unregister_process(child.id());
         drop(guardian);
         drop(child.stdin.take());
         assert_eq!(child.wait().expect("a status").code(), Some(7));

@@ -41,7 +41,7 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
     let host = environment::read(&root, &folder);
     let mut timer = None;
     let processors =
-        processors::watch(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
+        processors::measure_during(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
     let server = target.map(look_at).transpose()?;
     let input = DoctorInput { host, processors, timer, server };
     let diagnosis = judge(&input);

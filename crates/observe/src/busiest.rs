@@ -11,19 +11,19 @@ use record::{
 use crate::sample::Sample;
 
 /// Minimum share of time in use for a component to be reported.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// Age at which a reading expires, as a multiple of the time between the component's last two
 /// readings. Without expiry, a database that has ended would still appear busy.
 const EXPIRY_INTERVALS: f64 = 2.5;
 
 /// Shortest age at which a reading expires.
-const LEAST_EXPIRY: Nanos = Nanos::from_secs(3);
+const MIN_EXPIRY: Nanos = Nanos::from_secs(3);
 
 /// The last readings, and each component's share of time in use.
 #[derive(Debug, Default)]
 pub struct Busiest {
-    last: BTreeMap<Series, (Nanos, f64)>,
+    last_readings: BTreeMap<Series, (Nanos, f64)>,
     shares: BTreeMap<String, UtilizationReading>,
 }
 
@@ -36,50 +36,51 @@ struct UtilizationReading {
 }
 
 impl UtilizationReading {
-    fn is_over(self, now: Nanos) -> bool {
+    fn is_expired(self, now: Nanos) -> bool {
         let span = Nanos::from_secs_f64(self.every.as_secs_f64() * EXPIRY_INTERVALS);
-        now.saturating_sub(self.at) > span.max(LEAST_EXPIRY)
+        now.saturating_sub(self.at) > span.max(MIN_EXPIRY)
     }
 }
 
 impl Busiest {
     /// Adds a sample taken at the given time, and returns the component that is busiest at that
     /// time.
-    pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<ComponentUtilization> {
-        let mut seen = BTreeMap::new();
+    pub fn add_sample(&mut self, at: Nanos, sample: &Sample) -> Option<ComponentUtilization> {
+        let mut readings = BTreeMap::new();
         for reading in &sample.readings {
             let Some(component) = ObservedComponent::parse(&reading.series.component) else {
                 continue;
             };
-            let before = self.last.insert(reading.series.clone(), (at, reading.value));
+            let before = self.last_readings.insert(reading.series.clone(), (at, reading.value));
             let per_s = before.and_then(|(then, value)| {
                 let span = at.saturating_sub(then).as_secs_f64();
                 (span > 0.0 && reading.value >= value).then(|| (reading.value - value) / span)
             });
             let metric = reading.series.metric.clone();
-            seen.insert((component, metric), (reading.value, per_s));
+            readings.insert((component, metric), (reading.value, per_s));
         }
-        for (name, share) in shares(&seen) {
+        for (name, share) in shares(&readings) {
             let share = share.clamp(0.0, 1.0);
             let before = self.shares.get(&name).map_or(at, |reported| reported.at);
             self.shares
                 .insert(name, UtilizationReading { share, at, every: at.saturating_sub(before) });
         }
-        self.shares.retain(|_, reported| !reported.is_over(at));
+        self.shares.retain(|_, reported| !reported.is_expired(at));
         let busiest = self.shares.iter().max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
         let (name, share) = (busiest.0.clone(), busiest.1.share);
-        (share >= LEAST_SHARE).then_some(ComponentUtilization { name, share })
+        (share >= MIN_SHARE).then_some(ComponentUtilization { name, share })
     }
 }
 
 /// A metric's value and growth per second, by component and metric.
-type Seen = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
+type LatestReadings = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
 
 /// Returns the share of the time for which each component was in use, from 0 to 1.
-fn shares(seen: &Seen) -> Vec<(String, f64)> {
+fn shares(readings: &LatestReadings) -> Vec<(String, f64)> {
     let mut shares = Vec::new();
-    for ((component, name), (value, per_s)) in seen {
-        let of = |metric: ObservedMetric| seen.get(&(component.clone(), metric.name.to_owned()));
+    for ((component, name), (value, per_s)) in readings {
+        let of =
+            |metric: ObservedMetric| readings.get(&(component.clone(), metric.name.to_owned()));
         let rate = |metric: ObservedMetric| of(metric).and_then(|(_, per_s)| *per_s);
         let is = |metric: ObservedMetric| metric.name == name;
         let place = component.place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
@@ -106,18 +107,18 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
         };
         shares.extend(found.map(|(name, share)| (format!("{name}{place}"), share)));
     }
-    shares.extend(waiting(seen));
+    shares.extend(lock_wait_share(readings));
     shares
 }
 
 /// Returns the share of active sessions that wait for locks.
-fn waiting(seen: &Seen) -> Option<(String, f64)> {
+fn lock_wait_share(readings: &LatestReadings) -> Option<(String, f64)> {
     let per_s = |kind: ComponentKind, metric: ObservedMetric| {
-        seen.get(&(ObservedComponent::here(kind), metric.name.to_owned()))
+        readings.get(&(ObservedComponent::here(kind), metric.name.to_owned()))
             .and_then(|(_, per_s)| *per_s)
     };
     let active = per_s(ComponentKind::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;
-    let locks = seen.iter().filter(|((component, metric), _)| {
+    let locks = readings.iter().filter(|((component, metric), _)| {
         component.kind == ComponentKind::Waits && metric.starts_with("Lock:")
     });
     let waiting: f64 = locks.filter_map(|(_, (_, per_s))| *per_s).sum();
@@ -150,7 +151,7 @@ mod tests {
             (server.clone(), "processors", 2.0),
             (ComponentKind::Disk("vda".to_owned()), "busy", 7.0),
         ];
-        let found = busiest.see(at(1), &sample(&first)).unwrap();
+        let found = busiest.add_sample(at(1), &sample(&first)).unwrap();
         assert_eq!(
             (found.name.as_str(), found.share),
             ("the load generator's busiest thread", 0.3)
@@ -162,13 +163,13 @@ mod tests {
             (server, "processors", 2.0),
             (ComponentKind::Disk("vda".to_owned()), "busy", 7.5),
         ];
-        let found = busiest.see(at(3), &sample(&then)).unwrap();
+        let found = busiest.add_sample(at(3), &sample(&then)).unwrap();
         assert_eq!((found.name.as_str(), found.share), ("the database's processors", 0.75));
     }
 
     #[test]
     fn lock_waits_are_a_share_of_the_active_sessions() {
-        let look = |active, locks| {
+        let session_sample = |active, locks| {
             sample(&[
                 (ComponentKind::Sessions, "active", active),
                 (ComponentKind::Waits, "Lock:tuple", locks),
@@ -176,11 +177,11 @@ mod tests {
             ])
         };
         let mut busiest = Busiest::default();
-        assert_eq!(busiest.see(at(1), &look(10.0, 5.0)), None);
-        let found = busiest.see(at(2), &look(20.0, 14.0)).unwrap();
+        assert_eq!(busiest.add_sample(at(1), &session_sample(10.0, 5.0)), None);
+        let found = busiest.add_sample(at(2), &session_sample(20.0, 14.0)).unwrap();
         assert_eq!((found.name.as_str(), found.share), ("the database's locks", 0.9));
         // A counter that was reset gives no rate.
-        let found = busiest.see(at(3), &look(1.0, 1.0)).unwrap();
+        let found = busiest.add_sample(at(3), &session_sample(1.0, 1.0)).unwrap();
         assert_eq!(found.share, 0.9);
     }
 
@@ -191,10 +192,11 @@ mod tests {
         let generator = || ComponentKind::Processes(MeasuredSide::Generator);
         let mut busiest = Busiest::default();
         for second in [0, 10] {
-            busiest.see(at(second), &busy(server(), 0.9));
+            busiest.add_sample(at(second), &busy(server(), 0.9));
         }
         let mut later = |second| {
-            let found = busiest.see(at(second), &busy(generator(), 0.2)).expect("a component");
+            let found =
+                busiest.add_sample(at(second), &busy(generator(), 0.2)).expect("a component");
             found.share
         };
         // This component is sampled every ten seconds.
@@ -204,8 +206,8 @@ mod tests {
     #[test]
     fn idle_component_is_not_reported() {
         let mut busiest = Busiest::default();
-        assert_eq!(busiest.see(at(1), &Sample::default()), None);
+        assert_eq!(busiest.add_sample(at(1), &Sample::default()), None);
         let idle = sample(&[(ComponentKind::Processes(MeasuredSide::Generator), "busiest", 0.001)]);
-        assert_eq!(busiest.see(at(2), &idle), None);
+        assert_eq!(busiest.add_sample(at(2), &idle), None);
     }
 }

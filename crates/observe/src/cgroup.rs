@@ -8,18 +8,18 @@ use record::metric::cgroup;
 use record::{ComponentKind, MeasuredSide};
 
 use crate::environment::Root;
-use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
-use crate::host::pressure::total;
+use crate::environment::cgroup::{Hierarchy, Version, cpu_quota, hierarchy, memory_limit};
+use crate::host::pressure::stall_time_us;
 use crate::sample::Sample;
 
 /// Number of samples after which a process's groups and their limits are read again.
-const SEARCH_EVERY: u32 = 8;
+const REREAD_EVERY: u32 = 8;
 
 /// Control group of one side.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     side: MeasuredSide,
-    looks: u32,
+    sample_count: u32,
     process: Option<u32>,
     bounds: Bounds,
 }
@@ -42,10 +42,12 @@ impl Bounds {
         let memory = hierarchy(root, &text, "memory");
         Bounds {
             is_known: cpu.is_some() || memory.is_some(),
-            quota: cpu
-                .and_then(|found| tightest(&found, |version, group| quota(root, version, group))),
-            limit: memory
-                .and_then(|found| tightest(&found, |version, group| limit(root, version, group))),
+            quota: cpu.and_then(|found| {
+                tightest(&found, |version, group| cpu_quota(root, version, group))
+            }),
+            limit: memory.and_then(|found| {
+                tightest(&found, |version, group| memory_limit(root, version, group))
+            }),
         }
     }
 }
@@ -65,12 +67,12 @@ fn tightest<T: PartialOrd>(
 impl Cgroup {
     /// Creates the sampler for one side.
     pub(crate) fn of(side: MeasuredSide) -> Cgroup {
-        Cgroup { side, looks: 0, process: None, bounds: Bounds::default() }
+        Cgroup { side, sample_count: 0, process: None, bounds: Bounds::default() }
     }
 
     /// Samples the group of a process that represents its side.
-    pub(crate) fn look(&mut self, root: &Root, process: u32, sample: &mut Sample) {
-        if self.process != Some(process) || self.looks.is_multiple_of(SEARCH_EVERY) {
+    pub(crate) fn sample(&mut self, root: &Root, process: u32, sample: &mut Sample) {
+        if self.process != Some(process) || self.sample_count.is_multiple_of(REREAD_EVERY) {
             let bounds = Bounds::of(root, process);
             // The known limits of a process are kept after it has ended.
             if bounds.is_known || self.process != Some(process) {
@@ -78,7 +80,7 @@ impl Cgroup {
             }
             self.process = Some(process);
         }
-        self.looks = self.looks.wrapping_add(1);
+        self.sample_count = self.sample_count.wrapping_add(1);
         let kind = ComponentKind::Cgroup(self.side);
         if !self.bounds.is_known {
             return sample.missing(
@@ -96,7 +98,7 @@ impl Cgroup {
         }
         if let Some((limit, version, group)) = &self.bounds.limit {
             sample.read(&kind, cgroup::MEMORY_LIMIT, *limit as f64);
-            if let Some(bytes) = memory(root, *version, group) {
+            if let Some(bytes) = memory_usage(root, *version, group) {
                 sample.read(&kind, cgroup::MEMORY, bytes as f64);
             }
             match pressure_s(root, *version, group) {
@@ -112,20 +114,20 @@ impl Cgroup {
 
 /// Returns the time for which a group was throttled, in seconds.
 fn throttled_s(root: &Root, version: Version, group: &str) -> Option<f64> {
-    let text = root.beginning(&format!("{group}/cpu.stat"), 4_096)?;
+    let text = root.text_prefix(&format!("{group}/cpu.stat"), 4_096)?;
     let (name, per_s) = match version {
-        Version::One => ("throttled_time ", 1e9),
-        Version::Two => ("throttled_usec ", 1e6),
+        Version::V1 => ("throttled_time ", 1e9),
+        Version::V2 => ("throttled_usec ", 1e6),
     };
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().parse::<u64>().ok()? as f64 / per_s)
 }
 
 /// Returns the memory that a group uses, in bytes.
-fn memory(root: &Root, version: Version, group: &str) -> Option<u64> {
+fn memory_usage(root: &Root, version: Version, group: &str) -> Option<u64> {
     let name = match version {
-        Version::One => "memory.usage_in_bytes",
-        Version::Two => "memory.current",
+        Version::V1 => "memory.usage_in_bytes",
+        Version::V2 => "memory.current",
     };
     root.number(&format!("{group}/{name}"))
 }
@@ -134,10 +136,10 @@ fn memory(root: &Root, version: Version, group: &str) -> Option<u64> {
 /// (Documentation/accounting/psi.rst, "Cgroup2 interface").
 fn pressure_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     let text = match version {
-        Version::One => return None,
-        Version::Two => root.beginning(&format!("{group}/memory.pressure"), 1_024)?,
+        Version::V1 => return None,
+        Version::V2 => root.text_prefix(&format!("{group}/memory.pressure"), 1_024)?,
     };
-    Some(total(&text, "some")? as f64 / 1e6)
+    Some(stall_time_us(&text, "some")? as f64 / 1e6)
 }
 
 #[cfg(test)]
@@ -145,11 +147,11 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
-    fn look(planted: &Planted) -> Sample {
+    fn take_sample(planted: &TestRoot) -> Sample {
         let mut sample = Sample::default();
-        Cgroup::of(MeasuredSide::Server).look(&planted.root, 7, &mut sample);
+        Cgroup::of(MeasuredSide::Server).sample(&planted.root, 7, &mut sample);
         sample
     }
 
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn tightest_cgroup_v2_limit_is_reported_with_its_throttling() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/7/cgroup", "0::/a/b\n")
             .with("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
             .with("sys/fs/cgroup/a/cpu.max", "150000 100000\n")
@@ -177,12 +179,12 @@ mod tests {
             ("memory", "bytes", 1_024.0),
             ("pressure-memory", "s", 3.5),
         ]);
-        assert_eq!(look(&planted).readings, expected);
+        assert_eq!(take_sample(&planted).readings, expected);
     }
 
     #[test]
     fn cgroup_v1_counts_in_nanoseconds() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/7/cgroup", "4:memory:/d\n3:cpu:/d\n")
             .with("sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n")
             .with("sys/fs/cgroup/cpu/d/cpu.cfs_period_us", "100000\n")
@@ -195,26 +197,26 @@ mod tests {
             ("memory-limit", "bytes", 8_192.0),
             ("memory", "bytes", 8_000.0),
         ]);
-        let sample = look(&planted);
+        let sample = take_sample(&planted);
         assert_eq!(sample.readings, expected);
         assert_eq!(sample.missing[0].what, "cgroup server pressure-memory");
     }
 
     #[test]
     fn cgroup_without_limits_has_no_readings() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/7/cgroup", "0::/\n")
             .with("sys/fs/cgroup/cgroup.controllers", "cpu\n");
-        assert_eq!(look(&planted), Sample::default());
+        assert_eq!(take_sample(&planted), Sample::default());
     }
 
     #[test]
     fn unreadable_cgroup_is_reported_as_missing() {
-        assert_eq!(look(&Planted::new()).missing[0].what, "cgroup server");
-        let planted = Planted::new()
+        assert_eq!(take_sample(&TestRoot::new()).missing[0].what, "cgroup server");
+        let planted = TestRoot::new()
             .with("proc/7/cgroup", "0::/\n")
             .with("sys/fs/cgroup/cgroup.controllers", "cpu\n")
             .with("sys/fs/cgroup/cpu.max", "1 1\n");
-        assert_eq!(look(&planted).missing[0].what, "cgroup server throttled");
+        assert_eq!(take_sample(&planted).missing[0].what, "cgroup server throttled");
     }
 }

@@ -16,13 +16,13 @@ mod cgroup;
 mod database;
 pub mod environment;
 mod host;
-mod pace;
 mod process;
 pub mod remote;
 mod sample;
 mod samplers;
 mod scope;
 mod sockets;
+mod stall_detector;
 mod watch;
 
 pub use busiest::Busiest;

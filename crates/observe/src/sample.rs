@@ -36,7 +36,7 @@ pub struct Missing {
 /// difference of two samples; a value below the previous one means that the counter was reset.
 pub trait Sampler: Send {
     /// Adds the current readings to a sample.
-    fn look(&mut self, root: &Root, sample: &mut Sample);
+    fn sample(&mut self, root: &Root, sample: &mut Sample);
 }
 
 impl Sample {
@@ -114,15 +114,15 @@ mod tests {
     #[test]
     fn missing_source_is_reported_once() {
         let mut known = ReportedMissing::default();
-        let look = || {
+        let take_sample = || {
             let mut sample = Sample::default();
             sample.missing("disk sda", "no permission");
             sample
         };
-        let mut first = look();
+        let mut first = take_sample();
         known.keep_new(&mut first);
         assert_eq!(first.missing.len(), 1);
-        let mut second = look();
+        let mut second = take_sample();
         known.keep_new(&mut second);
         assert_eq!(second.missing, []);
     }

@@ -19,7 +19,7 @@ use crate::sockets::{Sockets, servers_behind};
 pub(crate) struct Samplers {
     root: Root,
     samplers: Vec<Box<dyn Sampler>>,
-    known: ReportedMissing,
+    reported_missing: ReportedMissing,
 }
 
 impl Samplers {
@@ -38,16 +38,16 @@ impl Samplers {
             Box::new(Processes::of(scope).with_upstream(servers_behind)),
             Box::new(Sockets::of(scope)),
         ];
-        Samplers { root, samplers, known: ReportedMissing::default() }
+        Samplers { root, samplers, reported_missing: ReportedMissing::default() }
     }
 
     /// Takes one sample of all sources.
     pub(crate) fn sample(&mut self) -> Sample {
         let mut sample = Sample::default();
         for sampler in &mut self.samplers {
-            sampler.look(&self.root, &mut sample);
+            sampler.sample(&self.root, &mut sample);
         }
-        self.known.keep_new(&mut sample);
+        self.reported_missing.keep_new(&mut sample);
         sample
     }
 }
@@ -55,12 +55,12 @@ impl Samplers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn unreadable_sources_are_left_out() {
-        let bare = Planted::new();
-        let metrics = |planted: &Planted| -> Vec<String> {
+        let bare = TestRoot::new();
+        let metrics = |planted: &TestRoot| -> Vec<String> {
             let sample = Samplers::of(planted.root.clone(), &Scope::default()).sample();
             sample.readings.into_iter().map(|reading| reading.series.metric).collect()
         };

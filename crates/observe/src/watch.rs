@@ -1,7 +1,7 @@
 //! The thread that takes samples during a run.
 //!
 //! At fixed times it samples all [`Samplers`]. Every few milliseconds it checks that the process
-//! was not stopped ([`Pace`]), unless another program sends the requests.
+//! was not stopped ([`StallDetector`]), unless another program sends the requests.
 
 use std::io;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use record::{ComponentKind, MeasuredSide};
 use rt::Rt;
 
 use crate::environment::Root;
-use crate::pace::{Pace, Stall};
 use crate::sample::Sample;
 use crate::samplers::Samplers;
 use crate::scope::Scope;
+use crate::stall_detector::{Stall, StallDetector};
 
 /// Longest delay until a watch that does not check for stalls notices that it was ended.
-const END_SEEN: Nanos = Nanos::from_millis(100);
+const END_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
 
 /// The thread that samples this machine during a run.
 pub struct Watch {
@@ -44,7 +44,7 @@ impl Watch {
         let until = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
             let watching = rt::run_real(&rt::Options::default(), |rt| {
-                look(rt, zero, &scope, until, on_sample)
+                sample_until_end(rt, zero, &scope, until, on_sample)
             });
             // Without a timer nothing is reported, and the checks find that there are no data.
             let _ = watching;
@@ -60,7 +60,7 @@ impl Watch {
     }
 }
 
-async fn look(
+async fn sample_until_end(
     rt: Rt,
     zero: Stamp,
     scope: &Scope,
@@ -69,22 +69,22 @@ async fn look(
 ) {
     rt.sleep_until(zero).await;
     let mut samplers = Samplers::of(Root::system(), scope);
-    let mut pace = Pace::new(rt.now());
+    let mut stall_detector = StallDetector::new(rt.now());
     // A stall of this process does not affect the requests of another program.
     let is_of_others = scope.generator.is_some();
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {
         if rt.now() >= due {
             on_sample(rt.now().since(zero), samplers.sample());
-            pace.busy_until(rt.now());
+            stall_detector.busy_until(rt.now());
             due = rt.now().max(due + scope.every);
         }
         if is_of_others {
-            rt.sleep_until(due.min(rt.now() + END_SEEN)).await;
+            rt.sleep_until(due.min(rt.now() + END_CHECK_INTERVAL)).await;
             continue;
         }
-        rt.sleep_until(pace.next()).await;
-        if let Some(Stall { begin, length }) = pace.awake(rt.now()) {
+        rt.sleep_until(stall_detector.next_wake_up()).await;
+        if let Some(Stall { begin, length }) = stall_detector.on_wake_up(rt.now()) {
             let mut stall = Sample::default();
             stall.read(
                 &ComponentKind::Processes(MeasuredSide::Generator),

@@ -49,7 +49,7 @@ impl Folder {
 
     /// Notifies the guardian that a process has been reaped.
     pub(crate) fn unregister_process(&mut self, pid: u32) {
-        self.guardian.remove_process(pid);
+        self.guardian.unregister_process(pid);
     }
 }
 

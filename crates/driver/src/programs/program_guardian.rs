@@ -35,7 +35,7 @@ impl ProgramGuardian {
 impl Drop for GuardedGroup<'_> {
     fn drop(&mut self) {
         if let Some(guardian) = self.guardian {
-            guardian.lock().expect("nothing panics under the lock").remove_group(self.leader);
+            guardian.lock().expect("nothing panics under the lock").unregister_group(self.leader);
         }
     }
 }

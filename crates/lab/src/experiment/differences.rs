@@ -427,7 +427,7 @@ fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
 /// observations.
 fn kind_of(name: &str) -> Option<DifferenceKind> {
     let is_remark = name.starts_with(OBSERVE) || name.starts_with(generator::INSERTS);
-    if is_remark || Rule::of(name) == Rule::Free {
+    if is_remark || Rule::of(name) == Rule::Ignored {
         return None;
     }
     Some(if decides_durability(name) {

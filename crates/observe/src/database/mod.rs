@@ -28,10 +28,10 @@ use record::ComponentKind;
 use rt::Rt;
 
 use crate::sample::{ReportedMissing, Sample, SeriesLimit};
-use crate::sockets::Pairs;
+use crate::sockets::SocketPairs;
 use mysql::Mysql;
 use postgres::Postgres;
-use session::{BoundedWait, End, QueryFailure, SampledSession};
+use session::{BoundedWait, QueryFailure, SampledSession, SessionEnd};
 use session_filter::SessionFilter;
 pub use session_filter::{OwnSessions, TargetSessions};
 use sqlite::Sqlite;
@@ -39,11 +39,11 @@ pub use tally::ObservedSessions;
 use tally::Tally;
 
 /// Mean time between two samples of the sessions.
-const LOOK_EVERY: Nanos = Nanos::from_millis(100);
+const SESSION_SAMPLE_INTERVAL: Nanos = Nanos::from_millis(100);
 
 /// Fractional part of the golden ratio, in thousandths. The offset of a sample within its tenth of
 /// a second advances by this fraction, so samples do not synchronise with an evenly paced load.
-const STRIDE: u64 = 618;
+const SAMPLE_STRIDE: u64 = 618;
 
 /// Pause before connecting again after the first failure. The pause doubles with each further
 /// failure, up to the longest.
@@ -72,7 +72,7 @@ impl DatabaseWatch {
     pub fn begin<D: Driver>(
         zero: Stamp,
         driver: D,
-        whose: ObservedSessions,
+        observed: ObservedSessions,
         every: Nanos,
         on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<DatabaseWatch> {
@@ -81,7 +81,9 @@ impl DatabaseWatch {
         let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
             let watching = rt::run_real(&rt::Options::default(), |rt| async move {
                 let bounds = BoundedWait::new(rt.clone(), until);
-                Watching::new(zero, every, rt, bounds, whose, on_sample).watch(&driver).await;
+                DatabaseObserver::new(zero, every, rt, bounds, observed, on_sample)
+                    .watch(&driver)
+                    .await;
             });
             // Without a timer nothing is reported, and the checks find that there are no data.
             let _ = watching;
@@ -111,7 +113,7 @@ impl DialectSampler {
         dialect: Dialect,
         session: &mut SampledSession<C>,
         sample: &mut Sample,
-    ) -> Result<DialectSampler, End> {
+    ) -> Result<DialectSampler, SessionEnd> {
         Ok(match dialect {
             Dialect::Postgres => {
                 DialectSampler::Postgres(Box::new(Postgres::open(session, sample).await?))
@@ -140,15 +142,15 @@ impl DialectSampler {
     }
 
     /// Prepares the sampler to recognise these sessions.
-    fn expect(&mut self, own: &OwnSessions) {
+    fn set_own_sessions(&mut self, own: &OwnSessions) {
         match self {
-            DialectSampler::Postgres(sampler) => sampler.expect(own),
+            DialectSampler::Postgres(sampler) => sampler.set_own_sessions(own),
             DialectSampler::Mysql(_) | DialectSampler::Sqlite(_) => {}
         }
     }
 
     /// Samples the sessions.
-    async fn glance<C: Connection>(
+    async fn sample_sessions<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
         filter: SessionFilter<'_>,
@@ -157,9 +159,11 @@ impl DialectSampler {
     ) -> Result<(), QueryFailure> {
         match self {
             DialectSampler::Postgres(sampler) => {
-                sampler.glance(session, filter, tally, sample).await
+                sampler.sample_sessions(session, filter, tally, sample).await
             }
-            DialectSampler::Mysql(sampler) => sampler.glance(session, filter, tally, sample).await,
+            DialectSampler::Mysql(sampler) => {
+                sampler.sample_sessions(session, filter, tally, sample).await
+            }
             // SQLite has no sessions to sample.
             DialectSampler::Sqlite(_) => Ok(()),
         }
@@ -199,7 +203,7 @@ impl DialectSampler {
 }
 
 /// State of a running watch.
-struct Watching<T> {
+struct DatabaseObserver<T> {
     zero: Stamp,
     every: Nanos,
     rt: Rt,
@@ -207,48 +211,48 @@ struct Watching<T> {
     on_sample: T,
     tally: Tally,
     /// Connections of an observed program.
-    pairs: Option<Pairs>,
+    pairs: Option<SocketPairs>,
     /// Sessions of the run.
     own: Option<OwnSessions>,
-    known: ReportedMissing,
+    reported_missing: ReportedMissing,
     series: SeriesLimit,
     /// Readings that were not reported yet.
     sample: Sample,
     /// Number of the current sample, including skipped samples.
-    looks: u64,
+    sample_number: u64,
     /// Time at which the next reading is due.
     due: Stamp,
     /// Time of the last report.
     reported_at: Nanos,
 }
 
-impl<T: Fn(Nanos, Sample)> Watching<T> {
+impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
     fn new(
         zero: Stamp,
         every: Nanos,
         rt: Rt,
         bounds: BoundedWait,
-        whose: ObservedSessions,
+        observed: ObservedSessions,
         on_sample: T,
-    ) -> Watching<T> {
-        let (pairs, own) = match &whose {
-            ObservedSessions::Program(scope) => (Pairs::of(scope), None),
+    ) -> DatabaseObserver<T> {
+        let (pairs, own) = match &observed {
+            ObservedSessions::Program(scope) => (SocketPairs::of(scope), None),
             ObservedSessions::Ours(own) => (None, own.clone()),
             ObservedSessions::AllClients => (None, None),
         };
-        Watching {
+        DatabaseObserver {
             zero,
             every,
             rt,
             bounds,
             on_sample,
-            tally: Tally::of(whose),
+            tally: Tally::of(observed),
             pairs,
             own,
-            known: ReportedMissing::default(),
+            reported_missing: ReportedMissing::default(),
             series: SeriesLimit::default(),
             sample: Sample::default(),
-            looks: 0,
+            sample_number: 0,
             due: zero,
             reported_at: Nanos::ZERO,
         }
@@ -259,13 +263,13 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         let mut pause = FIRST_PAUSE;
         while !self.bounds.is_over() {
             let begun = self.rt.now();
-            match self.live(driver).await {
-                End::Over => break,
-                End::Useless(why) => {
+            match self.run_session(driver).await {
+                SessionEnd::Over => break,
+                SessionEnd::Unusable(why) => {
                     self.sample.missing(DATABASE, why);
                     break;
                 }
-                End::Broken(why) => {
+                SessionEnd::Broken(why) => {
                     self.sample.missing(DATABASE, format!("for a while: {why}"));
                     self.report_missing();
                     if self.rt.now().since(begun) > LONGEST_PAUSE {
@@ -280,11 +284,11 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     }
 
     /// Runs one session from beginning to end.
-    async fn live<D: Driver>(&mut self, driver: &D) -> End {
+    async fn run_session<D: Driver>(&mut self, driver: &D) -> SessionEnd {
         let connecting = driver.connect(&self.rt);
         let mut connection = match self.bounds.wait_for(connecting).await {
             Err(failure) => return failure.into(),
-            Ok(Err(error)) => return unconnected(&error),
+            Ok(Err(error)) => return end_after_failed_connect(&error),
             Ok(Ok(connection)) => connection,
         };
         // The jobs may use only other servers, or this server may have been replaced.
@@ -302,33 +306,33 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         let mut session = SampledSession::new(connection, self.bounds.clone());
         let end = match DialectSampler::open(driver.dialect(), &mut session, &mut self.sample).await
         {
-            Ok(sampler) => self.look(driver, sampler, &mut session).await,
+            Ok(sampler) => self.sample_until_end(driver, sampler, &mut session).await,
             Err(end) => end,
         };
-        session.finish(matches!(end, End::Broken(_))).await;
+        session.finish(matches!(end, SessionEnd::Broken(_))).await;
         end
     }
 
     /// Samples until the watch is over or the session breaks.
-    async fn look<D: Driver>(
+    async fn sample_until_end<D: Driver>(
         &mut self,
         driver: &D,
         mut sampler: DialectSampler,
         session: &mut SampledSession<D::Connection>,
-    ) -> End {
+    ) -> SessionEnd {
         self.due = self.due.max(self.zero);
         // A proxy gives its clients ids of its own, and may change the names of sessions.
         let (is_direct, name) = (session.id() == sampler.session_id(), sampler.session_name());
         let own = match &self.own {
-            Some(own) => own.shown_as(name, is_direct, session.node()),
+            Some(own) => own.at_observed_server(name, is_direct, session.node()),
             None => OwnSessions::named(name),
         };
-        sampler.expect(&own);
+        sampler.set_own_sessions(&own);
         if own.are_identified() {
-            self.tally.identify_ours();
+            self.tally.set_ours_identified();
         }
         loop {
-            let next = self.next_look();
+            let next = self.next_sample_time();
             self.bounds.pause_until(next).await;
             let is_over = self.bounds.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
@@ -336,8 +340,8 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 Some(pairs) => SessionFilter::Sockets(pairs),
                 None => SessionFilter::Own(&own),
             };
-            let glance = sampler.glance(session, filter, tally, sample);
-            if let Err(failure) = glance.await {
+            let sampled = sampler.sample_sessions(session, filter, tally, sample);
+            if let Err(failure) = sampled.await {
                 return failure.into();
             }
             if is_over || self.rt.now() >= self.due {
@@ -356,25 +360,26 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 self.due = self.rt.now().max(self.due + self.every);
             }
             if is_over {
-                return End::Over;
+                return SessionEnd::Over;
             }
         }
     }
 
     /// Returns the time of the next sample. Times in the past are skipped.
-    fn next_look(&mut self) -> Stamp {
-        let past = self.rt.now().since(self.zero).0 / LOOK_EVERY.0;
-        self.looks = (self.looks + 1).max(past);
+    fn next_sample_time(&mut self) -> Stamp {
+        let past = self.rt.now().since(self.zero).0 / SESSION_SAMPLE_INTERVAL.0;
+        self.sample_number = (self.sample_number + 1).max(past);
         if self.rt.now() < self.zero {
-            self.looks = 0;
+            self.sample_number = 0;
         }
-        self.zero + Nanos(self.looks * LOOK_EVERY.0 + offset(self.looks))
+        let begin = self.sample_number * SESSION_SAMPLE_INTERVAL.0;
+        self.zero + Nanos(begin + sample_offset(self.sample_number))
     }
 
     /// Reports everything that was counted and read.
     fn report_all(&mut self) {
         let at = self.rt.now().since(self.zero);
-        let mut begun = self.tally.begun();
+        let mut begun = self.tally.take_initial_values();
         self.series.apply(&mut begun);
         if begun != Sample::default() {
             (self.on_sample)(self.reported_at, begun);
@@ -394,24 +399,26 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     fn report_at(&mut self, at: Nanos) {
         let mut sample = std::mem::take(&mut self.sample);
         self.series.apply(&mut sample);
-        self.known.keep_new(&mut sample);
+        self.reported_missing.keep_new(&mut sample);
         (self.on_sample)(at, sample);
     }
 }
 
 /// Returns the offset of a sample within its tenth of a second.
-fn offset(look: u64) -> u64 {
-    look.wrapping_mul(STRIDE) % 1_000 * (LOOK_EVERY.0 / 1_000)
+fn sample_offset(number: u64) -> u64 {
+    number.wrapping_mul(SAMPLE_STRIDE) % 1_000 * (SESSION_SAMPLE_INTERVAL.0 / 1_000)
 }
 
 /// Returns the end of a session that could not be opened.
-fn unconnected(error: &Error) -> End {
+fn end_after_failed_connect(error: &Error) -> SessionEnd {
     let why = format!("no session for the observer: {error}");
     match error.class() {
-        Class::TooManyConnections => End::Broken(format!("{why}; leave one more connection free")),
-        Class::Disconnect | Class::Timeout | Class::Server => End::Broken(why),
+        Class::TooManyConnections => {
+            SessionEnd::Broken(format!("{why}; leave one more connection free"))
+        }
+        Class::Disconnect | Class::Timeout | Class::Server => SessionEnd::Broken(why),
         Class::Statement | Class::Constraint | Class::Conflict | Class::WrongResult => {
-            End::Useless(why)
+            SessionEnd::Unusable(why)
         }
     }
 }
@@ -425,12 +432,12 @@ mod tests {
 
     #[test]
     fn sampling_times_do_not_synchronise_with_an_even_load() {
-        let places: Vec<u64> = (0..10).map(|look| offset(look) / 10_000_000).collect();
+        let places: Vec<u64> = (0..10).map(|number| sample_offset(number) / 10_000_000).collect();
         let mut tenths = places.clone();
         tenths.sort_unstable();
         tenths.dedup();
         assert!(tenths.len() >= 9, "{places:?}");
-        assert!((0..10_000).all(|look| offset(look) < LOOK_EVERY.0));
+        assert!((0..10_000).all(|number| sample_offset(number) < SESSION_SAMPLE_INTERVAL.0));
     }
 
     #[test]
@@ -439,17 +446,17 @@ mod tests {
         let watched = rt::run_virtual(async |rt| {
             let bounds = BoundedWait::new(rt.clone(), Arc::default());
             let on_sample = |_, sample: Sample| reports.borrow_mut().push(sample);
-            let whose = ObservedSessions::AllClients;
+            let observed = ObservedSessions::AllClients;
             let (zero, every) = (rt.now(), Nanos::from_secs(1));
-            let mut watching = Watching::new(zero, every, rt, bounds, whose, on_sample);
+            let mut observer = DatabaseObserver::new(zero, every, rt, bounds, observed, on_sample);
             for number in 0..MOST_SERIES {
                 let name = number.to_string();
-                watching.sample.read_named(&ComponentKind::Statistics, &name, "", 1.0);
+                observer.sample.read_named(&ComponentKind::Statistics, &name, "", 1.0);
             }
-            watching.report_at(Nanos::ZERO);
-            watching.tally.add_named(&ComponentKind::Locks, "t", 1);
-            watching.report_all();
-            watching.report_all();
+            observer.report_at(Nanos::ZERO);
+            observer.tally.add_named(&ComponentKind::Locks, "t", 1);
+            observer.report_all();
+            observer.report_all();
         });
         watched.expect("an end");
         let reports = reports.into_inner();
@@ -461,8 +468,10 @@ mod tests {
     #[test]
     fn a_refused_login_is_not_tried_again() {
         let login = Error::new(Class::Statement, base::Code::new("28P01"), "wrong password");
-        assert!(matches!(unconnected(&login), End::Useless(why) if why.contains("wrong password")));
+        let end = end_after_failed_connect(&login);
+        assert!(matches!(end, SessionEnd::Unusable(why) if why.contains("wrong password")));
         let full = Error::new(Class::TooManyConnections, base::Code::new("53300"), "full");
-        assert!(matches!(unconnected(&full), End::Broken(why) if why.contains("leave one")));
+        let end = end_after_failed_connect(&full);
+        assert!(matches!(end, SessionEnd::Broken(why) if why.contains("leave one")));
     }
 }

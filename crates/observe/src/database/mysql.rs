@@ -20,21 +20,24 @@ use record::component_name::{SESSIONS, SESSIONS_OF_OTHERS};
 use record::metric::{CHECKPOINT, CLIENT_READ, CLIENT_WRITE, RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
-use super::session::{End, Query, QueryFailure, SampledSession};
-use super::session_filter::{Known, SessionFilter};
-use super::tally::{SessionObservation, Tally, Turn};
-use super::text::{DoubleQuotes, beginning, columns, count, number, table_name, text, work};
+use super::session::{Query, QueryFailure, SampledSession, SessionEnd};
+use super::session_filter::{RecognitionData, SessionFilter};
+use super::tally::{ClientWait, SessionObservation, Tally};
+use super::text::{
+    DoubleQuotes, column_positions, count, maintenance_work, number, statement_beginning,
+    table_name, text,
+};
 use crate::sample::Sample;
 use crate::sockets::{Owner, SessionClient};
 
-const WHO: &str = "select version(), connection_id(), user(), database(), @@performance_schema, \
-    @@max_connections";
+const SESSION_QUERY: &str = "select version(), connection_id(), user(), database(), \
+    @@performance_schema, @@max_connections";
 
-const LIST: &str = "show processlist";
+const PROCESS_LIST: &str = "show processlist";
 
 /// Process list of MySQL, read without a lock on all sessions.
-const MYSQL_LIST: &str = "select id, user, host, command, time, state, left(info, 100) as info \
-    from performance_schema.processlist";
+const MYSQL_PROCESS_LIST: &str = "select id, user, host, command, time, state, \
+    left(info, 100) as info from performance_schema.processlist";
 
 /// Open transactions; for each that waits for a lock, the table of the locked row.
 const TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
@@ -66,7 +69,7 @@ const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, 
     order by sum_timer_wait desc limit 8)";
 
 /// Variables that are read from `show global status`.
-const STATUS: [&str; 65] = [
+const STATUS_VARIABLES: [&str; 65] = [
     "Aborted_clients",
     "Aborted_connects",
     "Binlog_bytes_written",
@@ -136,7 +139,7 @@ const STATUS: [&str; 65] = [
 
 /// States of a statement that works and reports no wait. They include reading from the disk, which
 /// has no separate state.
-const WORKING: [&str; 41] = [
+const RUNNING_STATES: [&str; 41] = [
     "",
     "after create",
     "altering table",
@@ -184,7 +187,7 @@ const WORKING: [&str; 41] = [
 /// the statement's end, in `Updating status`; most sessions that commit at the same time are in
 /// that state too. In `Commit`, it writes the log of transactions with a binary log; `waiting for
 /// handler commit` is MySQL's name.
-const COMMITTING: [&str; 5] = [
+const COMMITTING_STATES: [&str; 5] = [
     "commit",
     "updating status",
     "waiting for handler commit",
@@ -193,16 +196,16 @@ const COMMITTING: [&str; 5] = [
 ];
 
 /// States in which a statement waits until its client reads.
-const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"];
+const SENDING_STATES: [&str; 3] = ["writing to net", "sending to client", "net cleanup"];
 
 /// States in which a statement waits for data from its client.
-const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
+const RECEIVING_STATES: [&str; 2] = ["reading from net", "receiving from client"];
 
 /// Idle time, in seconds, from which a session counts as a spare connection of a pool.
-const SPARE_S: u64 = 5;
+const SPARE_AFTER_S: u64 = 5;
 
 /// Commands of threads that serve no client.
-const NO_CLIENTS: [&str; 9] = [
+const SERVER_COMMANDS: [&str; 9] = [
     "daemon",
     "connect",
     "binlog dump",
@@ -221,50 +224,50 @@ const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
 const LONG_HISTORY: f64 = 1_000.0;
 
 /// Share of the log in use above which pages are written to free it.
-const FULL_LOG: f64 = 0.8;
+const FULL_LOG_SHARE: f64 = 0.8;
 
 /// Minimum number of pages written per sample for the writing of pages to be reported. An idle
 /// server writes fewer, although its log may be nearly full.
-const PAGES_PER_LOOK: f64 = 20.0;
+const PAGES_PER_SAMPLE: f64 = 20.0;
 
 /// Sampler for a MariaDB or MySQL server.
 pub(super) struct Mysql {
     /// Connection id of this session.
-    own: u64,
+    own_id: u64,
     user: String,
     /// Current database; names of its tables are reported without it.
     database: String,
-    most: u64,
-    list: &'static str,
-    transactions: &'static str,
+    max_connections: u64,
+    list_query: &'static str,
+    transactions_query: &'static str,
     /// Query for the tables of locks, if the transactions do not include them.
-    locks: Option<&'static str>,
+    locks_query: Option<&'static str>,
     has_waits: bool,
     /// Remedy for missing privileges.
     remedy: String,
     /// Text of the status query.
-    status: String,
+    status_query: String,
     /// Status values at the last reading.
-    before: BTreeMap<String, f64>,
+    last_status: BTreeMap<String, f64>,
     /// Number of samples since the last reading.
-    looks: u64,
+    samples_since_reading: u64,
 }
 
 /// InnoDB transaction of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Transaction {
     /// True if the transaction runs no statement.
-    rests: bool,
+    is_idle: bool,
     /// True if the transaction waits for a lock.
-    waits: bool,
+    is_waiting: bool,
     /// Table of that lock; empty if unknown.
-    locked: String,
+    locked_table: String,
 }
 
 impl Mysql {
     /// Returns the id of the observer's session at the server.
     pub(super) fn session_id(&self) -> SessionId {
-        SessionId(self.own)
+        SessionId(self.own_id)
     }
 
     /// Returns the name of the observer's session at the server: its user.
@@ -274,44 +277,47 @@ impl Mysql {
 
     /// Returns true if the server is MariaDB, whose transactions include the tables of locks.
     pub(super) fn is_mariadb(&self) -> bool {
-        self.locks.is_none()
+        self.locks_query.is_none()
     }
 
     /// Queries the version and features of the server.
     pub(super) async fn open<C: Connection>(
         session: &mut SampledSession<C>,
         sample: &mut Sample,
-    ) -> Result<Mysql, End> {
-        let reply = session.ask(WHO).await?;
+    ) -> Result<Mysql, SessionEnd> {
+        let reply = session.query(SESSION_QUERY).await?;
         let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         let (version, own) = (text(row, 0), number(row, 1));
         if !version.starts_with(|c: char| c.is_ascii_digit()) || own == 0 {
             let what = if version.is_empty() { "nothing" } else { version };
-            return Err(End::Useless(format!(
+            return Err(SessionEnd::Unusable(format!(
                 "the server gave the version `{what}`: it is not MySQL or MariaDB"
             )));
         }
         let is_mariadb = version.contains("MariaDB");
         let user = text(row, 2).split('@').next().unwrap_or_default().to_owned();
         let mut sampler = Mysql {
-            own,
+            own_id: own,
             remedy: format!("grant process on *.* to {user}"),
             user,
             database: text(row, 3).to_owned(),
-            most: number(row, 5),
-            list: LIST,
-            transactions: if is_mariadb { TRANSACTIONS } else { MYSQL_TRANSACTIONS },
-            locks: (!is_mariadb).then_some(MYSQL_LOCKS),
+            max_connections: number(row, 5),
+            list_query: PROCESS_LIST,
+            transactions_query: if is_mariadb { TRANSACTIONS } else { MYSQL_TRANSACTIONS },
+            locks_query: (!is_mariadb).then_some(MYSQL_LOCKS),
             has_waits: text(row, 4) == "1",
-            status: status(),
-            before: BTreeMap::new(),
-            looks: 0,
+            status_query: status_query(),
+            last_status: BTreeMap::new(),
+            samples_since_reading: 0,
         };
-        if !is_mariadb && sampler.has_waits && session.ask_quietly(MYSQL_LIST).await?.is_some() {
-            sampler.list = MYSQL_LIST;
+        if !is_mariadb
+            && sampler.has_waits
+            && session.query_unless_refused(MYSQL_PROCESS_LIST).await?.is_some()
+        {
+            sampler.list_query = MYSQL_PROCESS_LIST;
         }
         if session
-            .ask_quietly("select count(*) from information_schema.innodb_trx")
+            .query_unless_refused("select count(*) from information_schema.innodb_trx")
             .await?
             .is_none()
         {
@@ -324,7 +330,7 @@ impl Mysql {
 
     /// Samples the activity of the sessions. The transactions are read first: otherwise a
     /// transaction that ends between the two readings would be attributed to an idle session.
-    pub(super) async fn glance<C: Connection>(
+    pub(super) async fn sample_sessions<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
         filter: SessionFilter<'_>,
@@ -332,24 +338,26 @@ impl Mysql {
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
         let Mysql { remedy, .. } = self;
-        let asked = Query { what: "locks", sql: self.transactions, remedy };
-        let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-        let asked = Query { what: SESSIONS, sql: self.list, remedy };
-        let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
-        let known = filter.look(|| clients(&list));
+        let asked = Query { what: "locks", sql: self.transactions_query, remedy };
+        let reply = session.query_or_report_missing(asked, sample).await?.unwrap_or_default();
+        let asked = Query { what: SESSIONS, sql: self.list_query, remedy };
+        let Some(list) = session.query_or_report_missing(asked, sample).await? else {
+            return Ok(());
+        };
+        let known = filter.recognition_data(|| clients(&list));
         let transactions = self.read_transactions(&reply);
-        let [ours, theirs] = self.seen(&list, &transactions, known);
-        tally.add_looks(ours, theirs);
-        self.looks += 1;
-        for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
-            tally.add_named(&ComponentKind::Locks, &transaction.locked, 1);
+        let [ours, theirs] = self.classify_sessions(&list, &transactions, known);
+        tally.add_samples(ours, theirs);
+        self.samples_since_reading += 1;
+        for transaction in transactions.values().filter(|one| !one.locked_table.is_empty()) {
+            tally.add_named(&ComponentKind::Locks, &transaction.locked_table, 1);
         }
-        if let Some(sql) = self.locks
-            && transactions.values().any(|one| one.waits)
+        if let Some(sql) = self.locks_query
+            && transactions.values().any(|one| one.is_waiting)
         {
             let remedy = SCHEMA_REMEDY;
             let asked = Query { what: "tables of locks", sql, remedy };
-            let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+            let reply = session.query_or_report_missing(asked, sample).await?.unwrap_or_default();
             self.count_locks(&reply, tally);
         }
         Ok(())
@@ -357,7 +365,7 @@ impl Mysql {
 
     /// Counts the answer to [`MYSQL_LOCKS`].
     fn count_locks(&self, reply: &Table, tally: &mut Tally) {
-        let Some([name, sessions]) = columns(reply, ["name", "sessions"]) else { return };
+        let Some([name, sessions]) = column_positions(reply, ["name", "sessions"]) else { return };
         for row in &reply.rows {
             let table = self.own_name(text(row, name));
             tally.add_named(&ComponentKind::Locks, &table, count(row, sessions));
@@ -375,80 +383,89 @@ impl Mysql {
     /// Returns the transactions by the ids of their sessions.
     fn read_transactions(&self, reply: &Table) -> BTreeMap<u64, Transaction> {
         let names = ["id", "resting", "waiting", "locked"];
-        let Some([id, resting, waiting, locked]) = columns(reply, names) else {
+        let Some([id, resting, waiting, locked]) = column_positions(reply, names) else {
             return BTreeMap::new();
         };
         let one = |row: &Vec<Option<String>>| {
-            let locked = self.own_name(text(row, locked));
-            let waits = number(row, waiting) == 1 || !locked.is_empty();
-            (number(row, id), Transaction { rests: number(row, resting) == 1, waits, locked })
+            let locked_table = self.own_name(text(row, locked));
+            let is_waiting = number(row, waiting) == 1 || !locked_table.is_empty();
+            let is_idle = number(row, resting) == 1;
+            (number(row, id), Transaction { is_idle, is_waiting, locked_table })
         };
         reply.rows.iter().map(one).collect()
     }
 
     /// Returns the observations of our sessions and of other sessions, from the process list;
     /// `known` distinguishes them.
-    fn seen(
+    fn classify_sessions(
         &self,
         list: &Table,
         transactions: &BTreeMap<u64, Transaction>,
-        known: Known<'_>,
+        known: RecognitionData<'_>,
     ) -> [SessionObservation; 2] {
         let (mut ours, mut theirs) = (SessionObservation::default(), SessionObservation::default());
         let names = ["id", "user", "host", "command", "time", "state", "info"];
-        let Some([id, user, host, command, time, state, info]) = columns(list, names) else {
+        let Some([id, user, host, command, time, state, info]) = column_positions(list, names)
+        else {
             return [ours, theirs];
         };
         for row in &list.rows {
             let [user, command, state, info] = [user, command, state, info].map(|at| text(row, at));
             let number = number(row, id);
-            if number == self.own || !is_client(user, command) {
+            if number == self.own_id || !is_client(user, command) {
                 continue;
             }
             let client = client(text(row, host));
             let owner = known.sockets().map(|sockets| sockets.owner(client));
             let waiting = known.sockets().and_then(|sockets| sockets.waiting(client));
             let is_ours = match known {
-                Known::Own(own) => own.contains(user, number),
-                Known::Sockets(sockets) => sockets.owner(client) != Owner::Others,
+                RecognitionData::Own(own) => own.contains(user, number),
+                RecognitionData::Sockets(sockets) => sockets.owner(client) != Owner::Others,
             };
-            let look = if is_ours { &mut ours } else { &mut theirs };
+            let observation = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
-            let rests = transactions.get(&number).is_some_and(|one| one.rests);
-            if is_asleep && owner.is_some() && !rests && self::number(row, time) >= SPARE_S {
-                look.turns.spare += 1;
+            let is_idle = transactions.get(&number).is_some_and(|one| one.is_idle);
+            if is_asleep
+                && owner.is_some()
+                && !is_idle
+                && self::number(row, time) >= SPARE_AFTER_S
+            {
+                observation.client_waits.spare += 1;
                 continue;
             }
-            look.turns.identified += u64::from(owner == Some(Owner::Program));
+            observation.client_waits.identified += u64::from(owner == Some(Owner::Program));
             let transaction = transactions.get(&number);
             if is_asleep {
-                let turn = Turn { waiting, is_within_statement: false, is_long: None };
-                look.turns.add(turn, 1);
+                let turn = ClientWait { waiting, is_within_statement: false, is_long: None };
+                observation.client_waits.add(turn, 1);
                 match transaction {
-                    Some(Transaction { rests: true, .. }) => look.idle_in_transaction += 1,
-                    Some(_) | None => look.idle += 1,
+                    Some(Transaction { is_idle: true, .. }) => observation.idle_in_transaction += 1,
+                    Some(_) | None => observation.idle += 1,
                 }
                 continue;
             }
-            let is_locked = transaction.is_some_and(|one| one.waits);
+            let is_locked = transaction.is_some_and(|one| one.is_waiting);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // MySQL has no state for a wait for the client's file. The server's socket shows it: it
             // holds no unread request, because such a statement reads all data at once.
-            if wait == RUNNING && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
+            if wait == RUNNING
+                && is_load_from_client(info)
+                && waiting.is_some_and(|it| !it.has_unread_request)
+            {
                 wait = CLIENT_READ[1].to_owned();
             }
             if wait == CLIENT_READ[1] {
-                let turn = Turn { waiting, is_within_statement: true, is_long: None };
-                look.turns.add(turn, 1);
+                let turn = ClientWait { waiting, is_within_statement: true, is_long: None };
+                observation.client_waits.add(turn, 1);
             }
-            look.active += 1;
+            observation.active += 1;
             if wait.starts_with("Lock:") && !info.is_empty() {
-                let statement = beginning(info, DoubleQuotes::Text);
-                *look.statements.entry(statement).or_default() += 1;
+                let statement = statement_beginning(info, DoubleQuotes::Text);
+                *observation.statements.entry(statement).or_default() += 1;
             }
-            look.wait(&wait, 1);
-            if let Some(work) = work(info) {
-                *look.background.entry(work).or_default() += 1;
+            observation.count_wait(&wait, 1);
+            if let Some(work) = maintenance_work(info) {
+                *observation.background.entry(work).or_default() += 1;
             }
         }
         [ours, theirs]
@@ -461,23 +478,23 @@ impl Mysql {
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), QueryFailure> {
-        sample.read(&ComponentKind::Sessions, sessions::MOST, self.most as f64);
-        let asked = Query { what: "statistics status", sql: &self.status, remedy: "" };
-        let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-        let variables = pairs(&reply);
+        sample.read(&ComponentKind::Sessions, sessions::MOST, self.max_connections as f64);
+        let asked = Query { what: "statistics status", sql: &self.status_query, remedy: "" };
+        let reply = session.query_or_report_missing(asked, sample).await?.unwrap_or_default();
+        let variables = numbers_by_name(&reply);
         for (name, value) in &variables {
             let metric = format!("{}.{name}", status::VIEW);
             sample.read_named(&ComponentKind::Statistics, &metric, "", *value);
         }
-        for work in self.working(&variables) {
-            tally.add_named(&ComponentKind::Background, work, self.looks);
+        for work in self.background_work(&variables) {
+            tally.add_named(&ComponentKind::Background, work, self.samples_since_reading);
         }
-        self.before = variables;
-        self.looks = 0;
+        self.last_status = variables;
+        self.samples_since_reading = 0;
         if self.has_waits {
             let remedy = SCHEMA_REMEDY;
             let asked = Query { what: "statistics performance_schema", sql: WAITS, remedy };
-            let reply = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+            let reply = session.query_or_report_missing(asked, sample).await?.unwrap_or_default();
             for row in &reply.rows {
                 let event = text(row, 0);
                 let seconds = text(row, 1).parse().unwrap_or_default();
@@ -497,28 +514,30 @@ impl Mysql {
     /// Returns InnoDB's background work since the last reading, derived from its statistics. Old
     /// row versions are being purged if there are many of them and fewer than before. Pages are
     /// being written for a checkpoint if the log is nearly full.
-    fn working(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
-        let ends = |name: &str| Some((*self.before.get(name)?, *status.get(name)?));
+    fn background_work(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
+        let ends = |name: &str| Some((*self.last_status.get(name)?, *status.get(name)?));
         let now = |name: &str| status.get(name).copied().unwrap_or_default();
         let is_purging = ends("innodb_history_list_length")
             .is_some_and(|(before, now)| before >= LONG_HISTORY && now < before);
-        let is_full = now("innodb_checkpoint_age") >= FULL_LOG * now("innodb_checkpoint_max_age");
+        let is_full =
+            now("innodb_checkpoint_age") >= FULL_LOG_SHARE * now("innodb_checkpoint_max_age");
+        let least_written = PAGES_PER_SAMPLE * self.samples_since_reading as f64;
         let is_writing = ends("innodb_buffer_pool_pages_flushed")
-            .is_some_and(|(before, now)| now - before >= PAGES_PER_LOOK * self.looks as f64);
+            .is_some_and(|(before, now)| now - before >= least_written);
         let is_checkpoint = is_full && is_writing && now("innodb_checkpoint_max_age") > 0.0;
         let works = [("purge", is_purging), (CHECKPOINT, is_checkpoint)];
         works.into_iter().filter(|(_, is_so)| *is_so).map(|(name, _)| name).collect()
     }
 }
 
-/// Returns the query for [`STATUS`].
-fn status() -> String {
-    let names: Vec<String> = STATUS.iter().map(|name| format!("'{name}'")).collect();
+/// Returns the query for [`STATUS_VARIABLES`].
+fn status_query() -> String {
+    let names: Vec<String> = STATUS_VARIABLES.iter().map(|name| format!("'{name}'")).collect();
     format!("show global status where variable_name in ({})", names.join(", "))
 }
 
 /// Returns the numbers of a reply with names and values, by name in lower case.
-fn pairs(reply: &Table) -> BTreeMap<String, f64> {
+fn numbers_by_name(reply: &Table) -> BTreeMap<String, f64> {
     let pair = |row: &Vec<Option<String>>| {
         let value: f64 = text(row, 1).parse().ok()?;
         value.is_finite().then(|| (text(row, 0).to_ascii_lowercase(), value))
@@ -528,7 +547,7 @@ fn pairs(reply: &Table) -> BTreeMap<String, f64> {
 
 /// Returns the clients of all sessions over TCP.
 fn clients(list: &Table) -> Vec<SessionClient> {
-    let Some([host]) = columns(list, ["host"]) else { return Vec::new() };
+    let Some([host]) = column_positions(list, ["host"]) else { return Vec::new() };
     list.rows.iter().filter_map(|row| client(text(row, host))).collect()
 }
 
@@ -536,20 +555,20 @@ fn clients(list: &Table) -> Vec<SessionClient> {
 /// Unix socket.
 fn client(address: &str) -> Option<SessionClient> {
     let (host, port) = address.rsplit_once(':')?;
-    SessionClient::shown(host, port)
+    SessionClient::from_reported(host, port)
 }
 
 /// Returns true if a statement loads rows from a file of the client: `load data [low_priority |
 /// concurrent] local`, or `load xml … local`.
-fn loads_from_client(info: &str) -> bool {
-    let statement = beginning(info, DoubleQuotes::Text).to_ascii_lowercase();
+fn is_load_from_client(info: &str) -> bool {
+    let statement = statement_beginning(info, DoubleQuotes::Text).to_ascii_lowercase();
     let mut words = statement.split_whitespace();
     words.next() == Some("load") && words.take(3).any(|word| word == "local")
 }
 
 /// Returns true if a thread serves a client.
 fn is_client(user: &str, command: &str) -> bool {
-    let is_none = NO_CLIENTS.iter().any(|none| command.eq_ignore_ascii_case(none));
+    let is_none = SERVER_COMMANDS.iter().any(|none| command.eq_ignore_ascii_case(none));
     !is_none && !matches!(user, "system user" | "event_scheduler" | "unauthenticated user")
 }
 
@@ -559,10 +578,10 @@ fn wait(state: &str) -> String {
     let is_in = |states: &[&str]| states.contains(&small.as_str());
     let lock = small.strip_prefix("waiting for ").and_then(|rest| rest.strip_suffix(" lock"));
     match lock {
-        _ if is_in(&WORKING) => RUNNING.to_owned(),
-        _ if is_in(&COMMITTING) => "IO:commit".to_owned(),
-        _ if is_in(&SENDING) => CLIENT_WRITE[1].to_owned(),
-        _ if is_in(&RECEIVING) => CLIENT_READ[1].to_owned(),
+        _ if is_in(&RUNNING_STATES) => RUNNING.to_owned(),
+        _ if is_in(&COMMITTING_STATES) => "IO:commit".to_owned(),
+        _ if is_in(&SENDING_STATES) => CLIENT_WRITE[1].to_owned(),
+        _ if is_in(&RECEIVING_STATES) => CLIENT_READ[1].to_owned(),
         Some(lock) if lock.ends_with("metadata") => "Lock:metadata".to_owned(),
         Some("table level") => "Lock:table".to_owned(),
         Some(lock) => format!("Lock:{lock}"),
@@ -583,7 +602,7 @@ mod tests {
     fn judged_statistics_are_queried() {
         for statistic in status::ALL {
             let is_it = |name: &&str| name.eq_ignore_ascii_case(statistic.own_name);
-            assert!(STATUS.iter().any(is_it), "{}", statistic.name);
+            assert!(STATUS_VARIABLES.iter().any(is_it), "{}", statistic.name);
         }
         for statistic in performance_schema::ALL {
             let event = statistic.own_name.trim_end_matches(".waited").trim_end_matches("/read");
@@ -593,18 +612,18 @@ mod tests {
 
     fn sampler() -> Mysql {
         Mysql {
-            own: 1,
+            own_id: 1,
             user: "ann".to_owned(),
             database: "shop".to_owned(),
-            most: 151,
-            list: LIST,
-            transactions: TRANSACTIONS,
-            locks: None,
+            max_connections: 151,
+            list_query: PROCESS_LIST,
+            transactions_query: TRANSACTIONS,
+            locks_query: None,
             has_waits: false,
             remedy: String::new(),
-            status: status(),
-            before: BTreeMap::new(),
-            looks: 0,
+            status_query: status_query(),
+            last_status: BTreeMap::new(),
+            samples_since_reading: 0,
         }
     }
 
@@ -622,16 +641,20 @@ mod tests {
         }
     }
 
-    fn look(list: &[&str], transactions: &[&str]) -> [SessionObservation; 2] {
+    fn classify(list: &[&str], transactions: &[&str]) -> [SessionObservation; 2] {
         let transactions = table("id|resting|waiting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
         let sampler = sampler();
-        sampler.seen(&list, &sampler.read_transactions(&transactions), Known::Own(&by_name()))
+        sampler.classify_sessions(
+            &list,
+            &sampler.read_transactions(&transactions),
+            RecognitionData::Own(&by_name()),
+        )
     }
 
     #[test]
     fn row_lock_wait_is_found_by_its_transaction() {
-        let [look, theirs] = look(
+        let [ours, theirs] = classify(
             &[
                 "1|ann|h|shop|Query|0|starting|show processlist|0",
                 "2|ann|h|shop|Execute|0|Updating|update hot set n = 7|0",
@@ -640,11 +663,11 @@ mod tests {
             ],
             &["2|0|1|`shop`.`hot`", "3|0|1|-", "4|0|0|-"],
         );
-        assert_eq!((look.active, theirs.active), (3, 0));
-        let waits: Vec<_> = look.waits.into_iter().collect();
+        assert_eq!((ours.active, theirs.active), (3, 0));
+        let waits: Vec<_> = ours.waits.into_iter().collect();
         assert_eq!(waits, [("Lock:row".to_owned(), 2), ("cpu".to_owned(), 1)]);
         assert_eq!(
-            look.statements.into_iter().collect::<Vec<_>>(),
+            ours.statements.into_iter().collect::<Vec<_>>(),
             [("update hot set n = ?".to_owned(), 2)]
         );
     }
@@ -659,7 +682,7 @@ mod tests {
             ("select 'load data local'", false),
             ("", false),
         ] {
-            assert_eq!(loads_from_client(info), expected, "{info}");
+            assert_eq!(is_load_from_client(info), expected, "{info}");
         }
     }
 
@@ -668,10 +691,11 @@ mod tests {
         let load = "2|ann|localhost:40001|shop|Query|3|executing|load data local infile 'x'|0";
         let of = |row: &str, receive_queue| {
             let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &[row]);
-            let sockets = SocketSnapshot::planted(40_001, receive_queue);
-            let [look, _] = sampler().seen(&list, &BTreeMap::new(), Known::Sockets(&sockets));
-            let waits: Vec<String> = look.waits.into_keys().collect();
-            (waits.join(" "), look.turns.identified, look.turns.paused)
+            let sockets = SocketSnapshot::with_one_connection(40_001, receive_queue);
+            let recognition = RecognitionData::Sockets(&sockets);
+            let [ours, _] = sampler().classify_sessions(&list, &BTreeMap::new(), recognition);
+            let waits: Vec<String> = ours.waits.into_keys().collect();
+            (waits.join(" "), ours.client_waits.identified, ours.client_waits.paused)
         };
         assert_eq!(of(load, 0), ("Client:read".to_owned(), 1, 1));
         assert_eq!(of(load, 8_192), ("cpu".to_owned(), 1, 0));
@@ -690,12 +714,12 @@ mod tests {
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
         let transactions = table("id|resting|waiting|locked", &["3|1|0|-"]);
         let transactions = sampler().read_transactions(&transactions);
-        let of = |known: Known<'_>| {
-            let [look, _] = sampler().seen(&list, &transactions, known);
-            (look.idle, look.idle_in_transaction, look.turns.spare)
+        let of = |known: RecognitionData<'_>| {
+            let [ours, _] = sampler().classify_sessions(&list, &transactions, known);
+            (ours.idle, ours.idle_in_transaction, ours.client_waits.spare)
         };
-        assert_eq!(of(Known::Sockets(&SocketSnapshot::default())), (1, 1, 1));
-        assert_eq!(of(Known::Own(&by_name())), (2, 1, 0), "a load generator of ours");
+        assert_eq!(of(RecognitionData::Sockets(&SocketSnapshot::default())), (1, 1, 1));
+        assert_eq!(of(RecognitionData::Own(&by_name())), (2, 1, 0), "a load generator of ours");
     }
 
     #[test]
@@ -707,7 +731,8 @@ mod tests {
             ("::1:5", Some(("::1", "5"))),
             ("", None),
         ] {
-            let expected = expected.and_then(|(host, port)| SessionClient::shown(host, port));
+            let expected =
+                expected.and_then(|(host, port)| SessionClient::from_reported(host, port));
             assert_eq!(client(shown), expected, "{shown}");
         }
     }
@@ -735,13 +760,13 @@ mod tests {
             &["2|0|1|`shop`.`hot`", "3|0|1|shopping.hot", "x|1|0|-"],
         );
         let locked: Vec<_> =
-            sampler().read_transactions(&reply).into_values().map(|one| one.locked).collect();
+            sampler().read_transactions(&reply).into_values().map(|one| one.locked_table).collect();
         assert_eq!(locked, ["", "hot", "shopping.hot"]);
     }
 
     #[test]
     fn idle_sessions_are_classified_by_their_transaction() {
-        let [look, theirs] = look(
+        let [ours, theirs] = classify(
             &[
                 "2|ann|h|shop|Sleep|1||-|0",
                 "3|ann|h|shop|Sleep|1||-|0",
@@ -753,7 +778,7 @@ mod tests {
             ],
             &["2|1|0|-", "4|0|0|-"],
         );
-        assert_eq!((look.active, look.idle, look.idle_in_transaction), (0, 2, 1));
+        assert_eq!((ours.active, ours.idle, ours.idle_in_transaction), (0, 2, 1));
         assert_eq!(theirs.waits.into_iter().collect::<Vec<_>>(), [(RUNNING.to_owned(), 1)]);
         assert_eq!(theirs.background.into_keys().collect::<Vec<_>>(), ["optimize: t"]);
     }
@@ -772,7 +797,8 @@ mod tests {
         let ann = TargetSessions { name: "ann".to_owned(), ids: Some(vec![ids]) };
         let bob = TargetSessions { name: "bob".to_owned(), ids: None };
         let active_and_idle = |own: &OwnSessions| {
-            let seen = sampler().seen(&list, &BTreeMap::new(), Known::Own(own));
+            let seen =
+                sampler().classify_sessions(&list, &BTreeMap::new(), RecognitionData::Own(own));
             seen.map(|it| (it.active, it.idle))
         };
         assert_eq!(active_and_idle(&OwnSessions::of(ann.clone(), [])), [(1, 1), (2, 0)]);
@@ -783,12 +809,17 @@ mod tests {
     #[test]
     fn malformed_session_list_is_ignored() {
         assert_eq!(
-            sampler().seen(&Table::default(), &BTreeMap::new(), Known::Own(&by_name())),
+            sampler().classify_sessions(
+                &Table::default(),
+                &BTreeMap::new(),
+                RecognitionData::Own(&by_name())
+            ),
             [(); 2].map(|()| SessionObservation::default())
         );
         let short = table("Id|User|Host|Command|Time|State|Info", &["2", "x|y"]);
-        let [look, theirs] = sampler().seen(&short, &BTreeMap::new(), Known::Own(&by_name()));
-        assert_eq!((look.idle, theirs.idle), (0, 0));
+        let [ours, theirs] =
+            sampler().classify_sessions(&short, &BTreeMap::new(), RecognitionData::Own(&by_name()));
+        assert_eq!((ours.idle, theirs.idle), (0, 0));
     }
 
     #[test]
@@ -823,15 +854,19 @@ mod tests {
             ];
             reply.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
         };
-        let mut sampler = Mysql { looks: 10, ..sampler() };
+        let mut sampler = Mysql { samples_since_reading: 10, ..sampler() };
         let none = Vec::<&str>::new();
-        assert_eq!(sampler.working(&status(9e5, 99.0, 9e9)), none, "nothing to compare with");
-        sampler.before = status(2_000.0, 0.0, 1_000.0);
-        assert_eq!(sampler.working(&status(1_500.0, 79.0, 9_000.0)), ["purge"]);
-        assert_eq!(sampler.working(&status(2_500.0, 81.0, 1_200.0)), ["checkpoint"]);
-        assert_eq!(sampler.working(&status(2_500.0, 99.0, 1_199.0)), none, "it rests");
-        sampler.before = status(500.0, 0.0, 0.0);
-        assert_eq!(sampler.working(&status(400.0, 0.0, 9_000.0)), none);
-        assert_eq!(sampler.working(&BTreeMap::new()), none);
+        assert_eq!(
+            sampler.background_work(&status(9e5, 99.0, 9e9)),
+            none,
+            "nothing to compare with"
+        );
+        sampler.last_status = status(2_000.0, 0.0, 1_000.0);
+        assert_eq!(sampler.background_work(&status(1_500.0, 79.0, 9_000.0)), ["purge"]);
+        assert_eq!(sampler.background_work(&status(2_500.0, 81.0, 1_200.0)), ["checkpoint"]);
+        assert_eq!(sampler.background_work(&status(2_500.0, 99.0, 1_199.0)), none, "it rests");
+        sampler.last_status = status(500.0, 0.0, 0.0);
+        assert_eq!(sampler.background_work(&status(400.0, 0.0, 9_000.0)), none);
+        assert_eq!(sampler.background_work(&BTreeMap::new()), none);
     }
 }

@@ -19,18 +19,19 @@ use record::component_name::{
 use record::metric::{AUTOVACUUM, BASE_BACKUP, CHECKPOINT, RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
-use super::session::{End, Query, QueryFailure, SampledSession};
-use super::session_filter::{Known, OwnSessions, SessionFilter};
-use super::tally::{SessionObservation, Tally, Turn};
+use super::session::{Query, QueryFailure, SampledSession, SessionEnd};
+use super::session_filter::{OwnSessions, RecognitionData, SessionFilter};
+use super::tally::{ClientWait, SessionObservation, Tally};
 use super::text::{
-    DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
+    DoubleQuotes, column_positions, count, maintenance_work, number, read_columns,
+    statement_beginning, table_name, text,
 };
 use crate::sample::Sample;
-use crate::sockets::{Owner, SessionClient, Waiting};
+use crate::sockets::{Owner, SessionClient, WaitingData};
 
 /// Version of the server, process and name of the session, and privileges of the user.
-const WHO: &str = "select version(), current_setting('server_version_num'), pg_backend_pid(), \
-    current_user, current_setting('track_activities'), \
+const SESSION_QUERY: &str = "select version(), current_setting('server_version_num'), \
+    pg_backend_pid(), current_user, current_setting('track_activities'), \
     pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
     (select extnamespace::regnamespace::text from pg_extension \
     where extname = 'pg_stat_statements'), current_setting('application_name')";
@@ -59,7 +60,7 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
 
 /// Returns [`ACTIVITY`] for sessions with these names and a version of the server. A server before
 /// 13 does not show the process for which a parallel worker works.
-fn activity_of(names: &[&str], version: u64) -> String {
+fn activity_query(names: &[&str], version: u64) -> String {
     let literals = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
     let leader = if version >= 130_000 { "leader_pid" } else { "null" };
     ACTIVITY
@@ -70,13 +71,13 @@ fn activity_of(names: &[&str], version: u64) -> String {
 /// Returns [`ACTIVITY`] for an observed program and a version of the server. It has two more
 /// columns for the client's address and port, and one for the idle time of the session: longer than
 /// a switch between processes takes, or so long that the session counts as unused.
-fn activity_of_a_program(version: u64) -> String {
+fn program_activity_query(version: u64) -> String {
     let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
             then 'spare' \
         when state like 'idle%' and clock_timestamp() > state_change + interval '4 ms' \
             then 'long' end as rests";
-    activity_of(&[""], version)
+    activity_query(&[""], version)
         .replace("as pids", columns)
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 10, 11, 12")
 }
@@ -100,7 +101,7 @@ const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted
     where w.relation is not null group by 1";
 
 /// Returns [`LOCKS`] for a version: before 12 the server materialises without the keyword.
-fn locks(version: u64) -> String {
+fn locks_query(version: u64) -> String {
     match version {
         ..120_000 => LOCKS.replace("as materialized", "as"),
         120_000.. => LOCKS.to_owned(),
@@ -135,7 +136,7 @@ const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
     where command = 'COPY FROM'";
 
 /// Returns [`IO`] for a version: before 18 the view does not include the log.
-fn io(version: u64) -> String {
+fn io_query(version: u64) -> String {
     let log = match version {
         ..180_000 => "",
         180_000.. => "|| case when object = 'wal' then '/wal' else '' end",
@@ -152,7 +153,7 @@ const VIEWS: [(&str, &str, u64); 4] = [
 ];
 
 /// Wait event of a session that waits for its client.
-const READING: &str = "ClientRead";
+const CLIENT_READ_EVENT: &str = "ClientRead";
 
 /// Number of readings between two queries of `pg_stat_statements`, which costs the server
 /// milliseconds.
@@ -161,18 +162,18 @@ const STATEMENTS_EVERY: u64 = 10;
 /// Sampler for a PostgreSQL server.
 pub(super) struct Postgres {
     /// Process id of this session.
-    own: u64,
+    own_id: u64,
     /// Name of the observer's session.
     name: String,
     version: u64,
     /// Remedy for missing privileges.
     remedy: String,
     /// True if the user may see the activity of all sessions.
-    sees_all: bool,
+    can_see_all: bool,
     /// Queries in the form for this version of the server.
     locks: String,
     activity: String,
-    activity_of_a_program: String,
+    program_activity_query: String,
     io: String,
     statements: Option<String>,
     readings: u64,
@@ -183,13 +184,13 @@ impl Postgres {
     pub(super) async fn open<C: Connection>(
         session: &mut SampledSession<C>,
         sample: &mut Sample,
-    ) -> Result<Postgres, End> {
-        let reply = session.ask(WHO).await?;
+    ) -> Result<Postgres, SessionEnd> {
+        let reply = session.query(SESSION_QUERY).await?;
         let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         let (server, version, own) = (text(row, 0), number(row, 1), number(row, 2));
         if !server.starts_with("PostgreSQL ") || version == 0 {
             let what = if server.is_empty() { "nothing" } else { server };
-            return Err(End::Useless(format!(
+            return Err(SessionEnd::Unusable(format!(
                 "the server gave the version `{what}`: it is not PostgreSQL"
             )));
         }
@@ -199,23 +200,23 @@ impl Postgres {
             let why = "track_activities is off; set it on";
             sample.missing(SESSIONS, why);
         }
-        let sees_all = text(row, 5) == "t";
-        if !sees_all {
+        let can_see_all = text(row, 5) == "t";
+        if !can_see_all {
             let why = format!("user `{user}` sees nothing of the server's own processes; {remedy}");
             sample.missing("background", why);
         }
-        let statements = statements(version, text(row, 6));
+        let statements = statements_query(version, text(row, 6));
         let name = text(row, 7).to_owned();
         Ok(Postgres {
-            own,
+            own_id: own,
             version,
             remedy,
-            sees_all,
-            locks: locks(version),
-            activity: activity_of(&[&name], version),
-            activity_of_a_program: activity_of_a_program(version),
+            can_see_all,
+            locks: locks_query(version),
+            activity: activity_query(&[&name], version),
+            program_activity_query: program_activity_query(version),
             name,
-            io: io(version),
+            io: io_query(version),
             statements,
             readings: 0,
         })
@@ -223,7 +224,7 @@ impl Postgres {
 
     /// Returns the id of the observer's session at the server.
     pub(super) fn session_id(&self) -> SessionId {
-        SessionId(self.own)
+        SessionId(self.own_id)
     }
 
     /// Returns the name of the observer's session at the server.
@@ -232,12 +233,12 @@ impl Postgres {
     }
 
     /// Prepares the query for sessions with these names.
-    pub(super) fn expect(&mut self, own: &OwnSessions) {
-        self.activity = activity_of(&own.names(), self.version);
+    pub(super) fn set_own_sessions(&mut self, own: &OwnSessions) {
+        self.activity = activity_query(&own.names(), self.version);
     }
 
     /// Samples the activity of the sessions.
-    pub(super) async fn glance<C: Connection>(
+    pub(super) async fn sample_sessions<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
         filter: SessionFilter<'_>,
@@ -246,28 +247,29 @@ impl Postgres {
     ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
         let sql = match filter {
-            SessionFilter::Sockets(_) => &self.activity_of_a_program,
+            SessionFilter::Sockets(_) => &self.program_activity_query,
             SessionFilter::Own(_) => &self.activity,
         };
         let question = Query { what: SESSIONS, sql, remedy };
-        let Some(activity) = session.ask_or_miss(question, sample).await? else {
+        let Some(activity) = session.query_or_report_missing(question, sample).await? else {
             return Ok(());
         };
-        let known = filter.look(|| clients(&activity));
-        let SampledSessions { look, theirs, hidden } = seen(&activity, known);
+        let known = filter.recognition_data(|| clients(&activity));
+        let SampledSessions { ours, theirs, hidden } = classify_sessions(&activity, known);
         // If the user may see all sessions, hidden ones are parallel workers that have just ended
         // and have no type any more.
-        if hidden > 0 && !self.sees_all {
+        if hidden > 0 && !self.can_see_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing(SESSIONS_OF_OTHERS, why);
         }
-        let has_lock =
-            |look: &SessionObservation| look.waits.keys().any(|event| event.starts_with("Lock:"));
-        let is_locked = has_lock(&look) || has_lock(&theirs);
-        tally.add_looks(look, theirs);
+        let has_lock = |observation: &SessionObservation| {
+            observation.waits.keys().any(|event| event.starts_with("Lock:"))
+        };
+        let is_locked = has_lock(&ours) || has_lock(&theirs);
+        tally.add_samples(ours, theirs);
         if is_locked {
             let question = Query { what: "locks", sql: &self.locks, remedy };
-            if let Some(locks) = session.ask_or_miss(question, sample).await? {
+            if let Some(locks) = session.query_or_report_missing(question, sample).await? {
                 count_locks(&locks, tally);
             }
         }
@@ -283,32 +285,33 @@ impl Postgres {
         let remedy = &self.remedy;
         let question = |what, sql| Query { what, sql, remedy };
         let asked = question("statistics pg_stat_database", DATABASE);
-        if let Some(table) = session.ask_or_miss(asked, sample).await? {
-            read_wide(pg_stat_database::VIEW, &without(table, "datid"), sample);
+        if let Some(table) = session.query_or_report_missing(asked, sample).await? {
+            read_columns(pg_stat_database::VIEW, &without_column(table, "datid"), sample);
         }
         let asked = question("statistics of all databases", DATABASES);
-        if let Some(table) = session.ask_or_miss(asked, sample).await? {
+        if let Some(table) = session.query_or_report_missing(asked, sample).await? {
             read_all(table, sample);
         }
         for (view, sql, from) in VIEWS {
             if self.version >= from
-                && let Some(table) = session.ask_or_miss(question(view, sql), sample).await?
+                && let Some(table) =
+                    session.query_or_report_missing(question(view, sql), sample).await?
             {
-                read_wide(view, &table, sample);
+                read_columns(view, &table, sample);
             }
         }
         if self.version >= 160_000
             && let Some(table) =
-                session.ask_or_miss(question("pg_stat_io", &self.io), sample).await?
+                session.query_or_report_missing(question("pg_stat_io", &self.io), sample).await?
         {
-            read_named("pg_stat_io", &table, sample);
+            read_rows("pg_stat_io", &table, sample);
         }
         if let Some(sql) = &self.statements
             && self.readings.is_multiple_of(STATEMENTS_EVERY)
         {
             let asked = question("pg_stat_statements", sql);
-            if let Some(table) = session.ask_or_miss(asked, sample).await? {
-                read_named("pg_stat_statements", &table, sample);
+            if let Some(table) = session.query_or_report_missing(asked, sample).await? {
+                read_rows("pg_stat_statements", &table, sample);
             }
         }
         self.readings += 1;
@@ -318,7 +321,7 @@ impl Postgres {
 
 /// Returns the query for the five statements with the largest total time, by the beginnings of
 /// their texts; `None` without `pg_stat_statements`.
-fn statements(version: u64, schema: &str) -> Option<String> {
+fn statements_query(version: u64, schema: &str) -> Option<String> {
     if schema.is_empty() {
         return None;
     }
@@ -332,26 +335,26 @@ fn statements(version: u64, schema: &str) -> Option<String> {
 /// Observations of our sessions and of other sessions, and the number of hidden sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SampledSessions {
-    look: SessionObservation,
+    ours: SessionObservation,
     theirs: SessionObservation,
     hidden: u64,
 }
 
 /// Returns the clients of all sessions over TCP.
 fn clients(activity: &Table) -> Vec<SessionClient> {
-    let Some(places) = columns(activity, ["address", "port"]) else { return Vec::new() };
+    let Some(places) = column_positions(activity, ["address", "port"]) else { return Vec::new() };
     activity.rows.iter().filter_map(|row| client(row, places)).collect()
 }
 
 /// Returns the client of a session; `places` are the columns of its address and port.
 fn client(row: &[Option<String>], places: [usize; 2]) -> Option<SessionClient> {
     let [address, port] = places.map(|place| text(row, place));
-    SessionClient::shown(address, port)
+    SessionClient::from_reported(address, port)
 }
 
 /// Reads the answer to [`ACTIVITY`]; `known` distinguishes our sessions from others.
-fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
-    let mut seen = SampledSessions::default();
+fn classify_sessions(activity: &Table, known: RecognitionData<'_>) -> SampledSessions {
+    let mut sampled = SampledSessions::default();
     let names = [
         "backend_type",
         "state",
@@ -362,9 +365,9 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
         "hidden",
         "sessions",
     ];
-    let Some(places) = columns(activity, names) else { return seen };
-    let pids = columns(activity, ["pids"]).map(|[place]| place);
-    let of_program = known.sockets().zip(columns(activity, ["address", "port", "rests"]));
+    let Some(places) = column_positions(activity, names) else { return sampled };
+    let pids = column_positions(activity, ["pids"]).map(|[place]| place);
+    let of_program = known.sockets().zip(column_positions(activity, ["address", "port", "rests"]));
     let mut workers = Vec::new();
     let mut our_processes = HashSet::new();
     for row in &activity.rows {
@@ -375,18 +378,20 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
         match kind {
             "client backend" => {
                 let wait = Wait { kind: wait_type, event };
-                let (owner, turn, is_spare) = match of_program {
-                    Some((sockets, [address, port, rests])) => {
-                        let (client, rests) = (client(row, [address, port]), text(row, rests));
-                        let turn = turn(state, wait, rests, sockets.waiting(client));
-                        (Some(sockets.owner(client)), turn, rests == "spare")
+                let (owner, client_wait, is_spare) = match of_program {
+                    Some((sockets, [address, port, idle_time])) => {
+                        let (client, idle_time) =
+                            (client(row, [address, port]), text(row, idle_time));
+                        let client_wait =
+                            client_wait(state, wait, idle_time, sockets.waiting(client));
+                        (Some(sockets.owner(client)), client_wait, idle_time == "spare")
                     }
                     None => (None, None, false),
                 };
-                let clients = Clients { state, wait, query, owner, turn, is_spare };
+                let clients = ClientSessions { state, wait, query, owner, client_wait, is_spare };
                 let ours = match (owner, known) {
                     (Some(Owner::Others), _) => 0,
-                    (None, Known::Own(own)) => {
+                    (None, RecognitionData::Own(own)) => {
                         our_processes.extend(pids.iter().filter(|pid| own.contains(name, **pid)));
                         own.count(name, &pids, sessions)
                     }
@@ -395,24 +400,26 @@ fn seen(activity: &Table, known: Known<'_>) -> SampledSessions {
                         sessions
                     }
                 };
-                clients.see(&mut seen.look, ours);
-                clients.see(&mut seen.theirs, sessions - ours);
+                clients.count_in(&mut sampled.ours, ours);
+                clients.count_in(&mut sampled.theirs, sessions - ours);
             }
             "parallel worker" => {
                 let is_running = state == "active" && wait_type.is_empty();
-                workers.push(Workers { leaders: pids, name, is_running, sessions });
+                workers.push(ParallelWorkers { leaders: pids, name, is_running, sessions });
             }
-            CHECKPOINTER if wait_type != "Activity" => see_work(&mut seen.look, CHECKPOINT),
-            AUTOVACUUM_WORKER => see_work(&mut seen.look, &autovacuum(query)),
+            CHECKPOINTER if wait_type != "Activity" => {
+                count_background_work(&mut sampled.ours, CHECKPOINT)
+            }
+            AUTOVACUUM_WORKER => count_background_work(&mut sampled.ours, &autovacuum(query)),
             WALSENDER if query.starts_with("BASE_BACKUP") => {
-                see_work(&mut seen.look, BASE_BACKUP);
+                count_background_work(&mut sampled.ours, BASE_BACKUP);
             }
-            _ if hidden == "t" => seen.hidden += sessions,
+            _ if hidden == "t" => sampled.hidden += sessions,
             _ => {}
         }
     }
-    workers.iter().for_each(|workers| workers.see(&mut seen, &our_processes, known));
-    seen
+    workers.iter().for_each(|workers| workers.count_in(&mut sampled, &our_processes, known));
+    sampled
 }
 
 /// Returns the numbers in a list that is separated by spaces.
@@ -421,7 +428,7 @@ fn ids(list: &str) -> Vec<u64> {
 }
 
 /// Parallel workers with the same activity.
-struct Workers<'a> {
+struct ParallelWorkers<'a> {
     /// Processes of the sessions for which they work; the server may not show each of them.
     leaders: Vec<u64>,
     /// Name that they inherit from these sessions.
@@ -431,64 +438,78 @@ struct Workers<'a> {
     sessions: u64,
 }
 
-impl Workers<'_> {
+impl ParallelWorkers<'_> {
     /// Counts the workers; each belongs to the owner of the session for which it works.
-    fn see(&self, seen: &mut SampledSessions, our_processes: &HashSet<u64>, known: Known<'_>) {
-        let Workers { leaders, name, is_running, sessions } = self;
+    fn count_in(
+        &self,
+        sampled: &mut SampledSessions,
+        our_processes: &HashSet<u64>,
+        known: RecognitionData<'_>,
+    ) {
+        let ParallelWorkers { leaders, name, is_running, sessions } = self;
         let led = leaders.iter().filter(|leader| our_processes.contains(*leader)).count() as u64;
         let unled = sessions.saturating_sub(leaders.len() as u64);
         let has_our_name = match known {
-            Known::Own(own) => own.has_name(name),
-            Known::Sockets(_) => true,
+            RecognitionData::Own(own) => own.has_name(name),
+            RecognitionData::Sockets(_) => true,
         };
         let ours = (led + if has_our_name { unled } else { 0 }).min(*sessions);
-        for (look, workers) in [(&mut seen.look, ours), (&mut seen.theirs, sessions - ours)] {
-            look.parallel_workers += workers;
-            look.running_workers += if *is_running { workers } else { 0 };
+        let SampledSessions { ours: our_observation, theirs: their_observation, .. } = sampled;
+        for (observation, workers) in
+            [(our_observation, ours), (their_observation, sessions - ours)]
+        {
+            observation.parallel_workers += workers;
+            observation.running_workers += if *is_running { workers } else { 0 };
         }
     }
 }
 
 /// Client sessions with the same activity.
 #[derive(Clone, Copy)]
-struct Clients<'a> {
+struct ClientSessions<'a> {
     state: &'a str,
     wait: Wait<'a>,
     query: &'a str,
     /// The owner of the sessions' sockets, if a program is observed.
     owner: Option<Owner>,
-    turn: Option<Turn>,
+    client_wait: Option<ClientWait>,
     is_spare: bool,
 }
 
-impl Clients<'_> {
+impl ClientSessions<'_> {
     /// Counts `sessions` of these sessions.
-    fn see(self, look: &mut SessionObservation, sessions: u64) {
-        let Clients { state, wait, query, owner, turn, is_spare } = self;
+    fn count_in(self, observation: &mut SessionObservation, sessions: u64) {
+        let ClientSessions { state, wait, query, owner, client_wait, is_spare } = self;
         if sessions == 0 {
             return;
         }
         if is_spare {
-            look.turns.spare += sessions;
+            observation.client_waits.spare += sessions;
             return;
         }
         if owner == Some(Owner::Program) {
-            look.turns.identified += sessions;
+            observation.client_waits.identified += sessions;
         }
-        if let Some(turn) = turn {
-            look.turns.add(turn, sessions);
+        if let Some(client_wait) = client_wait {
+            observation.client_waits.add(client_wait, sessions);
         }
-        see_client(look, state, wait, query, sessions);
+        count_clients(observation, state, wait, query, sessions);
     }
 }
 
 /// Returns the wait of a session for its client; `None` if the session waits for something else or
 /// does not wait.
-fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> Option<Turn> {
-    let is_within_statement = state == "active" && (wait.kind, wait.event) == ("Client", READING);
+fn client_wait(
+    state: &str,
+    wait: Wait<'_>,
+    idle_time: &str,
+    waiting: Option<WaitingData>,
+) -> Option<ClientWait> {
+    let is_within_statement =
+        state == "active" && (wait.kind, wait.event) == ("Client", CLIENT_READ_EVENT);
     let is_idle = state.starts_with("idle");
-    let is_long = is_idle.then_some(rests == "long");
-    (is_within_statement || is_idle).then_some(Turn { waiting, is_within_statement, is_long })
+    let is_long = is_idle.then_some(idle_time == "long");
+    (is_within_statement || is_idle).then_some(ClientWait { waiting, is_within_statement, is_long })
 }
 
 /// Wait event of a session; both fields are empty if the session does not wait.
@@ -499,38 +520,40 @@ struct Wait<'w> {
 }
 
 /// Counts client sessions that were in a state.
-fn see_client(
-    look: &mut SessionObservation,
+fn count_clients(
+    observation: &mut SessionObservation,
     state: &str,
     wait: Wait<'_>,
     query: &str,
     sessions: u64,
 ) {
     match state {
-        "idle" => look.idle += sessions,
+        "idle" => observation.idle += sessions,
         "active" | "fastpath function call" => {
-            look.active += sessions;
+            observation.active += sessions;
             if wait.kind.is_empty() {
-                look.wait(RUNNING, sessions);
+                observation.count_wait(RUNNING, sessions);
             } else {
-                look.wait(&format!("{}:{}", wait.kind, wait.event), sessions);
-                let statement = beginning(query, DoubleQuotes::Name);
+                observation.count_wait(&format!("{}:{}", wait.kind, wait.event), sessions);
+                let statement = statement_beginning(query, DoubleQuotes::Name);
                 if wait.kind == "Lock" && !statement.is_empty() {
-                    *look.statements.entry(statement).or_default() += sessions;
+                    *observation.statements.entry(statement).or_default() += sessions;
                 }
             }
-            if let Some(work) = work(query) {
-                see_work(look, &work);
+            if let Some(work) = maintenance_work(query) {
+                count_background_work(observation, &work);
             }
         }
-        state if state.starts_with("idle in transaction") => look.idle_in_transaction += sessions,
+        state if state.starts_with("idle in transaction") => {
+            observation.idle_in_transaction += sessions;
+        }
         // `disabled`, or not set yet.
         _ => {}
     }
 }
 
-fn see_work(look: &mut SessionObservation, name: &str) {
-    *look.background.entry(name.to_owned()).or_default() += 1;
+fn count_background_work(observation: &mut SessionObservation, name: &str) {
+    *observation.background.entry(name.to_owned()).or_default() += 1;
 }
 
 /// Returns the work of an autovacuum worker, whose text is `autovacuum: VACUUM ANALYZE public.t
@@ -549,7 +572,7 @@ fn autovacuum(query: &str) -> String {
 
 /// Counts the answer to [`LOCKS`].
 fn count_locks(locks: &Table, tally: &mut Tally) {
-    let Some([name, sessions]) = columns(locks, ["name", "sessions"]) else { return };
+    let Some([name, sessions]) = column_positions(locks, ["name", "sessions"]) else { return };
     for row in &locks.rows {
         let name = table_name(text(row, name));
         tally.add_named(&ComponentKind::Locks, &name, count(row, sessions));
@@ -558,17 +581,17 @@ fn count_locks(locks: &Table, tally: &mut Tally) {
 
 /// Reads the statistics of all databases together.
 fn read_all(table: Table, sample: &mut Sample) {
-    if let Some([most]) = columns(&table, ["max_connections"])
+    if let Some([most]) = column_positions(&table, ["max_connections"])
         && let Some(row) = table.rows.first()
     {
         sample.read(&ComponentKind::Sessions, sessions::MOST, number(row, most) as f64);
     }
-    read_wide(pg_stat_databases::VIEW, &without(table, "max_connections"), sample);
+    read_columns(pg_stat_databases::VIEW, &without_column(table, "max_connections"), sample);
 }
 
 /// Removes a column from a table.
-fn without(mut table: Table, name: &str) -> Table {
-    if let Some([place]) = columns(&table, [name]) {
+fn without_column(mut table: Table, name: &str) -> Table {
+    if let Some([place]) = column_positions(&table, [name]) {
         table.columns.remove(place);
         for row in &mut table.rows {
             if place < row.len() {
@@ -580,12 +603,12 @@ fn without(mut table: Table, name: &str) -> Table {
 }
 
 /// Reads every number of every row as a counter; the first column names the row.
-fn read_named(view: &str, table: &Table, sample: &mut Sample) {
+fn read_rows(view: &str, table: &Table, sample: &mut Sample) {
     for row in &table.rows {
-        let name = beginning(text(row, 0), DoubleQuotes::Name);
+        let name = statement_beginning(text(row, 0), DoubleQuotes::Name);
         let columns = table.columns.clone();
         let one = Table { columns, rows: vec![row.clone()], is_cut: table.is_cut };
-        read_wide(&format!("{view}.{name}"), &without(one, "name"), sample);
+        read_columns(&format!("{view}.{name}"), &without_column(one, "name"), sample);
     }
 }
 
@@ -603,14 +626,14 @@ mod tests {
         for (view, sql, statistics) in [
             (pg_stat_databases::VIEW, DATABASES.to_owned(), pg_stat_databases::ALL),
             (pg_stat_progress_copy::VIEW, COPIES.to_owned(), pg_stat_progress_copy::ALL),
-            (pg_stat_io_log::VIEW, io(180_000), pg_stat_io_log::ALL),
+            (pg_stat_io_log::VIEW, io_query(180_000), pg_stat_io_log::ALL),
         ] {
             for statistic in statistics {
                 let column = format!(" as {}", statistic.own_name);
                 assert!(sql.contains(&column), "{view}: {}", statistic.name);
             }
         }
-        let names = io(180_000);
+        let names = io_query(180_000);
         for word in pg_stat_io_log::VIEW.strip_prefix("pg_stat_io.").unwrap().split('/') {
             assert!(names.contains(word) || word == "normal", "{word}");
         }
@@ -627,15 +650,15 @@ mod tests {
         }
     }
 
-    fn seen_without_sockets(activity: &Table) -> SampledSessions {
-        seen(activity, Known::Own(&OwnSessions::named("assay")))
+    fn classify_without_sockets(activity: &Table) -> SampledSessions {
+        classify_sessions(activity, RecognitionData::Own(&OwnSessions::named("assay")))
     }
 
     #[test]
     fn session_in_copy_waits_for_the_rows_of_its_client() {
-        let of = |state, kind, event, rests| {
-            let turn = turn(state, Wait { kind, event }, rests, None)?;
-            Some((turn.is_within_statement, turn.is_long))
+        let of = |state, kind, event, idle_time| {
+            let client_wait = client_wait(state, Wait { kind, event }, idle_time, None)?;
+            Some((client_wait.is_within_statement, client_wait.is_long))
         };
         assert_eq!(of("active", "Client", "ClientRead", "f"), Some((true, None)));
         assert_eq!(of("idle", "Client", "ClientRead", "long"), Some((false, Some(true))));
@@ -656,20 +679,21 @@ mod tests {
             "client backend|active|-|-|assay|-|f|1|127.0.0.1|40003|-",
         ]);
         table.columns.extend(["address", "port", "rests"].map(str::to_owned));
-        let SampledSessions { look, .. } = seen(&table, Known::Sockets(&SocketSnapshot::default()));
-        assert_eq!((look.active, look.idle), (1, 1));
-        assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
+        let SampledSessions { ours, .. } =
+            classify_sessions(&table, RecognitionData::Sockets(&SocketSnapshot::default()));
+        assert_eq!((ours.active, ours.idle), (1, 1));
+        assert_eq!((ours.client_waits.spare, ours.client_waits.paused), (1, 1));
     }
 
     #[test]
     fn names_of_sessions_are_quoted() {
-        let sql = activity_of(&["assay", "ann's"], 150_000);
+        let sql = activity_query(&["assay", "ann's"], 150_000);
         assert!(sql.contains("application_name in ('assay', 'ann''s') then"), "{sql}");
     }
 
     #[test]
     fn sessions_of_a_program_are_queried_by_client() {
-        let sql = activity_of_a_program(150_000);
+        let sql = program_activity_query(150_000);
         assert!(
             sql.contains(" as pids, host(client_addr) as address, client_port as port, case when"),
             "{sql}"
@@ -680,7 +704,7 @@ mod tests {
 
     #[test]
     fn sessions_are_counted_by_activity() {
-        let SampledSessions { look, theirs, hidden } = seen_without_sockets(&activity(&[
+        let SampledSessions { ours, theirs, hidden } = classify_without_sockets(&activity(&[
             "client backend|active|-|-|assay|-|f|2",
             "client backend|active|Lock|tuple|assay|update hot set n = 5|f|30",
             "client backend|active|Lock|tuple|assay|update hot set n = 6|f|1",
@@ -696,13 +720,13 @@ mod tests {
             "autovacuum worker|active|-|-|-|autovacuum: VACUUM ANALYZE public.t|f|1",
             "-|-|-|-|-|-|t|9",
         ]));
-        assert_eq!((look.active, look.idle, look.idle_in_transaction), (35, 7, 3));
-        assert_eq!((theirs.active, theirs.idle, look.parallel_workers, hidden), (6, 70, 2, 9));
-        let waits: Vec<_> = look.waits.iter().map(|(event, n)| (event.as_str(), *n)).collect();
+        assert_eq!((ours.active, ours.idle, ours.idle_in_transaction), (35, 7, 3));
+        assert_eq!((theirs.active, theirs.idle, ours.parallel_workers, hidden), (6, 70, 2, 9));
+        let waits: Vec<_> = ours.waits.iter().map(|(event, n)| (event.as_str(), *n)).collect();
         assert_eq!(waits, [("IO:WalSync", 2), ("Lock:tuple", 31), ("cpu", 2)]);
-        let statements: Vec<_> = look.statements.into_iter().collect();
+        let statements: Vec<_> = ours.statements.into_iter().collect();
         assert_eq!(statements, [("update hot set n = ?".to_owned(), 31)]);
-        assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["autovacuum: t"]);
+        assert_eq!(ours.background.into_keys().collect::<Vec<_>>(), ["autovacuum: t"]);
         assert_eq!(theirs.background.into_keys().collect::<Vec<_>>(), ["vacuum: t"]);
     }
 
@@ -718,8 +742,9 @@ mod tests {
         let _open = [11, 12].map(|pid| ids.add(SessionId(pid)));
         let own = by_id("assay", ids);
         let active_and_idle = |own: &OwnSessions| {
-            let SampledSessions { look, theirs, .. } = seen(&table, Known::Own(own));
-            [look, theirs].map(|it| (it.active, it.idle))
+            let SampledSessions { ours, theirs, .. } =
+                classify_sessions(&table, RecognitionData::Own(own));
+            [ours, theirs].map(|it| (it.active, it.idle))
         };
         assert_eq!(active_and_idle(&own), [(2, 1), (2, 1)]);
         assert_eq!(active_and_idle(&OwnSessions::named("assay")), [(3, 2), (1, 0)]);
@@ -731,9 +756,9 @@ mod tests {
 
     /// Returns the numbers of all parallel workers and of the running ones, for our sessions and
     /// for those of others.
-    fn workers(table: &Table, known: Known<'_>) -> [(u64, u64); 2] {
-        let SampledSessions { look, theirs, .. } = seen(table, known);
-        [look, theirs].map(|it| (it.parallel_workers, it.running_workers))
+    fn workers(table: &Table, known: RecognitionData<'_>) -> [(u64, u64); 2] {
+        let SampledSessions { ours, theirs, .. } = classify_sessions(table, known);
+        [ours, theirs].map(|it| (it.parallel_workers, it.running_workers))
     }
 
     #[test]
@@ -749,8 +774,8 @@ mod tests {
         let ids = SessionIds::default();
         let _open = ids.add(SessionId(11));
         let [own, named] = [by_id("assay", ids), OwnSessions::named("assay")];
-        assert_eq!(workers(&table, Known::Own(&own)), [(3, 2), (4, 4)]);
-        assert_eq!(workers(&table, Known::Own(&named)), [(4, 3), (3, 3)]);
+        assert_eq!(workers(&table, RecognitionData::Own(&own)), [(3, 2), (4, 4)]);
+        assert_eq!(workers(&table, RecognitionData::Own(&named)), [(4, 3), (3, 3)]);
     }
 
     #[test]
@@ -761,28 +786,28 @@ mod tests {
         ]);
         let ids = SessionIds::default();
         let _open = ids.add(SessionId(11));
-        assert_eq!(workers(&table, Known::Own(&by_id("assay", ids))), [(2, 2), (1, 1)]);
+        assert_eq!(workers(&table, RecognitionData::Own(&by_id("assay", ids))), [(2, 2), (1, 1)]);
         let sockets = SocketSnapshot::default();
-        assert_eq!(workers(&table, Known::Sockets(&sockets)), [(3, 3), (0, 0)]);
+        assert_eq!(workers(&table, RecognitionData::Sockets(&sockets)), [(3, 3), (0, 0)]);
     }
 
     #[test]
     fn checkpoint_and_backup_are_background_work() {
-        let SampledSessions { look, .. } = seen_without_sockets(&activity(&[
+        let SampledSessions { ours, .. } = classify_without_sockets(&activity(&[
             "checkpointer|-|Timeout|CheckpointWriteDelay|-|-|f|1",
             "walsender|active|-|-|-|BASE_BACKUP ( LABEL 'x' )|f|1",
             "walsender|active|-|-|-|START_REPLICATION 0/1|f|1",
         ]));
-        assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["base backup", "checkpoint"]);
+        assert_eq!(ours.background.into_keys().collect::<Vec<_>>(), ["base backup", "checkpoint"]);
     }
 
     #[test]
     fn malformed_answer_is_ignored() {
-        assert_eq!(seen_without_sockets(&Table::default()), SampledSessions::default());
+        assert_eq!(classify_without_sockets(&Table::default()), SampledSessions::default());
         let mut short = activity(&["client backend|active"]);
-        assert_eq!(seen_without_sockets(&short).look.active, 0);
+        assert_eq!(classify_without_sockets(&short).ours.active, 0);
         short.columns.pop();
-        assert_eq!(seen_without_sockets(&short), SampledSessions::default());
+        assert_eq!(classify_without_sockets(&short), SampledSessions::default());
     }
 
     #[test]
@@ -800,17 +825,21 @@ mod tests {
     #[test]
     fn queries_match_the_server_version() {
         assert!(
-            !locks(110_000).contains("materialized") && locks(150_000).contains("materialized")
+            !locks_query(110_000).contains("materialized")
+                && locks_query(150_000).contains("materialized")
         );
         for (version, leader) in [(120_000, "then null else"), (130_000, "then leader_pid else")] {
-            for sql in [activity_of(&["a"], version), activity_of_a_program(version)] {
+            for sql in [activity_query(&["a"], version), program_activity_query(version)] {
                 assert!(sql.contains(leader) && !sql.contains("LEADER"), "{sql}");
             }
         }
-        assert!(!io(170_000).contains("wal'") && io(180_000).contains("|| '/' || context || case"));
-        let old = statements(120_000, "public").expect("a statement");
+        assert!(
+            !io_query(170_000).contains("wal'")
+                && io_query(180_000).contains("|| '/' || context || case")
+        );
+        let old = statements_query(120_000, "public").expect("a statement");
         assert!(old.contains("sum(total_time)") && old.contains("public.pg_stat_statements"));
-        assert_eq!(statements(150_000, ""), None);
+        assert_eq!(statements_query(150_000, ""), None);
     }
 
     #[test]

@@ -14,13 +14,13 @@ use crate::sample::Sample;
 
 /// Time between two checks for the end of the watch during a wait. It is longer than the time
 /// between two samples, so the wait for the next sample needs no additional wake-up.
-const POLL: Nanos = Nanos::from_millis(200);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(200);
 
 /// Longest time for an answer during the watch.
-const LONGEST_ANSWER: Nanos = Nanos::from_secs(10);
+const ANSWER_TIMEOUT: Nanos = Nanos::from_secs(10);
 
 /// Longest time for all outstanding answers when the watch is over.
-const LAST_ANSWERS: Nanos = Nanos::from_millis(1_000);
+const FINAL_ANSWERS_TIMEOUT: Nanos = Nanos::from_millis(1_000);
 
 /// Longest time for closing the session.
 const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(500);
@@ -37,21 +37,21 @@ pub(super) enum QueryFailure {
 }
 
 /// Reason why a session ended.
-pub(super) enum End {
+pub(super) enum SessionEnd {
     /// The watch is over.
     Over,
     /// The session broke, for this reason, and another may be opened later.
     Broken(String),
     /// No session can be used, for this reason.
-    Useless(String),
+    Unusable(String),
 }
 
-impl From<QueryFailure> for End {
-    fn from(failure: QueryFailure) -> End {
+impl From<QueryFailure> for SessionEnd {
+    fn from(failure: QueryFailure) -> SessionEnd {
         match failure {
-            QueryFailure::Over => End::Over,
-            QueryFailure::Refused(error) => End::Useless(error.to_string()),
-            QueryFailure::Broken(why) => End::Broken(why),
+            QueryFailure::Over => SessionEnd::Over,
+            QueryFailure::Refused(error) => SessionEnd::Unusable(error.to_string()),
+            QueryFailure::Broken(why) => SessionEnd::Broken(why),
         }
     }
 }
@@ -62,31 +62,31 @@ pub(super) struct BoundedWait {
     rt: Rt,
     is_over: Arc<AtomicBool>,
     /// Deadline for the last answers, once the watch is known to be over.
-    last: std::rc::Rc<std::cell::Cell<Option<Stamp>>>,
+    deadline: std::rc::Rc<std::cell::Cell<Option<Stamp>>>,
 }
 
 impl BoundedWait {
     pub(super) fn new(rt: Rt, is_over: Arc<AtomicBool>) -> BoundedWait {
-        BoundedWait { rt, is_over, last: std::rc::Rc::default() }
+        BoundedWait { rt, is_over, deadline: std::rc::Rc::default() }
     }
 
     /// Returns true if the watch is over.
     pub(super) fn is_over(&self) -> bool {
-        self.end().is_some()
+        self.final_deadline().is_some()
     }
 
     /// Returns the deadline for the last answers; `None` during the watch.
-    fn end(&self) -> Option<Stamp> {
-        if self.last.get().is_none() && self.is_over.load(Ordering::Relaxed) {
-            self.last.set(Some(self.rt.now() + LAST_ANSWERS));
+    fn final_deadline(&self) -> Option<Stamp> {
+        if self.deadline.get().is_none() && self.is_over.load(Ordering::Relaxed) {
+            self.deadline.set(Some(self.rt.now() + FINAL_ANSWERS_TIMEOUT));
         }
-        self.last.get()
+        self.deadline.get()
     }
 
     /// Waits until the given time, or until the watch is over.
     pub(super) async fn pause_until(&self, at: Stamp) {
         while !self.is_over() && self.rt.now() < at {
-            self.rt.sleep_until(at.min(self.rt.now() + POLL)).await;
+            self.rt.sleep_until(at.min(self.rt.now() + POLL_INTERVAL)).await;
         }
     }
 
@@ -96,19 +96,19 @@ impl BoundedWait {
         &self,
         future: impl Future<Output = T>,
     ) -> Result<T, QueryFailure> {
-        let late = self.rt.now() + LONGEST_ANSWER;
+        let late = self.rt.now() + ANSWER_TIMEOUT;
         let (mut future, timer) = (pin!(future), self.rt.timer());
         loop {
-            timer.arm(self.rt.now() + POLL);
+            timer.arm(self.rt.now() + POLL_INTERVAL);
             if let Some(output) = unless_fired(Pin::new(&mut future), &timer).await {
                 return Ok(output);
             }
             let now = self.rt.now();
-            if self.end().is_some_and(|end| now >= end) {
+            if self.final_deadline().is_some_and(|end| now >= end) {
                 return Err(QueryFailure::Over);
             }
             if now >= late {
-                return Err(QueryFailure::Broken(format!("no answer within {LONGEST_ANSWER}")));
+                return Err(QueryFailure::Broken(format!("no answer within {ANSWER_TIMEOUT}")));
             }
         }
     }
@@ -137,11 +137,11 @@ pub(super) struct Query<'q> {
 
 /// Codes of temporary refusals: a statement that exceeded its time limit, memory or disks that are
 /// full (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists of errors).
-const PASSING: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
+const TRANSIENT_CODES: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
 
-fn is_passing(error: &Error) -> bool {
+fn is_transient(error: &Error) -> bool {
     matches!(error.class(), Class::Conflict | Class::Timeout)
-        || PASSING.contains(&error.code().as_str())
+        || TRANSIENT_CODES.contains(&error.code().as_str())
 }
 
 impl<C: Connection> SampledSession<C> {
@@ -165,7 +165,7 @@ impl<C: Connection> SampledSession<C> {
     }
 
     /// Runs one statement and returns its rows.
-    pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, QueryFailure> {
+    pub(super) async fn query(&mut self, sql: &str) -> Result<Table, QueryFailure> {
         self.is_answer_outstanding = true;
         let answer = self.bounds.wait_for(self.connection.query_text(sql)).await?;
         self.is_answer_outstanding = false;
@@ -185,7 +185,7 @@ impl<C: Connection> SampledSession<C> {
 
     /// Runs an optional query; `None` if it is refused. A refusal is reported as missing, and the
     /// query is not repeated unless the refusal is temporary.
-    pub(super) async fn ask_or_miss(
+    pub(super) async fn query_or_report_missing(
         &mut self,
         question: Query<'_>,
         sample: &mut Sample,
@@ -194,9 +194,9 @@ impl<C: Connection> SampledSession<C> {
         if self.refused.contains(what) {
             return Ok(None);
         }
-        match self.ask(sql).await {
+        match self.query(sql).await {
             Ok(table) => Ok(Some(table)),
-            Err(QueryFailure::Refused(error)) if is_passing(&error) => {
+            Err(QueryFailure::Refused(error)) if is_transient(&error) => {
                 sample.missing(what, format!("for a while: {error}"));
                 Ok(None)
             }
@@ -211,8 +211,11 @@ impl<C: Connection> SampledSession<C> {
     }
 
     /// Runs a query that may be refused; a refusal is not reported.
-    pub(super) async fn ask_quietly(&mut self, sql: &str) -> Result<Option<Table>, QueryFailure> {
-        match self.ask(sql).await {
+    pub(super) async fn query_unless_refused(
+        &mut self,
+        sql: &str,
+    ) -> Result<Option<Table>, QueryFailure> {
+        match self.query(sql).await {
             Ok(table) => Ok(Some(table)),
             Err(QueryFailure::Refused(_)) => Ok(None),
             Err(failure) => Err(failure),
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn query_that_timed_out_is_repeated() {
-        let refused = |class, code| is_passing(&Error::new(class, base::Code::new(code), "no"));
+        let refused = |class, code| is_transient(&Error::new(class, base::Code::new(code), "no"));
         assert!(refused(Class::Server, "57014") && refused(Class::Statement, "3024"));
         assert!(refused(Class::Conflict, "40P01"));
         for code in ["42501", "42P01", "1227", ""] {
@@ -256,7 +259,7 @@ mod tests {
             bounds.pause_until(begun + Nanos::from_secs(60)).await;
             let never = bounds.wait_for(std::future::pending::<()>()).await;
             assert!(matches!(never, Err(QueryFailure::Over)));
-            assert!(rt.now().since(begun) >= LAST_ANSWERS);
+            assert!(rt.now().since(begun) >= FINAL_ANSWERS_TIMEOUT);
             assert!(matches!(bounds.wait_for(async { 7 }).await, Ok(7)));
         });
     }

@@ -4,7 +4,7 @@ use base::NodeId;
 use driver::{SessionId, SessionIds};
 
 use crate::environment::Root;
-use crate::sockets::{Pairs, SessionClient, SocketSnapshot};
+use crate::sockets::{SessionClient, SocketPairs, SocketSnapshot};
 
 /// Sessions of a run on the observed server: those of the main target, and those of other targets
 /// that may be on the same server. Clones share the ids.
@@ -30,7 +30,7 @@ pub struct TargetSessions {
 impl TargetSessions {
     /// Returns the ids of the sessions if the servers assigned them; `None` if a pooler assigned
     /// them or they are unknown.
-    fn ids_of_servers(&self) -> Option<&[SessionIds]> {
+    fn ids_from_servers(&self) -> Option<&[SessionIds]> {
         self.ids.as_deref().filter(|ids| !ids.iter().any(SessionIds::are_of_pooler))
     }
 
@@ -38,7 +38,7 @@ impl TargetSessions {
     /// are.
     fn contains(&self, id: u64) -> bool {
         let has_id = |ids: &SessionIds| ids.contains(SessionId(id));
-        self.ids_of_servers().is_none_or(|ids| ids.iter().any(has_id))
+        self.ids_from_servers().is_none_or(|ids| ids.iter().any(has_id))
     }
 
     /// Returns the sessions that may be at the same server as `others`; `None` if there are none.
@@ -68,7 +68,12 @@ impl OwnSessions {
     /// without sessions at other servers. `name` is the name of the main target's sessions there,
     /// which a proxy may have changed. The ids of the sessions are the server's own if the observer
     /// is connected to it directly (`is_direct`).
-    pub(super) fn shown_as(&self, name: &str, is_direct: bool, node: NodeId) -> OwnSessions {
+    pub(super) fn at_observed_server(
+        &self,
+        name: &str,
+        is_direct: bool,
+        node: NodeId,
+    ) -> OwnSessions {
         let observed = self.main.ids.as_ref().and_then(|ids| ids.get(node.index()));
         let shown = |target: &TargetSessions| match observed {
             Some(observed) => target.at_server_of(observed),
@@ -77,7 +82,7 @@ impl OwnSessions {
         let ids = shown(&self.main).and_then(|main| main.ids).filter(|_| is_direct);
         let main = TargetSessions { name: name.to_owned(), ids };
         let mut own = OwnSessions::of(main, self.others.iter().filter_map(shown));
-        let all = own.targets().filter_map(TargetSessions::ids_of_servers).flatten();
+        let all = own.targets().filter_map(TargetSessions::ids_from_servers).flatten();
         let is_at_observed = |ids: &&SessionIds| observed.is_some_and(|it| ids.share_server(it));
         own.ids_at_observed = all.filter(is_at_observed).cloned().collect();
         own
@@ -94,7 +99,7 @@ impl OwnSessions {
     /// Returns true if the ids of the main target's sessions are known, so that no session of the
     /// run is taken for another client's.
     pub(super) fn are_identified(&self) -> bool {
-        self.main.ids_of_servers().is_some()
+        self.main.ids_from_servers().is_some()
     }
 
     /// Returns true if the session with this name and id belongs to the run.
@@ -111,7 +116,7 @@ impl OwnSessions {
     /// Returns the number of the run's sessions among `sessions` with this name and these ids.
     pub(super) fn count(&self, name: &str, ids: &[u64], sessions: u64) -> u64 {
         let mut named = self.targets().filter(|target| target.name == name);
-        if named.any(|target| target.ids_of_servers().is_none()) {
+        if named.any(|target| target.ids_from_servers().is_none()) {
             return sessions;
         }
         (ids.iter().filter(|id| self.contains(name, **id)).count() as u64).min(sessions)
@@ -128,12 +133,12 @@ pub(super) enum SessionFilter<'a> {
     /// The names and ids of a run's sessions.
     Own(&'a OwnSessions),
     /// The sockets of an observed program.
-    Sockets(&'a mut Pairs),
+    Sockets(&'a mut SocketPairs),
 }
 
 /// The data by which the sessions of one sample are recognised.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known<'a> {
+pub(super) enum RecognitionData<'a> {
     /// Names and ids of a run's sessions.
     Own(&'a OwnSessions),
     /// Sockets of an observed program.
@@ -142,22 +147,25 @@ pub(super) enum Known<'a> {
 
 impl<'a> SessionFilter<'a> {
     /// Returns the data by which the sessions of these clients are recognised.
-    pub(super) fn look(self, clients: impl FnOnce() -> Vec<SessionClient>) -> Known<'a> {
+    pub(super) fn recognition_data(
+        self,
+        clients: impl FnOnce() -> Vec<SessionClient>,
+    ) -> RecognitionData<'a> {
         match self {
-            SessionFilter::Own(own) => Known::Own(own),
+            SessionFilter::Own(own) => RecognitionData::Own(own),
             SessionFilter::Sockets(pairs) => {
-                Known::Sockets(pairs.look(&Root::system(), &clients()))
+                RecognitionData::Sockets(pairs.read_snapshot(&Root::system(), &clients()))
             }
         }
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> RecognitionData<'a> {
     /// Returns the sockets of an observed program.
     pub(super) fn sockets(self) -> Option<&'a SocketSnapshot> {
         match self {
-            Known::Sockets(sockets) => Some(sockets),
-            Known::Own(_) => None,
+            RecognitionData::Sockets(sockets) => Some(sockets),
+            RecognitionData::Own(_) => None,
         }
     }
 }
@@ -202,11 +210,11 @@ mod tests {
         let own = OwnSessions::of(target("app", &main), [target("pool", &other)]);
         other.note_pooler();
         assert!(own.contains("pool", 7) && !own.contains("app", 7) && own.are_identified());
-        let shown = own.shown_as("proxy", false, FIRST);
+        let shown = own.at_observed_server("proxy", false, FIRST);
         assert!(shown.contains("proxy", 7) && shown.contains("pool", 7));
         assert!(!shown.contains("app", 1) && !shown.are_identified());
         assert_eq!((own.count("pool", &[7, 8], 2), own.count("app", &[7, 8], 2)), (2, 0));
-        let direct = own.shown_as("app", true, FIRST);
+        let direct = own.at_observed_server("app", true, FIRST);
         assert!(direct.contains("app", 1) && !direct.contains("app", 7));
     }
 
@@ -219,7 +227,8 @@ mod tests {
             at(ids, server);
         }
         let others = [&same, &elsewhere, &unknown].map(|ids| target("app", ids));
-        let shown = OwnSessions::of(target("app", &main), others).shown_as("app", true, FIRST);
+        let shown =
+            OwnSessions::of(target("app", &main), others).at_observed_server("app", true, FIRST);
         let contained = [1, 2, 3, 4].map(|id| shown.contains("app", id));
         assert_eq!(contained, [true, true, false, true]);
     }
@@ -232,12 +241,13 @@ mod tests {
         at(&main, "one");
         at(&second, "one");
         let others = [target("admin", &second), target("far", &unknown)];
-        let own = OwnSessions::of(target("app", &main), others).shown_as("app", true, FIRST);
+        let own =
+            OwnSessions::of(target("app", &main), others).at_observed_server("app", true, FIRST);
         assert_eq!([1, 2, 3, 4].map(|id| own.contains("report", id)), [true, true, false, false]);
         assert_eq!(own.count("", &[1, 2, 3, 4], 4), 2);
         assert!(own.contains("far", 3));
         main.note_pooler();
-        let own = own.shown_as("app", false, FIRST);
+        let own = own.at_observed_server("app", false, FIRST);
         assert!(!own.contains("report", 1) && own.contains("app", 9));
     }
 
@@ -248,7 +258,7 @@ mod tests {
         at(&pooler, "two");
         pooler.note_pooler();
         let own = OwnSessions::of(target("app", &main), [target("pool", &pooler)]);
-        let shown = own.shown_as("app", true, FIRST);
+        let shown = own.at_observed_server("app", true, FIRST);
         assert!(shown.contains("pool", 7) && !shown.contains("app", 7));
     }
 
@@ -261,7 +271,7 @@ mod tests {
         let ids = Some(vec![first, second]);
         let own = OwnSessions::of(TargetSessions { name: "app".to_owned(), ids }, []);
         for (node, expected) in [(0, [true, false]), (1, [false, true])] {
-            let shown = own.shown_as("app", true, NodeId(node));
+            let shown = own.at_observed_server("app", true, NodeId(node));
             assert_eq!([1, 2].map(|id| shown.contains("app", id)), expected, "host {node}");
         }
     }

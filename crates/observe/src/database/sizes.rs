@@ -24,14 +24,14 @@ use super::text::text;
 use crate::sample::Sample;
 
 /// Size of the blocks that `stat` counts, in bytes (stat(2)).
-const BLOCK: u64 = 512;
+const BLOCK_BYTES: u64 = 512;
 
 /// Maximum number of segments of a file of PostgreSQL: its largest table, of 32 TiB, has fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
 /// Query for the largest tables and the files of each: those of the table itself, of its indexes
 /// and of its out-of-line values.
-const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
+const POSTGRES_SIZES_QUERY: &str = "select name, pg_total_relation_size(oid), \
     (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
         where part.oid = any (own) or part.oid in \
             (select indexrelid from pg_index where indrelid = any (own))) \
@@ -46,10 +46,10 @@ const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
     from pg_database where datname = current_database()";
 
 /// Query for the data folder, which only administrators may see.
-const FOLDER_OF_POSTGRES: &str = "select current_setting('data_directory')";
+const POSTGRES_FOLDER_QUERY: &str = "select current_setting('data_directory')";
 
 /// Returns the query for the largest tables of MySQL or MariaDB with their tablespaces.
-fn of_mysql(tablespaces: &str) -> String {
+fn mysql_sizes_query(tablespaces: &str) -> String {
     format!(
         "select t.table_name, s.file_size, s.allocated_size, concat(@@datadir, s.name, '.ibd') \
          from information_schema.tables t join information_schema.{tablespaces} s \
@@ -74,20 +74,20 @@ impl Extent {
     fn add(&mut self, file: &Path) -> Option<()> {
         let metadata = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
         self.length += metadata.len();
-        self.allocated += metadata.blocks() * BLOCK;
+        self.allocated += metadata.blocks() * BLOCK_BYTES;
         Some(())
     }
 
     /// Returns the allocated bytes if the lengths of the files are within 12.5 % of the size that
     /// the server reports. The tolerance is needed because the server keeps writing.
-    fn of_server(self, says: u64) -> Option<u64> {
-        (self.length.abs_diff(says) <= says / 8).then_some(self.allocated)
+    fn allocated_if_length_matches(self, reported_length: u64) -> Option<u64> {
+        (self.length.abs_diff(reported_length) <= reported_length / 8).then_some(self.allocated)
     }
 }
 
 /// Returns the extent of a file of PostgreSQL with its segments, and its maps of free space and
 /// visibility ("Database File Layout" in the manual).
-fn relation(base: &Path) -> Option<Extent> {
+fn relation_extent(base: &Path) -> Option<Extent> {
     let mut extent = Extent::default();
     extent.add(base)?;
     for segment in 1..MOST_SEGMENTS {
@@ -103,7 +103,7 @@ fn relation(base: &Path) -> Option<Extent> {
 }
 
 /// Returns the extent of the files in a folder, without those in subfolders.
-fn folder(path: &Path) -> Option<Extent> {
+fn folder_extent(path: &Path) -> Option<Extent> {
     let mut extent = Extent::default();
     for entry in fs::read_dir(path).ok()? {
         // A file may be removed meanwhile.
@@ -117,18 +117,22 @@ pub(super) async fn read_postgres<C: Connection>(
     session: &mut SampledSession<C>,
     sample: &mut Sample,
 ) -> Result<(), QueryFailure> {
-    let Some(tables) = session.ask_quietly(OF_POSTGRES).await? else { return Ok(()) };
-    let root = session.ask_quietly(FOLDER_OF_POSTGRES).await?;
+    let Some(tables) = session.query_unless_refused(POSTGRES_SIZES_QUERY).await? else {
+        return Ok(());
+    };
+    let root = session.query_unless_refused(POSTGRES_FOLDER_QUERY).await?;
     let root = root.as_ref().and_then(Table::single).map(PathBuf::from);
     for row in &tables.rows {
         let (name, files) = (text(row, 0), text(row, 2));
-        let Some(logical) = bytes(text(row, 1)) else { continue };
+        let Some(logical) = parse_bytes(text(row, 1)) else { continue };
         let extent = root.as_deref().and_then(|root| match name {
-            "" => folder(&root.join(files)),
-            _ => files.split(' ').map(|file| relation(&root.join(file))).sum(),
+            "" => folder_extent(&root.join(files)),
+            _ => files.split(' ').map(|file| relation_extent(&root.join(file))).sum(),
         });
-        let allocated = extent.and_then(|extent| extent.of_server(logical)).unwrap_or(logical);
-        report(sample, name, logical, allocated);
+        let allocated = extent
+            .and_then(|extent| extent.allocated_if_length_matches(logical))
+            .unwrap_or(logical);
+        report_sizes(sample, name, logical, allocated);
     }
     Ok(())
 }
@@ -140,22 +144,26 @@ pub(super) async fn read_mysql<C: Connection>(
     sample: &mut Sample,
 ) -> Result<(), QueryFailure> {
     let tablespaces = if is_mariadb { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
-    let Some(tables) = session.ask_quietly(&of_mysql(tablespaces)).await? else { return Ok(()) };
+    let Some(tables) = session.query_unless_refused(&mysql_sizes_query(tablespaces)).await? else {
+        return Ok(());
+    };
     let mut whole = Some((0, 0));
     for row in &tables.rows {
-        let [logical, says] = [1, 2].map(|column| bytes(text(row, column)));
+        let [logical, reported_allocated] = [1, 2].map(|column| parse_bytes(text(row, column)));
         let Some(logical) = logical else {
             whole = None;
             continue;
         };
         let mut file = Extent::default();
-        let seen = file.add(Path::new(text(row, 3))).and_then(|()| file.of_server(logical));
-        let allocated = seen.or(says).unwrap_or(logical);
-        report(sample, text(row, 0), logical, allocated);
+        let measured = file
+            .add(Path::new(text(row, 3)))
+            .and_then(|()| file.allocated_if_length_matches(logical));
+        let allocated = measured.or(reported_allocated).unwrap_or(logical);
+        report_sizes(sample, text(row, 0), logical, allocated);
         whole = whole.map(|(all, all_allocated)| (all + logical, all_allocated + allocated));
     }
     if let Some((logical, allocated)) = whole.filter(|_| !tables.rows.is_empty()) {
-        report(sample, "", logical, allocated);
+        report_sizes(sample, "", logical, allocated);
     }
     Ok(())
 }
@@ -171,11 +179,11 @@ pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
         // At most one of these files exists.
         let _ = extent.add(&with_suffix(file, suffix));
     }
-    report(sample, "", logical, extent.allocated);
+    report_sizes(sample, "", logical, extent.allocated);
 }
 
 /// Reports the sizes of a table, or of the whole database if `table` is empty.
-fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
+fn report_sizes(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
     let kind = match table {
         "" => ComponentKind::Storage,
         table => ComponentKind::Table(table.to_owned()),
@@ -185,7 +193,7 @@ fn report(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
 }
 
 /// Parses a number of bytes, which SQL may have converted to a decimal number.
-fn bytes(text: &str) -> Option<u64> {
+fn parse_bytes(text: &str) -> Option<u64> {
     text.split('.').next()?.parse().ok()
 }
 
@@ -205,13 +213,13 @@ mod tests {
     use super::*;
 
     /// A folder that is removed when the test ends.
-    struct Place(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Place {
-        fn new(name: &str) -> Place {
+    impl TestFolder {
+        fn new(name: &str) -> TestFolder {
             let path = std::env::temp_dir().join(format!("assay-{name}-{}", std::process::id()));
             fs::create_dir(&path).unwrap();
-            Place(path)
+            TestFolder(path)
         }
 
         /// Writes a file with a hole of 1 MiB before its last block.
@@ -225,7 +233,7 @@ mod tests {
         }
     }
 
-    impl Drop for Place {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -233,7 +241,7 @@ mod tests {
 
     #[test]
     fn file_with_a_hole_occupies_fewer_bytes_than_it_is_long() {
-        let place = Place::new("sizes-hole");
+        let place = TestFolder::new("sizes-hole");
         let file = place.sparse("t.ibd");
         let mut extent = Extent::default();
         extent.add(&file).unwrap();
@@ -243,26 +251,26 @@ mod tests {
 
     #[test]
     fn relation_has_its_segments_and_maps() {
-        let place = Place::new("sizes-segments");
+        let place = TestFolder::new("sizes-segments");
         for name in ["7", "7.1", "7.2", "7_fsm", "70", "7.4"] {
             fs::write(place.0.join(name), [0; 100]).unwrap();
         }
-        assert_eq!(relation(&place.0.join("7")).map(|extent| extent.length), Some(400));
-        assert_eq!(relation(&place.0.join("8")), None);
-        assert_eq!(folder(&place.0).map(|extent| extent.length), Some(600));
+        assert_eq!(relation_extent(&place.0.join("7")).map(|extent| extent.length), Some(400));
+        assert_eq!(relation_extent(&place.0.join("8")), None);
+        assert_eq!(folder_extent(&place.0).map(|extent| extent.length), Some(600));
     }
 
     #[test]
     fn files_of_another_server_are_not_believed() {
         let extent = Extent { length: 1_000, allocated: 400 };
-        assert_eq!(extent.of_server(1_100), Some(400));
-        assert_eq!(extent.of_server(2_000), None);
-        assert_eq!(extent.of_server(10), None);
+        assert_eq!(extent.allocated_if_length_matches(1_100), Some(400));
+        assert_eq!(extent.allocated_if_length_matches(2_000), None);
+        assert_eq!(extent.allocated_if_length_matches(10), None);
     }
 
     #[test]
     fn size_of_sqlite_covers_its_log() {
-        let place = Place::new("sizes-sqlite");
+        let place = TestFolder::new("sizes-sqlite");
         let file = place.sparse("a.db");
         fs::write(place.0.join("a.db-wal"), [1; 8_192]).unwrap();
         let mut sample = Sample::default();

@@ -15,15 +15,15 @@ use base::with_suffix;
 use driver::Connection;
 use record::ComponentKind;
 
-use super::session::{End, Query, QueryFailure, SampledSession};
+use super::session::{Query, QueryFailure, SampledSession, SessionEnd};
 use super::text::{number, text};
 use crate::sample::Sample;
 
-const WHO: &str = "select sqlite_version(), (select file from pragma_database_list \
+const DATABASE_QUERY: &str = "select sqlite_version(), (select file from pragma_database_list \
     where name = 'main'), (select page_size from pragma_page_size), \
     (select journal_mode from pragma_journal_mode)";
 
-const PAGES: &str = "select (select page_count from pragma_page_count), \
+const PAGES_QUERY: &str = "select (select page_count from pragma_page_count), \
     (select freelist_count from pragma_freelist_count)";
 
 /// Sampler for an SQLite database.
@@ -38,17 +38,17 @@ impl Sqlite {
     /// Queries the version, file and journal mode of the database.
     pub(super) async fn open<C: Connection>(
         session: &mut SampledSession<C>,
-    ) -> Result<Sqlite, End> {
-        let reply = session.ask(WHO).await?;
+    ) -> Result<Sqlite, SessionEnd> {
+        let reply = session.query(DATABASE_QUERY).await?;
         let row = reply.rows.first().map(Vec::as_slice).unwrap_or_default();
         if text(row, 0).is_empty() {
-            return Err(End::Useless(
+            return Err(SessionEnd::Unusable(
                 "it gave no version: it is not an SQLite database".to_owned(),
             ));
         }
         let file = text(row, 1);
         if file.is_empty() {
-            return Err(End::Useless("the database is in memory only".to_owned()));
+            return Err(SessionEnd::Unusable("the database is in memory only".to_owned()));
         }
         Ok(Sqlite {
             file: PathBuf::from(file),
@@ -81,8 +81,8 @@ impl Sqlite {
         }
         // A log that does not exist is empty: nothing was written since the last checkpoint.
         report("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
-        let asked = Query { what: "statistics page_count", sql: PAGES, remedy: "" };
-        if let Some(reply) = session.ask_or_miss(asked, sample).await?
+        let asked = Query { what: "statistics page_count", sql: PAGES_QUERY, remedy: "" };
+        if let Some(reply) = session.query_or_report_missing(asked, sample).await?
             && let Some(row) = reply.rows.first()
         {
             for (place, metric) in ["page_count", "freelist_count"].into_iter().enumerate() {

@@ -8,21 +8,21 @@ use record::{ComponentKind, ObservedMetric};
 use super::session_filter::OwnSessions;
 use crate::sample::{LONGEST_NAME, Sample};
 use crate::scope::Scope;
-use crate::sockets::Waiting;
+use crate::sockets::WaitingData;
 
-/// Maximum number of names of one kind; later ones are counted as [`OTHER`].
-const MOST: usize = 64;
+/// Maximum number of names of one kind; later ones are counted as [`OTHER_NAME`].
+const MAX_NAMES: usize = 64;
 
-/// Name under which the names beyond [`MOST`] are counted, and the names longer than
+/// Name under which the names beyond [`MAX_NAMES`] are counted, and the names longer than
 /// [`LONGEST_NAME`].
-const OTHER: &str = "other";
+const OTHER_NAME: &str = "other";
 
 /// Maximum number of statements of one sample that are counted: those in which most sessions wait.
-const STATEMENTS: usize = 8;
+const MAX_STATEMENTS: usize = 8;
 
 /// A sum that only grows, with its unit.
 #[derive(Clone, Debug)]
-struct Counted {
+struct CumulativeSum {
     unit: &'static str,
     sum: u64,
     /// True if the sum has been reported.
@@ -46,12 +46,12 @@ pub enum ObservedSessions {
 /// Sums that only grow, also across successive sessions of the observer.
 #[derive(Debug)]
 pub(super) struct Tally {
-    whose: ObservedSessions,
+    observed: ObservedSessions,
     /// True once a session was recognised as ours, or if the ids of our sessions are known.
     /// Otherwise a proxy in between may have changed the names of sessions, and the sessions of all
     /// clients are counted.
-    knows_ours: bool,
-    sums: BTreeMap<(ComponentKind, String), Counted>,
+    are_ours_identified: bool,
+    sums: BTreeMap<(ComponentKind, String), CumulativeSum>,
 }
 
 /// Counts of one sample of the sessions.
@@ -76,7 +76,7 @@ pub(super) struct SessionObservation {
     /// Background and maintenance work under way.
     pub(super) background: BTreeMap<String, u64>,
     /// Sessions that wait for an observed program.
-    pub(super) turns: ClientWaits,
+    pub(super) client_waits: ClientWaits,
 }
 
 /// Sessions that wait for their client, by the content of their sockets.
@@ -85,7 +85,7 @@ pub(super) struct ClientWaits {
     /// Sessions recognised as the program's, waiting or not.
     pub(super) identified: u64,
     /// Sessions without data in the sockets of either side.
-    pub(super) nothing_waits: u64,
+    pub(super) empty_sockets: u64,
     /// Sessions with a request that the server has not read.
     pub(super) unread_request: u64,
     /// Sessions with an answer that the program has not read.
@@ -100,9 +100,9 @@ pub(super) struct ClientWaits {
 
 /// A session that waits for its client.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct ClientWait {
     /// Data that waits on the session's connection; `None` if its sockets are not visible.
-    pub(super) waiting: Option<Waiting>,
+    pub(super) waiting: Option<WaitingData>,
     /// True if the session waits for more data of a statement that has begun, such as rows to load.
     pub(super) is_within_statement: bool,
     /// True if the database reports a long wait; `None` if it does not report the length.
@@ -111,18 +111,21 @@ pub(super) struct Turn {
 
 impl ClientWaits {
     /// Adds a number of sessions that wait for their client.
-    pub(super) fn add(&mut self, turn: Turn, sessions: u64) {
-        let Turn { waiting, is_within_statement, is_long } = turn;
+    pub(super) fn add(&mut self, turn: ClientWait, sessions: u64) {
+        let ClientWait { waiting, is_within_statement, is_long } = turn;
         if let Some(waiting) = waiting {
             let counted = match waiting {
-                Waiting { request: true, .. } => &mut self.unread_request,
-                Waiting { answer: true, .. } => &mut self.unread_answer,
-                Waiting { unsent: true, .. } => return,
-                Waiting { .. } => &mut self.nothing_waits,
+                WaitingData { has_unread_request: true, .. } => &mut self.unread_request,
+                WaitingData { has_unread_answer: true, .. } => &mut self.unread_answer,
+                WaitingData { has_unsent_bytes: true, .. } => return,
+                WaitingData { .. } => &mut self.empty_sockets,
             };
             *counted += sessions;
         }
-        let holds_nothing = waiting.is_none_or(|it| !it.request && !it.answer && !it.unsent);
+        let is_empty = |it: WaitingData| {
+            !it.has_unread_request && !it.has_unread_answer && !it.has_unsent_bytes
+        };
+        let holds_nothing = waiting.is_none_or(is_empty);
         let is_silent = is_long.or_else(|| waiting?.is_silent).unwrap_or(false);
         if holds_nothing && (is_within_statement || is_silent) {
             self.paused += sessions;
@@ -131,7 +134,7 @@ impl ClientWaits {
 
     fn merge(&mut self, other: ClientWaits) {
         self.identified += other.identified;
-        self.nothing_waits += other.nothing_waits;
+        self.empty_sockets += other.empty_sockets;
         self.unread_request += other.unread_request;
         self.unread_answer += other.unread_answer;
         self.spare += other.spare;
@@ -141,7 +144,7 @@ impl ClientWaits {
 
 impl SessionObservation {
     /// Counts active sessions in a wait.
-    pub(super) fn wait(&mut self, event: &str, sessions: u64) {
+    pub(super) fn count_wait(&mut self, event: &str, sessions: u64) {
         *self.waits.entry(event.to_owned()).or_default() += sessions;
     }
 
@@ -153,41 +156,41 @@ impl SessionObservation {
 
 impl Tally {
     /// Creates a tally for these sessions.
-    pub(super) fn of(whose: ObservedSessions) -> Tally {
-        Tally { whose, knows_ours: false, sums: BTreeMap::new() }
+    pub(super) fn of(observed: ObservedSessions) -> Tally {
+        Tally { observed, are_ours_identified: false, sums: BTreeMap::new() }
     }
 
     /// Records that our sessions are recognised without doubt, even if a sample has none.
-    pub(super) fn identify_ours(&mut self) {
-        self.knows_ours = true;
+    pub(super) fn set_ours_identified(&mut self) {
+        self.are_ours_identified = true;
     }
 
     /// Adds the observations of one sample: of our sessions and of other sessions.
-    pub(super) fn add_looks(
+    pub(super) fn add_samples(
         &mut self,
         mut ours: SessionObservation,
         mut theirs: SessionObservation,
     ) {
-        self.knows_ours |= match self.whose {
+        self.are_ours_identified |= match self.observed {
             ObservedSessions::Ours(_) => ours.sessions() > 0,
-            ObservedSessions::Program(_) => ours.turns.identified > 0,
+            ObservedSessions::Program(_) => ours.client_waits.identified > 0,
             ObservedSessions::AllClients => false,
         };
         let running = theirs.waits.get(RUNNING).copied().unwrap_or_default();
         ours.others = running + theirs.running_workers;
         ours.background.append(&mut theirs.background);
-        if !self.knows_ours {
-            ours.turns.merge(theirs.turns);
+        if !self.are_ours_identified {
+            ours.client_waits.merge(theirs.client_waits);
             ours.active += theirs.active;
             ours.idle += theirs.idle;
             ours.idle_in_transaction += theirs.idle_in_transaction;
             ours.parallel_workers += theirs.parallel_workers;
-            theirs.waits.iter().for_each(|(event, sessions)| ours.wait(event, *sessions));
+            theirs.waits.iter().for_each(|(event, sessions)| ours.count_wait(event, *sessions));
             for (statement, sessions) in theirs.statements {
                 *ours.statements.entry(statement).or_default() += sessions;
             }
         }
-        self.add_look(&ours);
+        self.add_sample(&ours);
     }
 
     /// Adds to a sum of sessions.
@@ -204,24 +207,25 @@ impl Tally {
     }
 
     fn add(&mut self, kind: &ComponentKind, metric: &str, unit: &'static str, by: u64) {
-        let metric = if metric.len() > LONGEST_NAME { OTHER } else { metric };
+        let metric = if metric.len() > LONGEST_NAME { OTHER_NAME } else { metric };
         let key = (kind.clone(), metric.to_owned());
         if let Some(counted) = self.sums.get_mut(&key) {
             counted.sum = counted.sum.saturating_add(by);
             return;
         }
         let of_kind = self.sums.keys().filter(|(of, _)| of == kind).count();
-        let key = if of_kind < MOST { key } else { (kind.clone(), OTHER.to_owned()) };
-        let counted = self.sums.entry(key).or_insert(Counted { unit, sum: 0, is_reported: false });
+        let key = if of_kind < MAX_NAMES { key } else { (kind.clone(), OTHER_NAME.to_owned()) };
+        let counted =
+            self.sums.entry(key).or_insert(CumulativeSum { unit, sum: 0, is_reported: false });
         counted.sum = counted.sum.saturating_add(by);
     }
 
     /// Adds the observation of one sample to the sums.
-    fn add_look(&mut self, look: &SessionObservation) {
+    fn add_sample(&mut self, observation: &SessionObservation) {
         let SessionObservation {
             active, idle, idle_in_transaction, others, parallel_workers, ..
-        } = look;
-        let SessionObservation { waits, statements, background, .. } = look;
+        } = observation;
+        let SessionObservation { waits, statements, background, .. } = observation;
         self.add_sessions(sessions::SAMPLES, 1);
         let seen = [
             (sessions::ACTIVE, active),
@@ -233,8 +237,8 @@ impl Tally {
         for (metric, &count) in seen {
             self.add_sessions(metric, count);
         }
-        if matches!(self.whose, ObservedSessions::Program(_)) {
-            self.add_turns(look.turns);
+        if matches!(self.observed, ObservedSessions::Program(_)) {
+            self.add_client_waits(observation.client_waits);
         }
         self.add_named(&ComponentKind::Waits, RUNNING, 0);
         for (event, &count) in waits {
@@ -242,7 +246,7 @@ impl Tally {
         }
         let mut most: Vec<(&String, &u64)> = statements.iter().collect();
         most.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        for (statement, &count) in most.into_iter().take(STATEMENTS) {
+        for (statement, &count) in most.into_iter().take(MAX_STATEMENTS) {
             self.add_named(&ComponentKind::Statements, statement, count);
         }
         for work in background.keys() {
@@ -250,21 +254,21 @@ impl Tally {
         }
     }
 
-    fn add_turns(&mut self, turns: ClientWaits) {
+    fn add_client_waits(&mut self, client_waits: ClientWaits) {
         for (metric, count) in [
-            (sessions::IDENTIFIED, turns.identified),
-            (sessions::NOTHING_WAITS, turns.nothing_waits),
-            (sessions::UNREAD_REQUEST, turns.unread_request),
-            (sessions::UNREAD_ANSWER, turns.unread_answer),
-            (sessions::SPARE, turns.spare),
-            (sessions::PAUSED, turns.paused),
+            (sessions::IDENTIFIED, client_waits.identified),
+            (sessions::NOTHING_WAITS, client_waits.empty_sockets),
+            (sessions::UNREAD_REQUEST, client_waits.unread_request),
+            (sessions::UNREAD_ANSWER, client_waits.unread_answer),
+            (sessions::SPARE, client_waits.spare),
+            (sessions::PAUSED, client_waits.paused),
         ] {
             self.add_sessions(metric, count);
         }
     }
 
     /// Returns the sums that have not been reported yet, each with its earlier value, zero.
-    pub(super) fn begun(&mut self) -> Sample {
+    pub(super) fn take_initial_values(&mut self) -> Sample {
         let mut sample = Sample::default();
         for ((kind, metric), counted) in &mut self.sums {
             if !counted.is_reported {
@@ -296,8 +300,8 @@ mod tests {
     fn new_counter_starts_at_zero() {
         let mut tally = Tally::of(ObservedSessions::AllClients);
         tally.add_named(&ComponentKind::Waits, "Lock:tuple", 3);
-        assert_eq!(readings(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
-        assert_eq!(readings(&tally.begun()), []);
+        assert_eq!(readings(&tally.take_initial_values()), [("waits", "Lock:tuple", 0.0)]);
+        assert_eq!(readings(&tally.take_initial_values()), []);
         tally.add_named(&ComponentKind::Waits, "Lock:tuple", 2);
         let mut sample = Sample::default();
         tally.write(&mut sample);
@@ -314,12 +318,12 @@ mod tests {
     fn waits_of_other_sessions_are_excluded() {
         let mut theirs =
             SessionObservation { active: 4, idle: 90, ..SessionObservation::default() };
-        theirs.wait("Lock:tuple", 3);
-        theirs.wait(RUNNING, 1);
+        theirs.count_wait("Lock:tuple", 3);
+        theirs.count_wait(RUNNING, 1);
         theirs.background.insert("vacuum: t".to_owned(), 1);
         let mut ours =
             SessionObservation { active: 2, parallel_workers: 1, ..SessionObservation::default() };
-        ours.wait(RUNNING, 2);
+        ours.count_wait(RUNNING, 2);
         let seen = |tally: &Tally| {
             let (sessions, waits) =
                 (sums(tally, &ComponentKind::Sessions), sums(tally, &ComponentKind::Waits));
@@ -328,22 +332,22 @@ mod tests {
             [sessions["active"], sessions["idle"], sessions["others"], waits[RUNNING], lock]
         };
         let mut run = Tally::of(ObservedSessions::Ours(None));
-        run.add_looks(ours.clone(), theirs.clone());
+        run.add_samples(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
         // Our sessions stay recognised after a sample without any of them.
-        run.add_looks(SessionObservation::default(), theirs.clone());
+        run.add_samples(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
         let mut watched = Tally::of(ObservedSessions::AllClients);
-        watched.add_looks(ours, theirs.clone());
+        watched.add_samples(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
         // No session was ever recognised as ours, so the names of our sessions have been changed.
         let mut renamed = Tally::of(ObservedSessions::Ours(None));
-        renamed.add_looks(SessionObservation::default(), theirs.clone());
+        renamed.add_samples(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
         // There is no session of ours: each would have been recognised.
         let mut absent = Tally::of(ObservedSessions::Ours(None));
-        absent.identify_ours();
-        absent.add_looks(SessionObservation::default(), theirs);
+        absent.set_ours_identified();
+        absent.add_samples(SessionObservation::default(), theirs);
         assert_eq!(seen(&absent), [0, 0, 1, 0, 0]);
     }
 
@@ -354,18 +358,18 @@ mod tests {
             running_workers: 2,
             ..SessionObservation::default()
         };
-        theirs.wait(RUNNING, 1);
+        theirs.count_wait(RUNNING, 1);
         let ours = SessionObservation {
             active: 1,
             parallel_workers: 5,
             running_workers: 4,
             ..SessionObservation::default()
         };
-        for (whose, expected) in
+        for (observed, expected) in
             [(ObservedSessions::Ours(None), [5, 3]), (ObservedSessions::AllClients, [8, 3])]
         {
-            let mut tally = Tally::of(whose);
-            tally.add_looks(ours.clone(), theirs.clone());
+            let mut tally = Tally::of(observed);
+            tally.add_samples(ours.clone(), theirs.clone());
             let sessions = sums(&tally, &ComponentKind::Sessions);
             assert_eq!([sessions["parallel-workers"], sessions["others"]], expected);
         }
@@ -373,11 +377,24 @@ mod tests {
 
     #[test]
     fn session_of_a_program_that_loads_rows_pauses_when_its_sockets_are_empty() {
-        let nothing = Some(Waiting::default());
-        let silent = |is_silent| Some(Waiting { is_silent: Some(is_silent), ..Waiting::default() });
-        let request = Some(Waiting { request: true, is_silent: Some(true), ..Waiting::default() });
-        let answer = Some(Waiting { answer: true, is_silent: Some(true), ..Waiting::default() });
-        let unsent = Some(Waiting { unsent: true, is_silent: Some(true), ..Waiting::default() });
+        let nothing = Some(WaitingData::default());
+        let silent =
+            |is_silent| Some(WaitingData { is_silent: Some(is_silent), ..WaitingData::default() });
+        let request = Some(WaitingData {
+            has_unread_request: true,
+            is_silent: Some(true),
+            ..WaitingData::default()
+        });
+        let answer = Some(WaitingData {
+            has_unread_answer: true,
+            is_silent: Some(true),
+            ..WaitingData::default()
+        });
+        let unsent = Some(WaitingData {
+            has_unsent_bytes: true,
+            is_silent: Some(true),
+            ..WaitingData::default()
+        });
         for (waiting, is_within_statement, is_long, expected) in [
             (nothing, true, None, [1, 0, 0, 1]),
             (nothing, false, None, [1, 0, 0, 0]),
@@ -392,10 +409,11 @@ mod tests {
             (None, true, None, [0, 0, 0, 1]),
             (None, false, None, [0, 0, 0, 0]),
         ] {
-            let mut turns = ClientWaits::default();
-            turns.add(Turn { waiting, is_within_statement, is_long }, 1);
-            let ClientWaits { nothing_waits, unread_request, unread_answer, paused, .. } = turns;
-            let found = [nothing_waits, unread_request, unread_answer, paused];
+            let mut client_waits = ClientWaits::default();
+            client_waits.add(ClientWait { waiting, is_within_statement, is_long }, 1);
+            let ClientWaits { empty_sockets, unread_request, unread_answer, paused, .. } =
+                client_waits;
+            let found = [empty_sockets, unread_request, unread_answer, paused];
             assert_eq!(found, expected, "{waiting:?} {is_within_statement} {is_long:?}");
         }
     }
@@ -405,14 +423,14 @@ mod tests {
         let mut tally = Tally::of(ObservedSessions::Program(Scope::default()));
         let theirs = SessionObservation { active: 3, ..SessionObservation::default() };
         let of = |tally: &Tally| sums(tally, &ComponentKind::Sessions)["active"];
-        tally.add_looks(
+        tally.add_samples(
             SessionObservation { active: 1, ..SessionObservation::default() },
             theirs.clone(),
         );
         assert_eq!(of(&tally), 4, "none was known to be the program's");
-        let turns = ClientWaits { identified: 1, ..ClientWaits::default() };
-        tally.add_looks(
-            SessionObservation { active: 1, turns, ..SessionObservation::default() },
+        let client_waits = ClientWaits { identified: 1, ..ClientWaits::default() };
+        tally.add_samples(
+            SessionObservation { active: 1, client_waits, ..SessionObservation::default() },
             theirs,
         );
         assert_eq!(of(&tally), 5);
@@ -438,26 +456,26 @@ mod tests {
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let readings = readings(&sample);
-        assert_eq!(readings.len(), MOST + 3);
-        assert!(readings.contains(&("locks", "other", 1_000.0 - MOST as f64)), "{readings:?}");
+        assert_eq!(readings.len(), MAX_NAMES + 3);
+        assert!(readings.contains(&("locks", "other", 1_000.0 - MAX_NAMES as f64)), "{readings:?}");
         assert!(readings.contains(&("waits", "other", 5.0)), "{readings:?}");
     }
 
     #[test]
     fn sample_counts_the_most_frequent_statements() {
-        let mut look = SessionObservation { active: 20, ..SessionObservation::default() };
+        let mut observation = SessionObservation { active: 20, ..SessionObservation::default() };
         for number in 0..20_u64 {
-            look.statements.insert(format!("s{number:02}"), number + 1);
+            observation.statements.insert(format!("s{number:02}"), number + 1);
         }
-        look.background.insert("autovacuum: t".to_owned(), 3);
+        observation.background.insert("autovacuum: t".to_owned(), 3);
         let mut tally = Tally::of(ObservedSessions::AllClients);
-        tally.add_look(&look);
-        tally.add_look(&look);
+        tally.add_sample(&observation);
+        tally.add_sample(&observation);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let readings = readings(&sample);
         let of = |component: &str| readings.iter().filter(|(of, _, _)| *of == component).count();
-        assert_eq!(of("statements"), STATEMENTS);
+        assert_eq!(of("statements"), MAX_STATEMENTS);
         assert!(readings.contains(&("statements", "s19", 40.0)));
         assert!(readings.contains(&("background", "autovacuum: t", 2.0)));
         assert!(readings.contains(&("sessions", "looks", 2.0)));

@@ -6,7 +6,7 @@ use record::ComponentKind;
 use crate::sample::Sample;
 
 /// Maximum number of characters of a statement that identify it.
-const BEGINNING: usize = 60;
+const BEGINNING_LENGTH: usize = 60;
 
 /// Meaning of double quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub(super) enum DoubleQuotes {
 
 /// Returns the beginning of a statement in one line, with `?` for each value, so it is the same for
 /// all requests of one kind.
-pub(super) fn beginning(sql: &str, quotes: DoubleQuotes) -> String {
+pub(super) fn statement_beginning(sql: &str, quotes: DoubleQuotes) -> String {
     let line = one_line(sql, quotes);
-    match line.char_indices().nth(BEGINNING) {
+    match line.char_indices().nth(BEGINNING_LENGTH) {
         None => line,
         Some((end, _)) => line[..end].trim_end().to_owned(),
     }
@@ -32,9 +32,9 @@ fn one_line(sql: &str, quotes: DoubleQuotes) -> String {
     let mut line = String::with_capacity(sql.len());
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
-        let length = token(rest, first, quotes, line.chars().next_back());
+        let length = token_length(rest, first, quotes, line.chars().next_back());
         let (token, after) = rest.split_at(length);
-        match kind(token, first, quotes) {
+        match token_kind(token, first, quotes) {
             Token::Space if line.is_empty() || line.ends_with(' ') => {}
             Token::Space => line.push(' '),
             Token::Value => line.push('?'),
@@ -53,7 +53,7 @@ enum Token {
     Word,
 }
 
-fn kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
+fn token_kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
     let is_value = match first {
         '\'' => true,
         '"' => quotes == DoubleQuotes::Text,
@@ -70,7 +70,7 @@ fn kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
 }
 
 /// Returns the length in bytes of the first token; `before` is the character in front of it.
-fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) -> usize {
+fn token_length(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) -> usize {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let through = |end: &str, from: usize| {
         rest.get(from..)
@@ -82,12 +82,12 @@ fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) ->
     };
     let is_text = quotes == DoubleQuotes::Text;
     match first {
-        '\'' => quoted(rest, first),
-        '"' if is_text => quoted(rest, first),
+        '\'' => quoted_length(rest, first),
+        '"' if is_text => quoted_length(rest, first),
         '"' => through("\"", 1),
         '`' => through("`", 1),
         '/' if rest.starts_with("/*") && is_text => through("*/", 2),
-        '/' if rest.starts_with("/*") => nested_comment(rest),
+        '/' if rest.starts_with("/*") => nested_comment_length(rest),
         '-' if rest.starts_with("--") => through("\n", 2),
         '#' if is_text => through("\n", 1),
         '$' if before.is_some_and(is_name) => 1,
@@ -116,7 +116,7 @@ fn dollar_quote(rest: &str) -> Option<&str> {
 
 /// Returns the length in bytes of a comment that may be nested, as in PostgreSQL. A comment that is
 /// cut off extends to the end.
-fn nested_comment(rest: &str) -> usize {
+fn nested_comment_length(rest: &str) -> usize {
     let mut depth = 0_u32;
     let mut at = 0;
     while let Some(found) = rest[at..].find(['/', '*']) {
@@ -141,7 +141,7 @@ fn nested_comment(rest: &str) -> usize {
 /// with a quote after a backslash also extends to the end: settings of the session
 /// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string,
 /// and the text after it may be a value.
-fn quoted(rest: &str, quote: char) -> usize {
+fn quoted_length(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     let mut is_escape = false;
     while let Some((at, c)) = characters.next() {
@@ -159,7 +159,7 @@ fn quoted(rest: &str, quote: char) -> usize {
 }
 
 /// Maintenance statements: their first words, and the name of the work.
-const WORKS: [(&[&str], &str); 12] = [
+const MAINTENANCE_STATEMENTS: [(&[&str], &str); 12] = [
     (&["vacuum"], "vacuum"),
     (&["analyze"], "analyze"),
     (&["analyse"], "analyze"),
@@ -175,7 +175,7 @@ const WORKS: [(&[&str], &str); 12] = [
 ];
 
 /// Words that may precede the name of the table.
-const FILLERS: [&str; 18] = [
+const FILLER_WORDS: [&str; 18] = [
     "full",
     "freeze",
     "verbose",
@@ -197,19 +197,20 @@ const FILLERS: [&str; 18] = [
 ];
 
 /// Returns the work of a maintenance statement, such as `vacuum: t`; `None` for other statements.
-pub(super) fn work(sql: &str) -> Option<String> {
+pub(super) fn maintenance_work(sql: &str) -> Option<String> {
     let line = without_options(&one_line(sql, DoubleQuotes::Name));
     let words: Vec<&str> = line.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
     let is = |wanted: &[&str]| {
         words.len() >= wanted.len()
             && wanted.iter().zip(&words).all(|(wanted, word)| word.eq_ignore_ascii_case(wanted))
     };
-    let (first, name) = WORKS.iter().find(|(first, _)| is(first))?;
+    let (first, name) = MAINTENANCE_STATEMENTS.iter().find(|(first, _)| is(first))?;
     let mut rest = words[first.len()..].iter();
     if *name == "create index" {
         rest.find(|word| word.eq_ignore_ascii_case("on"));
     }
-    let is_filler = |word: &str| FILLERS.iter().any(|filler| word.eq_ignore_ascii_case(filler));
+    let is_filler =
+        |word: &str| FILLER_WORDS.iter().any(|filler| word.eq_ignore_ascii_case(filler));
     Some(match rest.find(|word| !is_filler(word)) {
         Some(table) => format!("{name}: {}", table_name(table)),
         None => (*name).to_owned(),
@@ -241,7 +242,10 @@ pub(super) fn table_name(name: &str) -> String {
 }
 
 /// Returns the positions of columns in an answer; `None` if one is missing.
-pub(super) fn columns<const N: usize>(table: &Table, names: [&str; N]) -> Option<[usize; N]> {
+pub(super) fn column_positions<const N: usize>(
+    table: &Table,
+    names: [&str; N],
+) -> Option<[usize; N]> {
     let mut places = [0; N];
     for (place, name) in places.iter_mut().zip(names) {
         *place = table.columns.iter().position(|column| column.eq_ignore_ascii_case(name))?;
@@ -266,7 +270,7 @@ pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
 }
 
 /// Reads every number of the first row as a counter, named by the view and its column.
-pub(super) fn read_wide(view: &str, table: &Table, sample: &mut Sample) {
+pub(super) fn read_columns(view: &str, table: &Table, sample: &mut Sample) {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
     for (name, value) in table.columns.iter().zip(row) {
         let value = value.as_deref().and_then(|value| value.parse::<f64>().ok());
@@ -311,10 +315,10 @@ mod tests {
             ("select /* a /* b */ c", Text, "select c"),
             ("select /* a /* secret */ and", Name, "select"),
         ] {
-            assert_eq!(beginning(sql, quotes), expected, "{sql}");
+            assert_eq!(statement_beginning(sql, quotes), expected, "{sql}");
         }
-        let long = beginning(&"é".repeat(200), Name);
-        assert_eq!(long.chars().count(), BEGINNING);
+        let long = statement_beginning(&"é".repeat(200), Name);
+        assert_eq!(long.chars().count(), BEGINNING_LENGTH);
     }
 
     #[test]
@@ -337,7 +341,7 @@ mod tests {
             ("check", None),
             ("", None),
         ] {
-            assert_eq!(work(sql).as_deref(), expected, "{sql}");
+            assert_eq!(maintenance_work(sql).as_deref(), expected, "{sql}");
         }
     }
 
@@ -354,11 +358,11 @@ mod tests {
             ]],
         };
         let mut sample = Sample::default();
-        read_wide("view", &table, &mut sample);
+        read_columns("view", &table, &mut sample);
         let names: Vec<&str> = sample.readings.iter().map(|r| r.series.metric.as_str()).collect();
         assert_eq!(names, ["view.a"]);
-        assert_eq!(columns(&table, ["C", "a"]), Some([2, 0]));
-        assert_eq!(columns(&table, ["e"]), None);
+        assert_eq!(column_positions(&table, ["C", "a"]), Some([2, 0]));
+        assert_eq!(column_positions(&table, ["e"]), None);
         assert_eq!((text(&table.rows[0], 9), number(&table.rows[0], 2)), ("", 0));
     }
 }

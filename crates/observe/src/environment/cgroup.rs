@@ -11,10 +11,10 @@ use super::fact::Fact;
 use super::root::Root;
 
 /// Mount point of control groups.
-const GROUPS: &str = "sys/fs/cgroup";
+const CGROUP_MOUNT: &str = "sys/fs/cgroup";
 
 /// Maximum number of groups read between a process and the root.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Smallest value of a memory limit of version 1 that means no limit: the kernel then writes the
 /// largest page-aligned number.
@@ -26,8 +26,11 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let memory = hierarchy(root, &text, "memory");
     [
         (host::CGROUP_VERSION, cpu.as_ref().map(|found| found.version.name().to_owned())),
-        (host::CGROUP_CPU_QUOTA, cpu.and_then(|found| found.least(root, quota))),
-        (host::CGROUP_MEMORY_LIMIT, memory.and_then(|found| found.least(root, limit))),
+        (host::CGROUP_CPU_QUOTA, cpu.and_then(|found| found.lowest_limit(root, cpu_quota))),
+        (
+            host::CGROUP_MEMORY_LIMIT,
+            memory.and_then(|found| found.lowest_limit(root, memory_limit)),
+        ),
     ]
 }
 
@@ -35,16 +38,16 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     /// Version 1, with a hierarchy per controller.
-    One,
+    V1,
     /// Version 2, with a single hierarchy.
-    Two,
+    V2,
 }
 
 impl Version {
     fn name(self) -> &'static str {
         match self {
-            Version::One => "v1",
-            Version::Two => "v2",
+            Version::V1 => "v1",
+            Version::V2 => "v2",
         }
     }
 }
@@ -63,21 +66,21 @@ pub(crate) struct Hierarchy {
 /// Finds a controller in the text of a `/proc/PID/cgroup`: the hierarchy of version 1 that has the
 /// controller, otherwise the hierarchy of version 2.
 pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
-    let lines = || text.lines().filter_map(line);
+    let lines = || text.lines().filter_map(parse_line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);
     if let Some((names, group)) = lines().find(has_it) {
-        let mounts = [names, controller].map(|name| format!("{GROUPS}/{name}"));
-        let mount = mounts.into_iter().find(|mount| root.has(mount))?;
-        return Some(Hierarchy { version: Version::One, mount, group: group.to_owned() });
+        let mounts = [names, controller].map(|name| format!("{CGROUP_MOUNT}/{name}"));
+        let mount = mounts.into_iter().find(|mount| root.exists(mount))?;
+        return Some(Hierarchy { version: Version::V1, mount, group: group.to_owned() });
     }
     let (_, group) = lines().find(|(names, _)| names.is_empty())?;
-    let mounts = [GROUPS.to_owned(), format!("{GROUPS}/unified")];
-    let mount = mounts.into_iter().find(|at| root.has(&format!("{at}/cgroup.controllers")))?;
-    Some(Hierarchy { version: Version::Two, mount, group: group.to_owned() })
+    let mounts = [CGROUP_MOUNT.to_owned(), format!("{CGROUP_MOUNT}/unified")];
+    let mount = mounts.into_iter().find(|at| root.exists(&format!("{at}/cgroup.controllers")))?;
+    Some(Hierarchy { version: Version::V2, mount, group: group.to_owned() })
 }
 
 /// Parses the controllers and the group of a line such as `4:cpu,cpuacct:/user.slice`.
-fn line(line: &str) -> Option<(&str, &str)> {
+fn parse_line(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(':')?;
     rest.split_once(':')
 }
@@ -86,7 +89,7 @@ impl Hierarchy {
     /// Returns the group of the process and the groups above it, up to the root.
     pub(crate) fn groups(&self) -> Vec<String> {
         let is_name = |part: &&str| !part.is_empty() && *part != "." && *part != "..";
-        let parts: Vec<&str> = self.group.split('/').filter(is_name).take(DEEPEST).collect();
+        let parts: Vec<&str> = self.group.split('/').filter(is_name).take(MAX_DEPTH).collect();
         let group = |length: usize| match length {
             0 => self.mount.clone(),
             _ => format!("{}/{}", self.mount, parts[..length].join("/")),
@@ -95,7 +98,7 @@ impl Hierarchy {
     }
 
     /// Returns the lowest limit that `read` finds in any of the groups; a group may set none.
-    fn least<T: PartialOrd + ToString>(
+    fn lowest_limit<T: PartialOrd + ToString>(
         &self,
         root: &Root,
         read: impl Fn(&Root, Version, &str) -> Option<T>,
@@ -108,15 +111,15 @@ impl Hierarchy {
 }
 
 /// Returns the number of processors that a group may keep busy.
-pub(crate) fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
+pub(crate) fn cpu_quota(root: &Root, version: Version, group: &str) -> Option<f64> {
     let (quota, period) = match version {
-        Version::Two => {
+        Version::V2 => {
             let line = root.line(&format!("{group}/cpu.max"))?;
             let (quota, period) = line.split_once(' ')?;
             (quota.parse::<u64>().ok()?, period.trim().parse::<u64>().ok()?)
         }
         // Without a quota the file holds -1, which does not parse as an unsigned number.
-        Version::One => (
+        Version::V1 => (
             root.number(&format!("{group}/cpu.cfs_quota_us"))?,
             root.number(&format!("{group}/cpu.cfs_period_us"))?,
         ),
@@ -125,10 +128,10 @@ pub(crate) fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
 }
 
 /// Returns the number of bytes of memory that a group may use.
-pub(crate) fn limit(root: &Root, version: Version, group: &str) -> Option<u64> {
+pub(crate) fn memory_limit(root: &Root, version: Version, group: &str) -> Option<u64> {
     match version {
-        Version::Two => root.number(&format!("{group}/memory.max")),
-        Version::One => {
+        Version::V2 => root.number(&format!("{group}/memory.max")),
+        Version::V1 => {
             let limit = root.number(&format!("{group}/memory.limit_in_bytes"))?;
             (limit < NO_LIMIT).then_some(limit)
         }
@@ -138,15 +141,15 @@ pub(crate) fn limit(root: &Root, version: Version, group: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
-    fn check(planted: Planted, expected: [Option<&str>; 3]) {
+    fn check(planted: TestRoot, expected: [Option<&str>; 3]) {
         let found = facts(&planted.root).map(|(_, value)| value);
         assert_eq!(found, expected.map(|value| value.map(str::to_owned)));
     }
 
-    fn version_two(group: &str) -> Planted {
-        Planted::new()
+    fn version_two(group: &str) -> TestRoot {
+        TestRoot::new()
             .with("proc/self/cgroup", format!("0::{group}\n"))
             .with("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
     }
@@ -172,13 +175,13 @@ mod tests {
 
     #[test]
     fn version_one_has_a_hierarchy_per_controller() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/self/cgroup", "4:memory:/d\n3:cpu,cpuacct:/d\n1:name=systemd:/\n0::/\n")
             .with("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "200000\n")
             .with("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_period_us", "100000\n")
             .with("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
         check(planted, [Some("v1"), Some("2"), Some("none")]);
-        let unlimited = Planted::new()
+        let unlimited = TestRoot::new()
             .with("proc/self/cgroup", "3:cpu:/\n")
             .with("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
             .with("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
@@ -187,7 +190,7 @@ mod tests {
 
     #[test]
     fn hybrid_cgroup_tree_uses_controllers_of_version_one() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/self/cgroup", "3:cpu:/d\n0::/d\n")
             .with("sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n")
             .with("sys/fs/cgroup/cpu/d/cpu.cfs_period_us", "100000\n")
@@ -198,8 +201,8 @@ mod tests {
 
     #[test]
     fn missing_files_leave_facts_unknown() {
-        check(Planted::new(), [None; 3]);
-        check(Planted::new().with("proc/self/cgroup", "0::/a\n"), [None; 3]);
+        check(TestRoot::new(), [None; 3]);
+        check(TestRoot::new().with("proc/self/cgroup", "0::/a\n"), [None; 3]);
         let odd = version_two("/a").with("sys/fs/cgroup/a/cpu.max", "1 0\n");
         check(odd, [Some("v2"), Some("none"), Some("none")]);
     }

@@ -26,12 +26,12 @@ fn slack(root: &Root) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::{Planted, value};
+    use crate::environment::tests::{TestRoot, value};
 
     #[test]
     fn clock_source_is_reported_with_the_available_ones() {
         let folder = "sys/devices/system/clocksource/clocksource0";
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with(&format!("{folder}/current_clocksource"), "hpet\n")
             .with(&format!("{folder}/available_clocksource"), "tsc hpet acpi_pm \n")
             .with("proc/self/timerslack_ns", "50000\n");
@@ -43,6 +43,6 @@ mod tests {
 
     #[test]
     fn invalid_timer_slack_is_unknown() {
-        assert_eq!(slack(&Planted::new().with("proc/self/timerslack_ns", "-1\n").root), None);
+        assert_eq!(slack(&TestRoot::new().with("proc/self/timerslack_ns", "-1\n").root), None);
     }
 }

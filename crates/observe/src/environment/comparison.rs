@@ -17,9 +17,9 @@ pub enum Rule {
     /// The numbers may differ by this much.
     Within(f64),
     /// The larger number may be this many times the smaller one.
-    Times(f64),
+    Factor(f64),
     /// The values may differ.
-    Free,
+    Ignored,
 }
 
 /// Facts that need not be equal, each with its rule. A name that ends with a dot stands for all
@@ -49,29 +49,29 @@ pub enum Rule {
 ///   same server.
 /// * The label: a name for the run.
 pub const RULES: [(&str, Rule); 23] = [
-    (host::MEMORY_TOTAL, Rule::Times(1.01)),
-    (host::MEMORY_AVAILABLE, Rule::Times(2.0)),
+    (host::MEMORY_TOTAL, Rule::Factor(1.01)),
+    (host::MEMORY_AVAILABLE, Rule::Factor(2.0)),
     (host::SWAP_USED, Rule::Within(64.0 * 1_048_576.0)),
-    (host::LOAD_1M, Rule::Free),
-    (host::LOAD_5M, Rule::Free),
-    (host::LOAD_15M, Rule::Free),
-    (host::OPEN_FILES_SOFT, Rule::Free),
-    (host::OPEN_FILES_HARD, Rule::Free),
-    (host::CLOCK_AVAILABLE, Rule::Free),
-    (network::ROUND_TRIP, Rule::Times(2.0)),
-    (CALIBRATION, Rule::Free),
-    (generator::CANARY, Rule::Free),
-    (generator::BEFORE_READ_BACK, Rule::Free),
-    (generator::BEFORE_TRIAL, Rule::Free),
-    (generator::VARIES_SERVERS, Rule::Free),
-    (database::SIZE, Rule::Times(1.1)),
-    (database::SIZE_PER_BUFFER, Rule::Times(1.1)),
-    (database::TABLE, Rule::Times(1.25)),
-    (database::SETTINGS, Rule::Free),
-    (database::DEFAULT, Rule::Free),
-    (database::ACCOUNT, Rule::Free),
-    (database::SERVER_ID, Rule::Free),
-    (assay::LABEL, Rule::Free),
+    (host::LOAD_1M, Rule::Ignored),
+    (host::LOAD_5M, Rule::Ignored),
+    (host::LOAD_15M, Rule::Ignored),
+    (host::OPEN_FILES_SOFT, Rule::Ignored),
+    (host::OPEN_FILES_HARD, Rule::Ignored),
+    (host::CLOCK_AVAILABLE, Rule::Ignored),
+    (network::ROUND_TRIP, Rule::Factor(2.0)),
+    (CALIBRATION, Rule::Ignored),
+    (generator::CANARY, Rule::Ignored),
+    (generator::BEFORE_READ_BACK, Rule::Ignored),
+    (generator::BEFORE_TRIAL, Rule::Ignored),
+    (generator::VARIES_SERVERS, Rule::Ignored),
+    (database::SIZE, Rule::Factor(1.1)),
+    (database::SIZE_PER_BUFFER, Rule::Factor(1.1)),
+    (database::TABLE, Rule::Factor(1.25)),
+    (database::SETTINGS, Rule::Ignored),
+    (database::DEFAULT, Rule::Ignored),
+    (database::ACCOUNT, Rule::Ignored),
+    (database::SERVER_ID, Rule::Ignored),
+    (assay::LABEL, Rule::Ignored),
 ];
 
 impl Rule {
@@ -99,9 +99,9 @@ impl Rule {
         };
         match self {
             Rule::Exact => false,
-            Rule::Free => true,
+            Rule::Ignored => true,
             Rule::Within(span) => all(&|low, high| high - low <= span),
-            Rule::Times(factor) => all(&|low, high| high <= low * factor),
+            Rule::Factor(factor) => all(&|low, high| high <= low * factor),
         }
     }
 }
@@ -159,11 +159,11 @@ fn is_server_summary(name: &str) -> bool {
 
 fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
     let found = facts.iter().find(|(known, _)| known == name);
-    found.map_or_else(|| absent(facts, name), |(_, value)| value.as_str())
+    found.map_or_else(|| absent_value(facts, name), |(_, value)| value.as_str())
 }
 
 /// Returns the value that an absent fact is taken to have.
-fn absent(facts: &[(String, String)], name: &str) -> &'static str {
+fn absent_value(facts: &[(String, String)], name: &str) -> &'static str {
     let Some((target, _)) = name.split_once(database::SETTING) else { return UNKNOWN };
     match known(facts, &format!("{target}{}", database::SETTINGS)) {
         Some(_) => DEFAULT_SETTING,
@@ -176,7 +176,7 @@ fn difference(name: &str, a: &str, b: &str) -> Option<Difference> {
     let kind = match (a == UNKNOWN, b == UNKNOWN) {
         (true, true) => return None,
         (false, false) if rule.accepts(a, b) => return None,
-        (true, false) | (false, true) if rule == Rule::Free => return None,
+        (true, false) | (false, true) if rule == Rule::Ignored => return None,
         (false, false) => Kind::Differs,
         (true, false) | (false, true) => Kind::Unknown,
     };

@@ -42,11 +42,11 @@ fn open_files(limits: &str) -> [Option<String>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::{Planted, value};
+    use crate::environment::tests::{TestRoot, value};
 
     #[test]
     fn kernel_and_distribution_are_read_from_their_files() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/sys/kernel/ostype", "Linux\n")
             .with("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n")
             .with("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1\n")
@@ -64,9 +64,9 @@ mod tests {
     #[test]
     fn a_distribution_without_a_name_is_unknown() {
         for text in ["ID=debian\n", "PRETTY_NAME", ""] {
-            assert_eq!(distribution(&Planted::new().with("etc/os-release", text).root), None);
+            assert_eq!(distribution(&TestRoot::new().with("etc/os-release", text).root), None);
         }
-        let elsewhere = Planted::new().with("usr/lib/os-release", "PRETTY_NAME=Alpine\n");
+        let elsewhere = TestRoot::new().with("usr/lib/os-release", "PRETTY_NAME=Alpine\n");
         assert_eq!(distribution(&elsewhere.root).as_deref(), Some("Alpine"));
     }
 

@@ -20,18 +20,19 @@ fn average(word: Option<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::{Planted, value};
+    use crate::environment::tests::{TestRoot, value};
 
     #[test]
     fn three_averages_are_read() {
-        let facts = facts(&Planted::new().with("proc/loadavg", "9.98 15.3 0.00 4/243 7559\n").root);
+        let facts =
+            facts(&TestRoot::new().with("proc/loadavg", "9.98 15.3 0.00 4/243 7559\n").root);
         let values = facts.map(|(_, value)| value.unwrap_or_default());
         assert_eq!(values, ["9.98", "15.30", "0.00"]);
     }
 
     #[test]
     fn invalid_load_average_is_unknown() {
-        let facts = facts(&Planted::new().with("proc/loadavg", "NaN -1.0 1.5\n").root);
+        let facts = facts(&TestRoot::new().with("proc/loadavg", "NaN -1.0 1.5\n").root);
         assert_eq!(value(&facts, "host.load.1m"), None);
         assert_eq!(value(&facts, "host.load.5m"), None);
         assert_eq!(value(&facts, "host.load.15m").as_deref(), Some("1.50"));

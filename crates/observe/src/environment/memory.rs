@@ -18,7 +18,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 8] {
         (host::SWAP_TOTAL, number(swap)),
         (host::SWAP_USED, number(used)),
         (host::SWAP_SWAPPINESS, number(root.number("proc/sys/vm/swappiness"))),
-        (host::HUGE_PAGES_TRANSPARENT, root.line(huge_pages).as_deref().and_then(chosen)),
+        (host::HUGE_PAGES_TRANSPARENT, root.line(huge_pages).as_deref().and_then(bracketed_word)),
         (host::HUGE_PAGES_RESERVED, number(info.number("HugePages_Total"))),
         (host::HUGE_PAGES_SIZE, number(info.bytes("Hugepagesize"))),
     ]
@@ -52,7 +52,7 @@ impl Info<'_> {
 }
 
 /// Returns the word in brackets of `always [madvise] never`.
-pub(super) fn chosen(line: &str) -> Option<String> {
+pub(super) fn bracketed_word(line: &str) -> Option<String> {
     let (_, rest) = line.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.to_owned())
@@ -61,11 +61,11 @@ pub(super) fn chosen(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::{Planted, value};
+    use crate::environment::tests::{TestRoot, value};
 
     #[test]
     fn memory_swap_and_huge_pages_are_in_bytes() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with(
                 "proc/meminfo",
                 "MemTotal:       16384 kB\nMemAvailable:    8192 kB\nSwapTotal:  2048 kB\n\
@@ -92,7 +92,7 @@ mod tests {
     fn malformed_content_is_unknown() {
         let text = "MemTotal: 18446744073709551615 kB\nSwapTotal: 1 kB\nSwapFree: 2 kB\n\
                     HugePages_Total: 1 kB\nMemAvailable: 7\nHugepagesize kB\n";
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/meminfo", text)
             .with("sys/kernel/mm/transparent_hugepage/enabled", "always madvise\n");
         for (name, found) in facts(&planted.root) {

@@ -7,7 +7,7 @@ use super::fact::Fact;
 use super::root::Root;
 
 /// Folder with a file per flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
-const FLAWS: &str = "sys/devices/system/cpu/vulnerabilities";
+const FLAWS_FOLDER: &str = "sys/devices/system/cpu/vulnerabilities";
 
 pub(super) fn facts(root: &Root) -> [Fact; 1] {
     [(host::CPU_MITIGATIONS, summary(root))]
@@ -16,9 +16,9 @@ pub(super) fn facts(root: &Root) -> [Fact; 1] {
 /// Returns a summary such as `7 mitigated, 2 vulnerable (mds, retbleed)`; flaws that the processor
 /// does not have are left out.
 fn summary(root: &Root) -> Option<String> {
-    let names = root.names(FLAWS);
+    let names = root.names(FLAWS_FOLDER);
     let flaws = names.iter().filter_map(|name| {
-        let line = root.line(&format!("{FLAWS}/{name}"))?;
+        let line = root.line(&format!("{FLAWS_FOLDER}/{name}"))?;
         Some((name.as_str(), State::of(&line)))
     });
     let flaws: Vec<(&str, State)> = flaws.collect();
@@ -69,13 +69,13 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     fn planted(flaws: &[(&str, &str)]) -> Option<String> {
-        let plant = |planted: Planted, (name, line): &(&str, &str)| {
-            planted.with(&format!("{FLAWS}/{name}"), line)
+        let plant = |planted: TestRoot, (name, line): &(&str, &str)| {
+            planted.with(&format!("{FLAWS_FOLDER}/{name}"), line)
         };
-        summary(&flaws.iter().fold(Planted::new(), plant).root)
+        summary(&flaws.iter().fold(TestRoot::new(), plant).root)
     }
 
     #[test]

@@ -68,23 +68,23 @@ pub(crate) mod tests {
     use super::*;
 
     /// A folder in the place of `/`, removed with its content when dropped.
-    pub(crate) struct Planted {
+    pub(crate) struct TestRoot {
         folder: PathBuf,
         pub(crate) root: Root,
     }
 
-    impl Planted {
-        pub(crate) fn new() -> Planted {
+    impl TestRoot {
+        pub(crate) fn new() -> TestRoot {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("assay-observe-{}-{number}", std::process::id());
             let folder = std::env::temp_dir().join(name);
             std::fs::create_dir_all(&folder).unwrap();
-            Planted { root: Root::new(&folder), folder }
+            TestRoot { root: Root::new(&folder), folder }
         }
 
         /// Adds a file with this content.
-        pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Planted {
+        pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> TestRoot {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
@@ -92,7 +92,7 @@ pub(crate) mod tests {
         }
 
         /// Adds a link, whose target need not exist.
-        pub(crate) fn with_link(self, path: &str, target: &str) -> Planted {
+        pub(crate) fn with_link(self, path: &str, target: &str) -> TestRoot {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::os::unix::fs::symlink(target, path).unwrap();
@@ -100,7 +100,7 @@ pub(crate) mod tests {
         }
     }
 
-    impl Drop for Planted {
+    impl Drop for TestRoot {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
@@ -114,7 +114,7 @@ pub(crate) mod tests {
     }
 
     /// Plants every file that is read, with this content.
-    fn flooded(content: &[u8]) -> Planted {
+    fn flooded(content: &[u8]) -> TestRoot {
         [
             "proc/loadavg",
             "proc/cpuinfo",
@@ -150,12 +150,12 @@ pub(crate) mod tests {
             "sys/kernel/mm/transparent_hugepage/enabled",
         ]
         .into_iter()
-        .fold(Planted::new(), |planted, path| planted.with(path, content))
+        .fold(TestRoot::new(), |planted, path| planted.with(path, content))
     }
 
     #[test]
     fn unreadable_facts_are_listed_as_unknown() {
-        let facts = read(&Planted::new().root, Path::new("/home/ann"));
+        let facts = read(&TestRoot::new().root, Path::new("/home/ann"));
         for (name, value) in &facts {
             let compiled_in = name == "host.architecture";
             assert!(value == UNKNOWN || compiled_in, "{name} = {value}");
@@ -182,7 +182,7 @@ pub(crate) mod tests {
             b"1 2 99999:99999 / / - - - -\n36 35 8:1 / / rw - ext4\n",
             numbers.as_bytes(),
         ];
-        let names = read(&Planted::new().root, Path::new("/")).len();
+        let names = read(&TestRoot::new().root, Path::new("/")).len();
         for content in contents {
             let facts = read(&flooded(content).root, Path::new("relative/../folder"));
             assert_eq!(facts.len(), names);

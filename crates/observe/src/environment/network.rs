@@ -15,16 +15,16 @@ use super::root::Root;
 use crate::scope::ServerLocation;
 
 /// Number of connects that are timed; the result is their median.
-const CONNECTS: usize = 5;
+const CONNECT_COUNT: usize = 5;
 
 /// Longest time that a connect may take.
-const LONGEST_CONNECT: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Longest time for the connects to all servers together.
-const LONGEST_LOOK: Nanos = Nanos::from_secs(2);
+const ALL_CONNECTS_TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// Maximum number of servers of a target that are measured.
-const MOST_SERVERS: usize = 16;
+const MAX_MEASURED_SERVERS: usize = 16;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let sysctl = |name: &str| root.line(&format!("proc/sys/net/{name}"));
@@ -47,43 +47,46 @@ fn ports(line: &str) -> Option<String> {
 /// Reads the path to a target: [`network::PATH`] and [`network::ROUND_TRIP`], with a value for each
 /// of its PostgreSQL or MySQL servers in the URL's order. Empty for a target without such servers.
 pub fn read(target: &Target) -> Vec<(String, String)> {
-    let Some(port) = usual_port(target.kind) else { return Vec::new() };
+    let Some(port) = default_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
-    let ways = match target.option("socket") {
+    let measured_paths = match target.option("socket") {
         Some(_) => vec![MeasuredPath::SOCKET],
         None => {
             let begun = Monotonic.now();
-            let limited = addresses.iter().take(MOST_SERVERS);
-            limited.map(|address| way(address, port, begun + LONGEST_LOOK)).collect()
+            let limited = addresses.iter().take(MAX_MEASURED_SERVERS);
+            limited
+                .map(|address| measure_path(address, port, begun + ALL_CONNECTS_TIMEOUT))
+                .collect()
         }
     };
-    let list =
-        |value: fn(&MeasuredPath) -> String| ways.iter().map(value).collect::<Vec<_>>().join(", ");
+    let list = |value: fn(&MeasuredPath) -> String| {
+        measured_paths.iter().map(value).collect::<Vec<_>>().join(", ")
+    };
     vec![
-        (network::PATH.to_owned(), list(|way| way.path.name().to_owned())),
+        (network::PATH.to_owned(), list(|measured| measured.path.name().to_owned())),
         (network::ROUND_TRIP.to_owned(), list(MeasuredPath::round_trip)),
     ]
 }
 
 /// Returns the locations of a target's processes.
 pub fn server_locations(target: &Target) -> Vec<ServerLocation> {
-    let Some(usual) = usual_port(target.kind) else { return Vec::new() };
+    let Some(default_port) = default_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
     if let Some(socket) = target.option("socket") {
         return vec![ServerLocation::Socket(socket.into())];
     }
     let place = |address: &HostPort| {
-        let port = address.port.unwrap_or(usual);
-        match path(address, port).0.is_here() {
+        let port = address.port.unwrap_or(default_port);
+        match resolve_path(address, port).0.is_here() {
             true => ServerLocation::Port(port),
             false => ServerLocation::Elsewhere(port),
         }
     };
-    addresses.iter().take(MOST_SERVERS).map(place).collect()
+    addresses.iter().take(MAX_MEASURED_SERVERS).map(place).collect()
 }
 
 /// Returns the port of a server whose URL names none.
-fn usual_port(kind: TargetKind) -> Option<u16> {
+fn default_port(kind: TargetKind) -> Option<u16> {
     match kind {
         TargetKind::Postgres => Some(5_432),
         TargetKind::Mysql => Some(3_306),
@@ -117,14 +120,14 @@ impl MeasuredPath {
     }
 }
 
-fn way(address: &HostPort, usual_port: u16, until: base::Stamp) -> MeasuredPath {
-    let (path, server) = path(address, address.port.unwrap_or(usual_port));
+fn measure_path(address: &HostPort, default_port: u16, until: base::Stamp) -> MeasuredPath {
+    let (path, server) = resolve_path(address, address.port.unwrap_or(default_port));
     let server = server.filter(|_| !path.is_here());
     MeasuredPath { path, connect: server.and_then(|server| connect_time(server, until)) }
 }
 
 /// Returns the path to a server, and the server's address if its name resolves to one.
-fn path(address: &HostPort, port: u16) -> (NetworkPath, Option<SocketAddr>) {
+fn resolve_path(address: &HostPort, port: u16) -> (NetworkPath, Option<SocketAddr>) {
     let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
     match resolved {
@@ -148,10 +151,10 @@ fn local_address(server: SocketAddr) -> Option<IpAddr> {
 /// Returns the median of a few connect times, each of which is a round trip; `None` if a connect
 /// fails.
 fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
-    let mut times = Vec::with_capacity(CONNECTS);
-    while times.len() < CONNECTS && (times.is_empty() || Monotonic.now() < until) {
+    let mut times = Vec::with_capacity(CONNECT_COUNT);
+    while times.len() < CONNECT_COUNT && (times.is_empty() || Monotonic.now() < until) {
         let begun = Monotonic.now();
-        TcpStream::connect_timeout(&server, LONGEST_CONNECT).ok()?;
+        TcpStream::connect_timeout(&server, CONNECT_TIMEOUT).ok()?;
         times.push(Monotonic.now().since(begun));
     }
     times.sort();
@@ -161,7 +164,7 @@ fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     fn facts_of(url: &str) -> [String; 2] {
         let facts = read(&Target::parse(url).unwrap());
@@ -201,7 +204,7 @@ mod tests {
     fn connect_time_is_measured_or_unknown() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
-        let until = Monotonic.now() + LONGEST_LOOK;
+        let until = Monotonic.now() + ALL_CONNECTS_TIMEOUT;
         assert!(connect_time(server, until).is_some_and(|time| time > Nanos::ZERO));
         drop(listener);
         assert_eq!(connect_time(server, until), None);
@@ -218,7 +221,7 @@ mod tests {
         for odd in ["", "1", "1 2 3", "a b", "1 65536"] {
             assert_eq!(ports(odd), None, "{odd}");
         }
-        let planted = Planted::new().with("proc/sys/net/ipv4/ip_local_port_range", "1024 65535\n");
+        let planted = TestRoot::new().with("proc/sys/net/ipv4/ip_local_port_range", "1024 65535\n");
         assert_eq!(facts(&planted.root)[0].1.as_deref(), Some("1024-65535"));
     }
 }

@@ -12,17 +12,17 @@ const CPU: &str = "sys/devices/system/cpu";
 
 /// Number of bytes of `/proc/cpuinfo` that are read: they hold the first processor with all of its
 /// flags. The kernel may take milliseconds to measure each further processor.
-const FIRST_PROCESSOR: u64 = 8 << 10;
+const FIRST_PROCESSOR_BYTES: u64 = 8 << 10;
 
 /// Maximum number of processors that a list may name. Linux can be built for 8,192.
-const MOST_PROCESSORS: u64 = 65_536;
+const MAX_PROCESSORS: u64 = 65_536;
 
 pub(super) fn facts(root: &Root) -> [Fact; 12] {
     let info = first_processor(root);
     let processors = processors(root);
     let topology = |name: &str| {
         let paths = processors.iter().map(|cpu| format!("{CPU}/{cpu}/topology/{name}"));
-        distinct(root, paths)
+        distinct_lines(root, paths)
     };
     let count = |values: BTreeSet<String>| (!values.is_empty()).then(|| values.len().to_string());
     let policies = || {
@@ -31,7 +31,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 12] {
     };
     let policy = |name: &str| {
         let paths = policies().map(|policy| format!("{CPU}/cpufreq/{policy}/{name}"));
-        let values = distinct(root, paths);
+        let values = distinct_lines(root, paths);
         let values: Vec<String> = values.into_iter().collect();
         (!values.is_empty()).then(|| values.join(", "))
     };
@@ -40,31 +40,31 @@ pub(super) fn facts(root: &Root) -> [Fact; 12] {
             host::CPU_MODEL,
             ["model name", "cpu model", "Model"].iter().find_map(|key| info.get(key)),
         ),
-        (host::CPU_LOGICAL, logical(root).map(|count| count.to_string())),
+        (host::CPU_LOGICAL, online_processors(root).map(|count| count.to_string())),
         (host::CPU_PHYSICAL, count(topology("core_cpus_list"))),
         (host::CPU_SOCKETS, count(topology("physical_package_id"))),
-        (host::CPU_ALLOWED, allowed(root)),
-        (host::CPU_SMT, switch(root, "smt/active", ["0", "1"])),
+        (host::CPU_ALLOWED, allowed_processors(root)),
+        (host::CPU_SMT, read_switch(root, "smt/active", ["0", "1"])),
         (host::CPU_GOVERNOR, policy("scaling_governor")),
         (host::CPU_DRIVER, policy("scaling_driver")),
         (host::CPU_MAX_KHZ, policy("cpuinfo_max_freq")),
         (host::CPU_TURBO, turbo(root)),
         (host::CPU_MICROCODE, info.get("microcode")),
-        (host::NUMA_NODES, counted(root, "sys/devices/system/node/online")),
+        (host::NUMA_NODES, count_in_file(root, "sys/devices/system/node/online")),
     ]
 }
 
 /// Returns the number of processors that are online.
-pub(super) fn logical(root: &Root) -> Option<u64> {
+pub(super) fn online_processors(root: &Root) -> Option<u64> {
     count_in_list(&root.line(&format!("{CPU}/online"))?)
 }
 
-fn counted(root: &Root, path: &str) -> Option<String> {
+fn count_in_file(root: &Root, path: &str) -> Option<String> {
     count_in_list(&root.line(path)?).map(|count| count.to_string())
 }
 
 /// Returns `off` or `on` for a file that holds one of two numbers.
-fn switch(root: &Root, path: &str, [off, on]: [&str; 2]) -> Option<String> {
+fn read_switch(root: &Root, path: &str, [off, on]: [&str; 2]) -> Option<String> {
     let found = root.line(&format!("{CPU}/{path}"))?;
     let word = [(off, "off"), (on, "on")].into_iter().find(|(number, _)| *number == found)?.1;
     Some(word.to_owned())
@@ -73,12 +73,12 @@ fn switch(root: &Root, path: &str, [off, on]: [&str; 2]) -> Option<String> {
 /// Returns `on` if the clock rate may rise above the nominal one while other processors are idle.
 /// Intel's driver has a separate switch with the opposite meaning.
 fn turbo(root: &Root) -> Option<String> {
-    switch(root, "intel_pstate/no_turbo", ["1", "0"])
-        .or_else(|| switch(root, "cpufreq/boost", ["0", "1"]))
+    read_switch(root, "intel_pstate/no_turbo", ["1", "0"])
+        .or_else(|| read_switch(root, "cpufreq/boost", ["0", "1"]))
 }
 
 /// Returns the list of processors that this process may use.
-fn allowed(root: &Root) -> Option<String> {
+fn allowed_processors(root: &Root) -> Option<String> {
     let status = root.text("proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list.trim().to_owned())
@@ -91,7 +91,7 @@ fn processors(root: &Root) -> Vec<String> {
 }
 
 /// Returns the distinct first lines of some files.
-fn distinct(root: &Root, paths: impl Iterator<Item = String>) -> BTreeSet<String> {
+fn distinct_lines(root: &Root, paths: impl Iterator<Item = String>) -> BTreeSet<String> {
     paths.filter_map(|path| root.line(&path)).collect()
 }
 
@@ -102,7 +102,7 @@ fn count_in_list(list: &str) -> Option<u64> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
         count += u64::from(last.checked_sub(first)?) + 1;
-        if count > MOST_PROCESSORS {
+        if count > MAX_PROCESSORS {
             return None;
         }
     }
@@ -121,7 +121,7 @@ impl Info {
 
 /// Reads the first block of `/proc/cpuinfo`, whose lines are `key : value`.
 pub(super) fn first_processor(root: &Root) -> Info {
-    let text = root.beginning("proc/cpuinfo", FIRST_PROCESSOR).unwrap_or_default();
+    let text = root.text_prefix("proc/cpuinfo", FIRST_PROCESSOR_BYTES).unwrap_or_default();
     let pair = |line: &str| {
         let (key, value) = line.split_once(':')?;
         Some((key.trim().to_owned(), value.trim().to_owned()))
@@ -132,13 +132,13 @@ pub(super) fn first_processor(root: &Root) -> Info {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::{Planted, value};
+    use crate::environment::tests::{TestRoot, value};
 
     /// Plants two cores of two threads each in one socket, with Intel's driver.
-    fn laptop() -> Planted {
+    fn laptop() -> TestRoot {
         let model = "processor\t: 0\nmodel name\t: Intel(R) Core(TM) i5\nmicrocode\t: 0xf6\n\n";
         let other = "processor\t: 1\nmodel name\t: another\n";
-        let mut planted = Planted::new()
+        let mut planted = TestRoot::new()
             .with("proc/cpuinfo", format!("{model}{other}"))
             .with("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1,3\n")
             .with("sys/devices/system/cpu/online", "0-3\n")
@@ -185,7 +185,7 @@ mod tests {
     fn turbo_has_two_switches() {
         let turbo = |path: &str, content: &str| {
             let path = format!("sys/devices/system/cpu/{path}");
-            super::turbo(&Planted::new().with(&path, content).root)
+            super::turbo(&TestRoot::new().with(&path, content).root)
         };
         assert_eq!(turbo("cpufreq/boost", "1\n").as_deref(), Some("on"));
         assert_eq!(turbo("cpufreq/boost", "0").as_deref(), Some("off"));

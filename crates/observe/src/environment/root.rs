@@ -35,12 +35,12 @@ impl Root {
 
     /// Returns the content of a file, with a replacement character for invalid UTF-8.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        self.beginning(path, LONGEST_FILE)
+        self.text_prefix(path, LONGEST_FILE)
     }
 
     /// Returns the first bytes of a file. Further bytes are not read, because the kernel generates
     /// such files during the read, and some are long.
-    pub(crate) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
+    pub(crate) fn text_prefix(&self, path: &str, bytes: u64) -> Option<String> {
         let mut content = Vec::new();
         let file = File::open(self.0.join(path)).ok()?;
         file.take(bytes).read_to_end(&mut content).ok()?;
@@ -49,7 +49,7 @@ impl Root {
 
     /// Returns the first line of a file, unless it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
-        let text = self.beginning(path, LONGEST_LINE)?;
+        let text = self.text_prefix(path, LONGEST_LINE)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
@@ -71,7 +71,7 @@ impl Root {
 
     /// Returns the beginning of a file, limited to one read and to the size of `memory`: for short
     /// files that are read repeatedly. The kernel returns files of `/proc` in a single read.
-    pub(crate) fn brief<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
+    pub(crate) fn read_once<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
         let mut file = File::open(self.0.join(path)).ok()?;
         let length = file.read(memory).ok()?;
         Some(String::from_utf8_lossy(memory.get(..length)?))
@@ -92,18 +92,18 @@ impl Root {
     }
 
     /// Returns true if a file or folder exists at a path below the root.
-    pub(crate) fn has(&self, path: &str) -> bool {
+    pub(crate) fn exists(&self, path: &str) -> bool {
         self.0.join(path).exists()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn first_line_of_a_file_is_trimmed() {
-        let planted = Planted::new().with("a", " x y \nz").with("b", "\n").with("c", b"\xff1");
+        let planted = TestRoot::new().with("a", " x y \nz").with("b", "\n").with("c", b"\xff1");
         assert_eq!(planted.root.line("a").as_deref(), Some("x y"));
         assert_eq!(planted.root.line("b"), None);
         assert_eq!(planted.root.line("c").as_deref(), Some("\u{fffd}1"));
@@ -111,16 +111,16 @@ mod tests {
         assert_eq!((planted.root.number("a"), planted.root.number("c")), (None, None));
         assert_eq!(planted.root.names(""), ["a", "b", "c"]);
         assert_eq!(planted.root.names("a"), [""; 0]);
-        assert_eq!(planted.root.beginning("a", 2).as_deref(), Some(" x"));
+        assert_eq!(planted.root.text_prefix("a", 2).as_deref(), Some(" x"));
     }
 
     #[test]
     fn brief_read_stops_at_its_limit() {
-        let planted = Planted::new().with("a", b"12\xff4").with("7/x", "").with("x8", "");
+        let planted = TestRoot::new().with("a", b"12\xff4").with("7/x", "").with("x8", "");
         let mut memory = [0; 3];
-        assert_eq!(planted.root.brief("a", &mut memory).as_deref(), Some("12\u{fffd}"));
-        assert_eq!(planted.root.brief("b", &mut memory), None);
-        assert_eq!(planted.root.brief("7", &mut memory), None);
+        assert_eq!(planted.root.read_once("a", &mut memory).as_deref(), Some("12\u{fffd}"));
+        assert_eq!(planted.root.read_once("b", &mut memory), None);
+        assert_eq!(planted.root.read_once("7", &mut memory), None);
         assert_eq!(planted.root.numbers(""), [7]);
         assert_eq!((planted.root.numbers("none"), planted.root.link("a")), (vec![], None));
     }

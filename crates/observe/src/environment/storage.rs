@@ -9,28 +9,29 @@ use base::without_passwords;
 use record::environment::host;
 
 use super::fact::Fact;
-use super::memory::chosen;
+use super::memory::bracketed_word;
 use super::root::Root;
 
 pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
     let text = root.text("proc/self/mountinfo").unwrap_or_default();
     let mount = mount_of(&text, folder);
     let of = |part: fn(&Mount) -> String| mount.as_ref().map(part);
-    let queue = |name: &str| mount.as_ref().and_then(|mount| queue(root, &mount.number, name));
+    let queue =
+        |name: &str| mount.as_ref().and_then(|mount| queue_attribute(root, &mount.number, name));
     [
         (host::STORAGE_FILE_SYSTEM, of(|mount| mount.file_system.clone())),
         // A FUSE file system may be mounted from an address with a password.
         (host::STORAGE_DEVICE, of(|mount| without_passwords(&mount.device))),
         (host::STORAGE_OPTIONS, of(|mount| mount.options.clone())),
         (host::STORAGE_MEDIUM, queue("rotational").as_deref().and_then(medium)),
-        (host::STORAGE_SCHEDULER, queue("scheduler").as_deref().and_then(chosen)),
+        (host::STORAGE_SCHEDULER, queue("scheduler").as_deref().and_then(bracketed_word)),
     ]
 }
 
 /// A line of `/proc/self/mountinfo`, as described in `proc_pid_mountinfo(5)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mount {
-    at: PathBuf,
+    path: PathBuf,
     /// Device number as `major:minor`.
     number: String,
     options: String,
@@ -41,33 +42,34 @@ struct Mount {
 /// Returns the mount that contains a folder: the deepest one. If several mounts have the same path,
 /// the last one covers the others.
 fn mount_of(text: &str, folder: &Path) -> Option<Mount> {
-    let holding = text.lines().filter_map(mount).filter(|mount| folder.starts_with(&mount.at));
-    holding.max_by_key(|mount| mount.at.components().count())
+    let holding =
+        text.lines().filter_map(parse_mount).filter(|mount| folder.starts_with(&mount.path));
+    holding.max_by_key(|mount| mount.path.components().count())
 }
 
-fn mount(line: &str) -> Option<Mount> {
+fn parse_mount(line: &str) -> Option<Mount> {
     let (first, second) = line.split_once(" - ")?;
     let first: Vec<&str> = first.split(' ').collect();
     let mut second = second.split(' ');
     let [_, _, number, _, at, options, ..] = first.as_slice() else { return None };
     Some(Mount {
-        at: PathBuf::from(unescaped(at)),
+        path: PathBuf::from(unescape(at)),
         number: (*number).to_owned(),
         options: (*options).to_owned(),
         file_system: second.next()?.to_owned(),
-        device: unescaped(second.next()?),
+        device: unescape(second.next()?),
     })
 }
 
 /// Replaces the escapes of spaces and the like: a backslash and three octal digits.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 /// Reads an attribute of a block device's queue. A partition uses the queue of its disk, one folder
 /// up.
-fn queue(root: &Root, number: &str, name: &str) -> Option<String> {
+fn queue_attribute(root: &Root, number: &str, name: &str) -> Option<String> {
     let (major, minor) = number.split_once(':')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
     let folder = format!("sys/dev/block/{major}:{minor}");
@@ -86,7 +88,7 @@ fn medium(rotational: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     const MOUNTS: &str = "\
         22 27 0:21 / /proc rw,relatime - proc proc rw\n\
@@ -96,7 +98,7 @@ mod tests {
         30 27 0:50 / /my\\040disk rw - fuse https://ann:secret@example.org/x rw\n";
 
     fn check(folder: &str, expected: [Option<&str>; 5]) {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/self/mountinfo", MOUNTS)
             .with("sys/dev/block/254:0/queue/rotational", "0\n")
             .with("sys/dev/block/254:0/queue/scheduler", "none [mq-deadline] kyber\n")
@@ -126,7 +128,7 @@ mod tests {
     fn missing_folder_has_unknown_storage() {
         check("relative", [None; 5]);
         for line in ["", " - ", "1 2 3:4 / / rw", "1 2 3:4 / / rw - ext4", "1 - ext4 /dev/vda"] {
-            assert_eq!(mount(line), None, "{line}");
+            assert_eq!(parse_mount(line), None, "{line}");
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 2] {
 }
 
 /// Names in the vendor or product of the firmware by which hypervisors are recognised.
-const MAKERS: [(&str, &str); 11] = [
+const HYPERVISOR_NAMES: [(&str, &str); 11] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
     ("Amazon EC2", "Amazon EC2"),
@@ -35,7 +35,8 @@ fn hypervisor(root: &Root) -> Option<String> {
     let firmware = ["sys_vendor", "product_name"]
         .map(|name| root.line(&format!("sys/class/dmi/id/{name}")).unwrap_or_default());
     let is_in = |word: &str| firmware.iter().any(|text| text.contains(word));
-    let maker = MAKERS.iter().find(|(word, _)| is_in(word)).map(|(_, name)| (*name).to_owned());
+    let maker =
+        HYPERVISOR_NAMES.iter().find(|(word, _)| is_in(word)).map(|(_, name)| (*name).to_owned());
     let flags = first_processor(root).get("flags");
     let flagged = flags.map(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     match (flagged, root.line("sys/hypervisor/type"), maker) {
@@ -50,7 +51,7 @@ fn hypervisor(root: &Root) -> Option<String> {
 }
 
 /// Words in the control groups of process 1 by which containers are recognised.
-const CONTAINERS: [(&str, &str); 5] = [
+const CONTAINER_NAMES: [(&str, &str); 5] = [
     ("kubepods", "kubernetes"),
     ("docker", "docker"),
     ("libpod", "podman"),
@@ -64,39 +65,39 @@ fn container(root: &Root) -> Option<String> {
         return Some(reported);
     }
     let marks = [("run/.containerenv", "podman"), (".dockerenv", "docker")];
-    if let Some((_, name)) = marks.iter().find(|(path, _)| root.has(path)) {
+    if let Some((_, name)) = marks.iter().find(|(path, _)| root.exists(path)) {
         return Some((*name).to_owned());
     }
     let groups = root.text("proc/1/cgroup")?;
     if groups.trim().is_empty() {
         return None;
     }
-    let found = CONTAINERS.iter().find(|(word, _)| groups.contains(word));
+    let found = CONTAINER_NAMES.iter().find(|(word, _)| groups.contains(word));
     Some(found.map_or(NONE, |(_, name)| name).to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
-    fn with_flags(flags: &str) -> Planted {
-        Planted::new().with("proc/cpuinfo", format!("processor : 0\nflags\t: fpu {flags} vme\n\n"))
+    fn with_flags(flags: &str) -> TestRoot {
+        TestRoot::new().with("proc/cpuinfo", format!("processor : 0\nflags\t: fpu {flags} vme\n\n"))
     }
 
     #[test]
     fn a_hypervisor_has_its_name_or_at_least_its_flag() {
-        let check = |planted: Planted, expected: Option<&str>| {
+        let check = |planted: TestRoot, expected: Option<&str>| {
             assert_eq!(hypervisor(&planted.root).as_deref(), expected);
         };
-        check(Planted::new(), None);
+        check(TestRoot::new(), None);
         check(with_flags("tsc"), Some("none"));
         check(with_flags("hypervisor"), Some("yes, without a name"));
         let vendor = "sys/class/dmi/id/sys_vendor";
         check(with_flags("hypervisor").with(vendor, "QEMU\n"), Some("QEMU"));
         check(with_flags("tsc").with(vendor, "Amazon EC2\n"), Some("none"));
-        check(Planted::new().with(vendor, "Amazon EC2\n"), Some("Amazon EC2"));
-        check(Planted::new().with(vendor, "Dell Inc.\n"), None);
+        check(TestRoot::new().with(vendor, "Amazon EC2\n"), Some("Amazon EC2"));
+        check(TestRoot::new().with(vendor, "Dell Inc.\n"), None);
         let product = "sys/class/dmi/id/product_name";
         check(with_flags("hypervisor").with(product, "Virtual Machine\n"), Some("Hyper-V"));
         check(with_flags("hypervisor").with("sys/hypervisor/type", "xen\n"), Some("xen"));
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn container_is_detected() {
         let check = |path: &str, content: &str, expected: Option<&str>| {
-            assert_eq!(container(&Planted::new().with(path, content).root).as_deref(), expected);
+            assert_eq!(container(&TestRoot::new().with(path, content).root).as_deref(), expected);
         };
         check(".dockerenv", "", Some("docker"));
         check("run/.containerenv", "engine=podman\n", Some("podman"));

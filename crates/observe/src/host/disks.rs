@@ -13,13 +13,13 @@ use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Prefixes of block devices that are not disks.
-const NO_DISKS: [&str; 4] = ["loop", "ram", "zram", "sr"];
+const NON_DISK_PREFIXES: [&str; 4] = ["loop", "ram", "zram", "sr"];
 
 /// Maximum number of disks that are reported.
-const MOST: usize = 64;
+const MAX_REPORTED: usize = 64;
 
 /// Unit in bytes in which the kernel counts sectors, whatever the disk's own sector size.
-const SECTOR: u64 = 512;
+const SECTOR_BYTES: u64 = 512;
 
 /// Counters of a disk since boot. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,24 +40,25 @@ struct DiskCounters {
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
     /// Names of block devices; true for whole disks. Each name is looked up once.
-    whole: BTreeMap<String, bool>,
+    known_devices: BTreeMap<String, bool>,
 }
 
 impl Sampler for Disks {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let Some(text) = root.text("proc/diskstats") else {
             return sample.missing("disk", "/proc/diskstats cannot be read");
         };
         let mut reported = 0;
-        for (name, done) in text.lines().filter_map(parse) {
-            if done.reads + done.writes == 0 || !self.is_whole(root, name) {
+        for (name, counters) in text.lines().filter_map(parse) {
+            if counters.reads + counters.writes == 0 || !self.is_disk(root, name) {
                 continue;
             }
             reported += 1;
-            if reported > MOST {
-                return sample.missing("disk", format!("only the first {MOST} disks are reported"));
+            if reported > MAX_REPORTED {
+                let why = format!("only the first {MAX_REPORTED} disks are reported");
+                return sample.missing("disk", why);
             }
-            report(name, &done, sample);
+            report(name, &counters, sample);
         }
         if reported == 0 {
             sample.missing("disk", "the system shows no disk that has ever done anything");
@@ -66,15 +67,16 @@ impl Sampler for Disks {
 }
 
 impl Disks {
-    fn is_whole(&mut self, root: &Root, name: &str) -> bool {
-        if let Some(known) = self.whole.get(name) {
+    fn is_disk(&mut self, root: &Root, name: &str) -> bool {
+        if let Some(known) = self.known_devices.get(name) {
             return *known;
         }
         // In this folder, the kernel replaces a slash in a device name by `!`.
         let folder = format!("sys/block/{}", name.replace('/', "!"));
-        let is_whole = !NO_DISKS.iter().any(|begin| name.starts_with(begin)) && root.has(&folder);
-        self.whole.insert(name.to_owned(), is_whole);
-        is_whole
+        let is_disk =
+            !NON_DISK_PREFIXES.iter().any(|begin| name.starts_with(begin)) && root.exists(&folder);
+        self.known_devices.insert(name.to_owned(), is_disk);
+        is_disk
     }
 }
 
@@ -100,7 +102,7 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
     // The sum of valid counters does not overflow, so a line with an overflow is not valid.
     reads.checked_add(writes)?;
     let flushes = fields.get(15).copied().zip(fields.get(16).copied());
-    let done = DiskCounters {
+    let counters = DiskCounters {
         reads,
         read_sectors,
         read_time,
@@ -111,22 +113,22 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
         queue_time,
         flushes,
     };
-    Some((name, done))
+    Some((name, counters))
 }
 
-fn report(name: &str, done: &DiskCounters, sample: &mut Sample) {
+fn report(name: &str, counters: &DiskCounters, sample: &mut Sample) {
     let kind = ComponentKind::Disk(name.to_owned());
-    let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
+    let bytes = |sectors: u64| sectors as f64 * SECTOR_BYTES as f64;
     let seconds = |ms: u64| ms as f64 / 1e3;
-    sample.read(&kind, disk::READS, done.reads as f64);
-    sample.read(&kind, disk::WRITES, done.writes as f64);
-    sample.read(&kind, disk::READ_BYTES, bytes(done.read_sectors));
-    sample.read(&kind, disk::WRITTEN_BYTES, bytes(done.written_sectors));
-    sample.read(&kind, disk::READ_TIME, seconds(done.read_time));
-    sample.read(&kind, disk::WRITE_TIME, seconds(done.write_time));
-    sample.read(&kind, disk::BUSY, seconds(done.busy));
-    sample.read(&kind, disk::QUEUE_TIME, seconds(done.queue_time));
-    match done.flushes {
+    sample.read(&kind, disk::READS, counters.reads as f64);
+    sample.read(&kind, disk::WRITES, counters.writes as f64);
+    sample.read(&kind, disk::READ_BYTES, bytes(counters.read_sectors));
+    sample.read(&kind, disk::WRITTEN_BYTES, bytes(counters.written_sectors));
+    sample.read(&kind, disk::READ_TIME, seconds(counters.read_time));
+    sample.read(&kind, disk::WRITE_TIME, seconds(counters.write_time));
+    sample.read(&kind, disk::BUSY, seconds(counters.busy));
+    sample.read(&kind, disk::QUEUE_TIME, seconds(counters.queue_time));
+    match counters.flushes {
         Some((flushes, time)) => {
             sample.read(&kind, disk::FLUSHES, flushes as f64);
             sample.read(&kind, disk::FLUSH_TIME, seconds(time));
@@ -140,18 +142,18 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     const VDA: &str = " 254       0 vda 10 1 20 30 40 2 50 60 0 70 80 3 4 5 6 7 8\n";
 
-    fn look(planted: &Planted) -> Sample {
+    fn take_sample(planted: &TestRoot) -> Sample {
         let mut sample = Sample::default();
-        Disks::default().look(&planted.root, &mut sample);
+        Disks::default().sample(&planted.root, &mut sample);
         sample
     }
 
-    fn disk(name: &str) -> Planted {
-        Planted::new().with(&format!("sys/block/{name}/size"), "1\n")
+    fn disk(name: &str) -> TestRoot {
+        TestRoot::new().with(&format!("sys/block/{name}/size"), "1\n")
     }
 
     #[test]
@@ -172,7 +174,7 @@ mod tests {
             ("flush-time", "s", 0.008),
         ];
         let expected = expected.map(|(metric, unit, v)| Reading::of("disk vda", metric, unit, v));
-        let sample = look(&planted);
+        let sample = take_sample(&planted);
         assert_eq!((sample.readings, sample.missing), (expected.to_vec(), vec![]));
     }
 
@@ -180,7 +182,7 @@ mod tests {
     fn old_kernel_has_no_flush_counters() {
         let planted =
             disk("cciss!c0d0").with("proc/diskstats", "1 0 cciss/c0d0 1 0 1 1 1 0 1 1 0 1 1\n");
-        let sample = look(&planted);
+        let sample = take_sample(&planted);
         assert_eq!(sample.readings.len(), 8);
         assert_eq!(sample.missing[0].what, "disk flushes");
     }
@@ -192,8 +194,8 @@ mod tests {
             assert_eq!(parse(line), None, "{line}");
         }
         let planted = disk("vda").with("proc/diskstats", "1 0 vda 0 0 0 0 0 0 0 0 0 0 0\n");
-        for planted in [Planted::new(), planted] {
-            let sample = look(&planted);
+        for planted in [TestRoot::new(), planted] {
+            let sample = take_sample(&planted);
             assert_eq!((sample.readings.len(), sample.missing[0].what.as_str()), (0, "disk"));
         }
     }

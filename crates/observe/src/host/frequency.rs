@@ -12,7 +12,7 @@ use crate::sample::{Sample, Sampler};
 const CPU: &str = "sys/devices/system/cpu";
 
 /// Maximum number of processors that are read: each file takes a few microseconds.
-const MOST: usize = 64;
+const MAX_READ: usize = 64;
 
 /// Sampler of the mean clock frequency.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Frequency {
             |name: &String| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok());
         let names = root.names(CPU).into_iter().filter(is_processor);
         let paths = names.map(|name| format!("{CPU}/{name}/cpufreq/scaling_cur_freq"));
-        Frequency { paths: paths.filter(|path| root.has(path)).take(MOST).collect() }
+        Frequency { paths: paths.filter(|path| root.exists(path)).take(MAX_READ).collect() }
     }
 
     /// Returns the mean over all processors that report a frequency, in MHz; `None` if no processor
@@ -43,7 +43,7 @@ impl Frequency {
 }
 
 impl Sampler for Frequency {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         if let Some(mean) = self.mean(root) {
             sample.read(&ComponentKind::Host, host::FREQUENCY, mean);
         }
@@ -53,11 +53,11 @@ impl Sampler for Frequency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn mean_frequency_of_the_processors_is_reported() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n")
             .with("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n")
             .with("sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq", "<unknown>\n")
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn machine_without_frequency_files_has_no_reading() {
         for planted in [
-            Planted::new(),
-            Planted::new().with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "odd"),
+            TestRoot::new(),
+            TestRoot::new().with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "odd"),
         ] {
             assert_eq!(Frequency::of(&planted.root).mean(&planted.root), None);
         }

@@ -11,7 +11,7 @@ use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Maximum number of interfaces that are reported.
-const MOST: usize = 64;
+const MAX_REPORTED: usize = 64;
 
 /// Bytes per second in one Mbit/s.
 const BYTES_PER_MEGABIT: f64 = 125_000.0;
@@ -35,18 +35,19 @@ pub(crate) struct Interfaces {
 }
 
 impl Sampler for Interfaces {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let Some(text) = root.text("proc/net/dev") else {
             return sample.missing("interface", "/proc/net/dev cannot be read");
         };
-        let used = |(_, gone): &(&str, InterfaceCounters)| {
-            gone.received_packets > 0 || gone.sent_packets > 0
+        let used = |(_, counters): &(&str, InterfaceCounters)| {
+            counters.received_packets > 0 || counters.sent_packets > 0
         };
-        for (number, (name, gone)) in text.lines().filter_map(parse).filter(used).enumerate() {
-            if number == MOST {
-                return sample.missing("interface", format!("only the first {MOST} are reported"));
+        for (number, (name, counters)) in text.lines().filter_map(parse).filter(used).enumerate() {
+            if number == MAX_REPORTED {
+                let why = format!("only the first {MAX_REPORTED} are reported");
+                return sample.missing("interface", why);
             }
-            report(name, gone, sample);
+            report(name, counters, sample);
             if let Some(speed) = self.speed(root, name) {
                 sample.read(&ComponentKind::Interface(name.to_owned()), interface::SPEED, speed);
             }
@@ -78,7 +79,7 @@ fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
     let [received_bytes, received_packets, received_errors, received_drops, _, _, _, _] =
         *numbers.first_chunk()?;
     let [sent_bytes, sent_packets, sent_errors, sent_drops] = *numbers.get(8..)?.first_chunk()?;
-    let gone = InterfaceCounters {
+    let counters = InterfaceCounters {
         received_bytes,
         received_packets,
         sent_bytes,
@@ -86,18 +87,18 @@ fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
         dropped: received_drops.checked_add(sent_drops)?,
         errors: received_errors.checked_add(sent_errors)?,
     };
-    Some((name.trim(), gone))
+    Some((name.trim(), counters))
 }
 
-fn report(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
+fn report(name: &str, counters: InterfaceCounters, sample: &mut Sample) {
     let kind = ComponentKind::Interface(name.to_owned());
     let found = [
-        (interface::RECEIVED_BYTES, gone.received_bytes),
-        (interface::SENT_BYTES, gone.sent_bytes),
-        (interface::RECEIVED_PACKETS, gone.received_packets),
-        (interface::SENT_PACKETS, gone.sent_packets),
-        (interface::DROPPED, gone.dropped),
-        (interface::ERRORS, gone.errors),
+        (interface::RECEIVED_BYTES, counters.received_bytes),
+        (interface::SENT_BYTES, counters.sent_bytes),
+        (interface::RECEIVED_PACKETS, counters.received_packets),
+        (interface::SENT_PACKETS, counters.sent_packets),
+        (interface::DROPPED, counters.dropped),
+        (interface::ERRORS, counters.errors),
     ];
     for (metric, value) in found {
         sample.read(&kind, metric, value as f64);
@@ -109,13 +110,13 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     const HEAD: &str = "Inter-|   Receive  |  Transmit\n face |bytes    packets errs|bytes\n";
 
-    fn look(planted: &Planted) -> Sample {
+    fn take_sample(planted: &TestRoot) -> Sample {
         let mut sample = Sample::default();
-        Interfaces::default().look(&planted.root, &mut sample);
+        Interfaces::default().sample(&planted.root, &mut sample);
         sample
     }
 
@@ -126,7 +127,7 @@ mod tests {
              ifb0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
              eth0:1:7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
         );
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/net/dev", text)
             .with("sys/class/net/eth0/speed", "1000\n")
             .with("sys/class/net/eth0:1/speed", "-1\n");
@@ -140,7 +141,7 @@ mod tests {
             ("speed", "bytes/s", 125e6),
         ];
         let expected = expected.map(|(name, unit, v)| Reading::of("interface eth0", name, unit, v));
-        let readings = look(&planted).readings;
+        let readings = take_sample(&planted).readings;
         assert_eq!(readings[..7], expected);
         assert_eq!(
             readings.len(),
@@ -156,6 +157,6 @@ mod tests {
         {
             assert_eq!(parse(odd), None, "{odd}");
         }
-        assert_eq!(look(&Planted::new()).missing[0].what, "interface");
+        assert_eq!(take_sample(&TestRoot::new()).missing[0].what, "interface");
     }
 }

@@ -18,7 +18,7 @@ const COUNTERS: [(&str, ObservedMetric); 3] = [
 pub(crate) struct Memory;
 
 impl Sampler for Memory {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let text = root.text("proc/meminfo").unwrap_or_default();
         let bytes = |name: &str| bytes(&text, name);
         let swapped = bytes("SwapTotal").zip(bytes("SwapFree"));
@@ -61,17 +61,17 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
-    fn look(planted: &Planted) -> Sample {
+    fn take_sample(planted: &TestRoot) -> Sample {
         let mut sample = Sample::default();
-        Memory.look(&planted.root, &mut sample);
+        Memory.sample(&planted.root, &mut sample);
         sample
     }
 
     #[test]
     fn memory_is_in_bytes_and_paging_in_pages() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with(
                 "proc/meminfo",
                 "MemTotal:  16 kB\nMemFree: 1 kB\nMemAvailable:   4 kB\nSwapTotal: 8 kB\n\
@@ -87,16 +87,16 @@ mod tests {
             Reading::of("host", "swapped-out", "pages", 6.0),
             Reading::of("host", "major-faults", "faults", 7.0),
         ];
-        assert_eq!(look(&planted).readings, expected);
+        assert_eq!(take_sample(&planted).readings, expected);
     }
 
     #[test]
     fn unreadable_value_is_missing() {
-        assert_eq!(look(&Planted::new()).missing.len(), 7);
+        assert_eq!(take_sample(&TestRoot::new()).missing.len(), 7);
         let odd =
             "MemTotal: x kB\nMemAvailable: 99999999999999999999 kB\nDirty: 18446744073709551615 kB";
         let planted =
-            Planted::new().with("proc/meminfo", odd).with("proc/vmstat", "pswpin\npswpout -1");
-        assert_eq!(look(&planted).missing.len(), 7);
+            TestRoot::new().with("proc/meminfo", odd).with("proc/vmstat", "pswpin\npswpout -1");
+        assert_eq!(take_sample(&planted).missing.len(), 7);
     }
 }

@@ -9,7 +9,7 @@ use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Files of `/proc/pressure`, with the line that is read and its metric.
-const LINES: [(&str, &str, ObservedMetric); 5] = [
+const PRESSURE_METRICS: [(&str, &str, ObservedMetric); 5] = [
     ("cpu", "some", host::PRESSURE_CPU),
     ("memory", "some", host::PRESSURE_MEMORY),
     ("memory", "full", host::PRESSURE_MEMORY_FULL),
@@ -21,13 +21,13 @@ const LINES: [(&str, &str, ObservedMetric); 5] = [
 pub(crate) struct Pressure;
 
 impl Sampler for Pressure {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let mut found = 0;
         for file in ["cpu", "memory", "io"] {
-            let text = root.beginning(&format!("proc/pressure/{file}"), 1_024);
+            let text = root.text_prefix(&format!("proc/pressure/{file}"), 1_024);
             let text = text.unwrap_or_default();
-            for (_, kind, metric) in LINES.iter().filter(|(of, _, _)| *of == file) {
-                if let Some(micros) = total(&text, kind) {
+            for (_, kind, metric) in PRESSURE_METRICS.iter().filter(|(of, _, _)| *of == file) {
+                if let Some(micros) = stall_time_us(&text, kind) {
                     sample.read(&ComponentKind::Host, *metric, micros as f64 / 1e6);
                     found += 1;
                 }
@@ -44,7 +44,7 @@ impl Sampler for Pressure {
 
 /// Parses the total time of the line of a kind, in microseconds: `some avg10=0.00 avg60=0.00
 /// avg300=0.00 total=12`.
-pub(crate) fn total(text: &str, kind: &str) -> Option<u64> {
+pub(crate) fn stall_time_us(text: &str, kind: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;
     line.rsplit_once("total=")?.1.trim().parse().ok()
 }
@@ -54,11 +54,11 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
-    fn look(planted: &Planted) -> Sample {
+    fn take_sample(planted: &TestRoot) -> Sample {
         let mut sample = Sample::default();
-        Pressure.look(&planted.root, &mut sample);
+        Pressure.sample(&planted.root, &mut sample);
         sample
     }
 
@@ -67,7 +67,7 @@ mod tests {
         let line =
             |kind, total| format!("{kind} avg10=0.52 avg60=1.89 avg300=10.09 total={total}\n");
         let both = format!("{}{}", line("some", 2_500_000), line("full", 500_000));
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/pressure/cpu", line("some", 7_000_000))
             .with("proc/pressure/io", both);
         let expected = [
@@ -75,14 +75,15 @@ mod tests {
             Reading::of("host", "pressure-io", "s", 2.5),
             Reading::of("host", "pressure-io-full", "s", 0.5),
         ];
-        assert_eq!(look(&planted).readings, expected);
+        assert_eq!(take_sample(&planted).readings, expected);
     }
 
     #[test]
     fn kernel_without_pressure_is_reported() {
-        for planted in [Planted::new(), Planted::new().with("proc/pressure/cpu", "some total=-1\n")]
+        for planted in
+            [TestRoot::new(), TestRoot::new().with("proc/pressure/cpu", "some total=-1\n")]
         {
-            let sample = look(&planted);
+            let sample = take_sample(&planted);
             assert_eq!(sample.readings, []);
             assert_eq!(sample.missing[0].what, "host pressure");
         }

@@ -13,7 +13,7 @@ use crate::sample::{Sample, Sampler};
 pub(crate) const TICKS_PER_S: f64 = 100.0;
 
 /// Maximum number of processors that are reported one by one.
-const MOST: usize = 128;
+const MAX_REPORTED: usize = 128;
 
 /// Time of processors since boot by use, in kernel ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Ticks {
     /// `user`.
     fn parse(line: &str) -> Option<(ProcessorScope, Ticks)> {
         let mut words = line.split_whitespace();
-        let whose = match words.next()?.strip_prefix("cpu")? {
+        let scope = match words.next()?.strip_prefix("cpu")? {
             "" => ProcessorScope::All,
             number => ProcessorScope::One(number.parse().ok()?),
         };
@@ -58,7 +58,7 @@ impl Ticks {
         [user, system, softirq, iowait, stolen, idle]
             .iter()
             .try_fold(0, |sum: u64, part| sum.checked_add(*part))?;
-        Some((whose, ticks))
+        Some((scope, ticks))
     }
 
     /// Returns the ticks in which processors worked.
@@ -90,7 +90,7 @@ enum ProcessorScope {
 }
 
 /// Reads the use of the processors during a wait.
-pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
+pub fn measure_during(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
     let before = Ticks::read(root);
     wait();
     Ticks::read(root)?.since(before?)
@@ -100,7 +100,7 @@ pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
 pub(crate) struct Processors;
 
 impl Sampler for Processors {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let Some(text) = root.text("proc/stat") else {
             return sample.missing("host processors", "/proc/stat cannot be read");
         };
@@ -109,29 +109,29 @@ impl Sampler for Processors {
             .take_while(|line| line.starts_with("cpu"))
             .filter_map(Ticks::parse)
             .collect();
-        if found.len() > MOST + 1 {
+        if found.len() > MAX_REPORTED + 1 {
             sample.missing(
                 "cpu",
                 format!(
-                    "only the first {MOST} processors are reported one by \
+                    "only the first {MAX_REPORTED} processors are reported one by \
                                            one"
                 ),
             );
         }
-        for (whose, ticks) in found.into_iter().take(MOST + 1) {
-            report(whose, ticks, sample);
+        for (scope, ticks) in found.into_iter().take(MAX_REPORTED + 1) {
+            report(scope, ticks, sample);
         }
         scheduler::report(&text, sample);
     }
 }
 
 /// Reports the times of one line.
-fn report(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
-    let kind = match whose {
+fn report(scope: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
+    let kind = match scope {
         ProcessorScope::All => ComponentKind::Host,
         ProcessorScope::One(number) => ComponentKind::Processor(number),
     };
-    let metrics = match whose {
+    let metrics = match scope {
         ProcessorScope::All => [
             host::PROCESSORS,
             host::USER,
@@ -170,19 +170,19 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     const LINE: &str = "cpu  100 10 50 800 20 3 7 10 0 0";
 
-    fn look(stat: &str) -> Sample {
+    fn take_sample(stat: &str) -> Sample {
         let mut sample = Sample::default();
-        Processors.look(&Planted::new().with("proc/stat", stat).root, &mut sample);
+        Processors.sample(&TestRoot::new().with("proc/stat", stat).root, &mut sample);
         sample
     }
 
     #[test]
     fn busy_and_stolen_ticks_are_separate() {
-        let planted = Planted::new().with("proc/stat", format!("{LINE}\n"));
+        let planted = TestRoot::new().with("proc/stat", format!("{LINE}\n"));
         let ticks = Ticks::read(&planted.root).unwrap();
         assert_eq!((ticks.busy(), ticks.stolen, ticks.total()), (170, 10, 1_000));
         let later = Ticks { user: 160, stolen: 20, idle: 840, ..ticks };
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn processor_times_are_in_seconds() {
-        let sample = look(&format!("{LINE}\ncpu7 50 5 25 400 10 1 3 5 0 0\nctxt 12\n"));
+        let sample = take_sample(&format!("{LINE}\ncpu7 50 5 25 400 10 1 3 5 0 0\nctxt 12\n"));
         let host = [
             ("processors", 10.0),
             ("user", 1.1),
@@ -219,10 +219,12 @@ mod tests {
     fn processors_beyond_the_limit_are_reported_as_missing() {
         let lines = |count: usize| (0..count).map(|n| format!("cpu{n} 1 1 1 1 1 1 1 1\n"));
         let text = |count| format!("{LINE}\n{}ctxt 1\n", lines(count).collect::<String>());
-        assert!(look(&text(MOST)).missing.iter().all(|missing| missing.what != "cpu"));
-        let many = look(&text(MOST + 1));
+        assert!(
+            take_sample(&text(MAX_REPORTED)).missing.iter().all(|missing| missing.what != "cpu")
+        );
+        let many = take_sample(&text(MAX_REPORTED + 1));
         assert_eq!(many.missing[0].what, "cpu");
-        assert_eq!(many.readings.len(), look(&text(MOST)).readings.len());
+        assert_eq!(many.readings.len(), take_sample(&text(MAX_REPORTED)).readings.len());
     }
 
     #[test]
@@ -237,7 +239,7 @@ mod tests {
         assert_eq!(ticks.since(ticks), None);
         assert_eq!(Ticks::default().since(ticks), None);
         let mut sample = Sample::default();
-        Processors.look(&Planted::new().root, &mut sample);
+        Processors.sample(&TestRoot::new().root, &mut sample);
         assert_eq!(sample.missing[0].what, "host processors");
     }
 }

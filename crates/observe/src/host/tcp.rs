@@ -15,7 +15,7 @@ const COUNTERS: [(&str, ObservedMetric); 2] =
 pub(crate) struct Tcp;
 
 impl Sampler for Tcp {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let text = root.text("proc/net/snmp").unwrap_or_default();
         for (name, metric) in COUNTERS {
             match number(&text, name) {
@@ -42,11 +42,11 @@ mod tests {
     use record::Reading;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
-    fn look(planted: &Planted) -> Sample {
+    fn take_sample(planted: &TestRoot) -> Sample {
         let mut sample = Sample::default();
-        Tcp.look(&planted.root, &mut sample);
+        Tcp.sample(&planted.root, &mut sample);
         sample
     }
 
@@ -57,13 +57,13 @@ mod tests {
             Reading::of("host", "tcp-segments", "segments", 6.0),
             Reading::of("host", "tcp-retransmits", "segments", 7.0),
         ];
-        assert_eq!(look(&Planted::new().with("proc/net/snmp", text)).readings, expected);
+        assert_eq!(take_sample(&TestRoot::new().with("proc/net/snmp", text)).readings, expected);
     }
 
     #[test]
     fn invalid_value_is_missing() {
         for odd in ["", "Tcp: OutSegs RetransSegs\n", "Tcp: OutSegs RetransSegs\nTcp:\n"] {
-            let sample = look(&Planted::new().with("proc/net/snmp", odd));
+            let sample = take_sample(&TestRoot::new().with("proc/net/snmp", odd));
             assert_eq!((sample.readings.len(), sample.missing.len()), (0, 2), "{odd}");
         }
     }

@@ -12,43 +12,43 @@ use crate::sample::{Sample, Sampler};
 
 /// Longest time between two readings of the monotonic clock, between which the wall clock is read,
 /// for the reading of the wall clock to be assigned to them.
-const CLOSE: Nanos = Nanos::from_micros(100);
+const MAX_READ_TIME: Nanos = Nanos::from_micros(100);
 
-/// Maximum number of attempts to read the clocks within [`CLOSE`]. If every attempt is interrupted,
-/// there is no reading.
-const TRIES: usize = 5;
+/// Maximum number of attempts to read the clocks within [`MAX_READ_TIME`]. If every attempt is
+/// interrupted, there is no reading.
+const MAX_ATTEMPTS: usize = 5;
 
 /// Distance of the two clocks since the first sample.
 #[derive(Debug, Default)]
 pub(crate) struct WallClock {
     /// Distance at the first sample, in nanoseconds.
-    first: Option<i64>,
+    first_offset: Option<i64>,
 }
 
 impl WallClock {
     /// Returns the seconds by which the wall clock was set forward since the first sample.
-    fn set_forward_s(&mut self, distance: i64) -> f64 {
-        let first = *self.first.get_or_insert(distance);
-        distance.saturating_sub(first) as f64 / 1e9
+    fn set_forward_s(&mut self, offset: i64) -> f64 {
+        let first_offset = *self.first_offset.get_or_insert(offset);
+        offset.saturating_sub(first_offset) as f64 / 1e9
     }
 }
 
 impl Sampler for WallClock {
-    fn look(&mut self, _root: &Root, sample: &mut Sample) {
-        if let Some(distance) = distance() {
-            let s = self.set_forward_s(distance);
+    fn sample(&mut self, _root: &Root, sample: &mut Sample) {
+        if let Some(offset) = offset() {
+            let s = self.set_forward_s(offset);
             sample.read(&ComponentKind::Host, host::WALL_CLOCK, s);
         }
     }
 }
 
 /// Returns the distance of the wall clock from the monotonic one, in nanoseconds.
-fn distance() -> Option<i64> {
-    (0..TRIES).find_map(|_| {
+fn offset() -> Option<i64> {
+    (0..MAX_ATTEMPTS).find_map(|_| {
         let before = Monotonic.now();
         let wall = WallTime::now();
-        let is_close = Monotonic.now().since(before) <= CLOSE;
-        is_close.then(|| wall.0.saturating_sub(i64::try_from(before.0).unwrap_or(i64::MAX)))
+        let is_quick = Monotonic.now().since(before) <= MAX_READ_TIME;
+        is_quick.then(|| wall.0.saturating_sub(i64::try_from(before.0).unwrap_or(i64::MAX)))
     })
 }
 
@@ -68,8 +68,9 @@ mod tests {
     fn wall_clock_offset_on_this_machine_is_stable() {
         // An interrupted reading returns nothing, but not all of a thousand readings are
         // interrupted.
-        let mut found = (0..1_000).filter_map(|_| distance());
-        let (first, last) = (found.next().expect("a reading"), found.next_back().expect("another"));
-        assert!(first.abs_diff(last) < 1_000_000_000, "{first} {last}");
+        let mut found = (0..1_000).filter_map(|_| offset());
+        let (first_offset, last) =
+            (found.next().expect("a reading"), found.next_back().expect("another"));
+        assert!(first_offset.abs_diff(last) < 1_000_000_000, "{first_offset} {last}");
     }
 }

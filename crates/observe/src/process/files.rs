@@ -6,7 +6,7 @@ use std::fmt::{Arguments, Write};
 use crate::environment::Root;
 
 /// Size of the buffer in bytes, longer than any of the files read.
-const LONGEST: usize = 8 << 10;
+const MAX_FILE_BYTES: usize = 8 << 10;
 
 /// A reader for files of processes.
 pub(super) struct Files<'a> {
@@ -19,13 +19,13 @@ pub(super) struct Files<'a> {
 impl<'a> Files<'a> {
     /// Creates a reader for files below a root folder.
     pub(super) fn of(root: &'a Root) -> Files<'a> {
-        Files { root, memory: vec![0; LONGEST], path: String::new() }
+        Files { root, memory: vec![0; MAX_FILE_BYTES], path: String::new() }
     }
 
     /// Returns the content of a file; `None` if it cannot be read.
     pub(super) fn read(&mut self, path: Arguments<'_>) -> Option<Cow<'_, str>> {
         self.path.clear();
         self.path.write_fmt(path).ok()?;
-        self.root.brief(&self.path, &mut self.memory)
+        self.root.read_once(&self.path, &mut self.memory)
     }
 }

@@ -16,7 +16,7 @@ use crate::scope::ServerLocation;
 
 /// Sizes of the beginning of `/proc/net/tcp` that are read, in bytes, until all listening sockets
 /// are found. A line is 150 bytes.
-const BEGINNINGS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
+const READ_LENGTHS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
 
 /// Maximum number of Unix sockets that are searched for a listening one.
 const MOST_SOCKETS: usize = 65_536;
@@ -45,13 +45,15 @@ pub(super) fn find(
 ) -> Option<Result<Vec<u32>, String>> {
     match place {
         ServerLocation::Port(port) => {
-            Some(of_listeners(files, &tcp_listeners(files, *port), &format!("port {port}")))
+            let listeners = tcp_listeners(files, *port);
+            Some(find_listening_processes(files, &listeners, &format!("port {port}")))
         }
         ServerLocation::Socket(path) => {
-            Some(of_listeners(files, &unix_listeners(files, path), &path.display().to_string()))
+            let listeners = unix_listeners(files, path);
+            Some(find_listening_processes(files, &listeners, &path.display().to_string()))
         }
         ServerLocation::Process(number) => {
-            Some(match files.root.has(&format!("proc/{number}/stat")) {
+            Some(match files.root.exists(&format!("proc/{number}/stat")) {
                 true => Ok(vec![*number]),
                 false => Err(format!("there is no process {number}")),
             })
@@ -60,7 +62,7 @@ pub(super) fn find(
     }
 }
 
-fn of_listeners(
+fn find_listening_processes(
     files: &mut Files<'_>,
     listeners: &[Listener],
     place: &str,
@@ -68,12 +70,12 @@ fn of_listeners(
     if listeners.is_empty() {
         return Err(format!("no visible process on this machine listens on {place}"));
     }
-    let holders = holders(files, listeners);
+    let holders = find_socket_holders(files, listeners);
     let holders = without_children(files, holders);
     if !holders.is_empty() {
         return Ok(holders);
     }
-    let found = by_user(files, listeners);
+    let found = find_by_user(files, listeners);
     let found = without_children(files, found);
     match found.len() {
         1 => Ok(found),
@@ -93,8 +95,8 @@ fn of_listeners(
 fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     let mut found = Vec::new();
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
-        for length in BEGINNINGS {
-            let text = files.root.beginning(file, length).unwrap_or_default();
+        for length in READ_LENGTHS {
+            let text = files.root.text_prefix(file, length).unwrap_or_default();
             let is_whole = (text.len() as u64) < length;
             let lines = text.lines().skip(1).filter(|line| !line.is_empty());
             let sockets: Vec<_> = lines.clone().map_while(tcp_listener).collect();
@@ -149,7 +151,7 @@ pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
 /// Finds the processes that hold these sockets. Processes with the name of a database are searched
 /// first, in the order of their numbers, which is mostly the order of their starts. Other processes
 /// are searched only if sockets remain.
-fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
+fn find_socket_holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();
     let is_program = |files: &mut Files<'_>, number: u32| {
@@ -159,15 +161,15 @@ fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let all = files.root.numbers("proc");
     let (programs, others): (Vec<u32>, Vec<u32>) =
         all.into_iter().partition(|number| is_program(files, *number));
-    let mut left = MOST_FILES;
+    let mut files_left = MOST_FILES;
     let mut found = Vec::new();
     for number in programs.into_iter().chain(others) {
-        if wanted.is_empty() || left == 0 {
+        if wanted.is_empty() || files_left == 0 {
             break;
         }
-        let held = held(files, number, &wanted, &mut left);
+        let held = held_sockets(files, number, &wanted, &mut files_left);
         if let Some(one) = held.first() {
-            found.push(eldest(files, number, one, &mut left));
+            found.push(oldest_holder(files, number, one, &mut files_left));
             wanted.retain(|socket| !held.contains(socket));
         }
     }
@@ -177,28 +179,33 @@ fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
 }
 
 /// Returns the wanted sockets that a process holds.
-fn held(
+fn held_sockets(
     files: &Files<'_>,
     number: u32,
     wanted: &BTreeSet<String>,
-    left: &mut usize,
+    files_left: &mut usize,
 ) -> Vec<String> {
     let folder = format!("proc/{number}/fd");
     let open = files.root.numbers(&folder);
-    *left = left.saturating_sub(open.len());
+    *files_left = files_left.saturating_sub(open.len());
     let links = open.iter().filter_map(|fd| files.root.link(&format!("{folder}/{fd}")));
     links.filter(|link| wanted.contains(link)).collect()
 }
 
 /// Returns the oldest process that holds a socket, among this process and its ancestors: a child
 /// may have inherited the socket from its parent.
-fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize) -> u32 {
+fn oldest_holder(
+    files: &mut Files<'_>,
+    mut number: u32,
+    socket: &str,
+    files_left: &mut usize,
+) -> u32 {
     let wanted = BTreeSet::from([socket.to_owned()]);
     for _ in 0..MOST_ANCESTORS {
         let line = files.read(format_args!("proc/{number}/stat"));
         let Some(stat) = line.and_then(|line| Stat::parse(&line)) else { break };
         // Process 1 holds the sockets of services that it starts on demand.
-        if stat.parent <= 1 || held(files, stat.parent, &wanted, left).is_empty() {
+        if stat.parent <= 1 || held_sockets(files, stat.parent, &wanted, files_left).is_empty() {
             break;
         }
         number = stat.parent;
@@ -208,7 +215,7 @@ fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize
 
 /// Finds the processes with the name of a database program that run as the owner of one of these
 /// sockets; as any user if the owners are unknown.
-fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
+fn find_by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let users: Vec<u32> = listeners.iter().filter_map(|listener| listener.user).collect();
     let mut found = Vec::new();
     for number in files.root.numbers("proc") {
@@ -242,27 +249,27 @@ fn without_children(files: &mut Files<'_>, numbers: Vec<u32>) -> Vec<u32> {
 mod tests {
     use super::super::stat::tests::line;
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     const TCP: &str = "sl local_address rem_address st tx_queue rx_queue uid timeout inode\n\
          0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101  0 77 1\n\
          1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 78 1\n\
          2: 0100007F:1538 0100007F:9999 01 00000000:00000000 00:00000000 00000000   102  0 79 1\n";
 
-    fn process(planted: Planted, number: u32, parent: u32, name: &str) -> Planted {
+    fn process(planted: TestRoot, number: u32, parent: u32, name: &str) -> TestRoot {
         let stat = Stat { parent, threads: 1, ..Stat::default() };
         planted
             .with(&format!("proc/{number}/stat"), line(&stat))
             .with(&format!("proc/{number}/status"), format!("Name:\t{name}\nUid:\t1\t101\t1\t1\n"))
     }
 
-    fn found(planted: &Planted, place: ServerLocation) -> Result<Vec<u32>, String> {
+    fn found(planted: &TestRoot, place: ServerLocation) -> Result<Vec<u32>, String> {
         find(&mut Files::of(&planted.root), &place).unwrap()
     }
 
     #[test]
     fn server_is_the_holder_of_the_listening_socket() {
-        let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
+        let planted = process(process(TestRoot::new(), 40, 1, "postgres"), 41, 40, "postgres");
         let planted = process(planted, 50, 1, "other")
             .with("proc/net/tcp", TCP)
             .with_link("proc/40/fd/3", "socket:[77]")
@@ -285,7 +292,7 @@ mod tests {
             )
         };
         let others: String = (1_000..3_000).map(line).collect();
-        let planted = Planted::new().with("proc/net/tcp", format!("head\n{others}"));
+        let planted = TestRoot::new().with("proc/net/tcp", format!("head\n{others}"));
         let found = |port: u16| tcp_listeners(&Files::of(&planted.root), port);
         assert_eq!(found(1_000).len(), 1);
         assert_eq!(found(2_999), [Listener { inode: 2_999, user: Some(1) }]);
@@ -294,7 +301,7 @@ mod tests {
 
     #[test]
     fn server_is_found_by_user_and_name_without_permission() {
-        let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
+        let planted = process(process(TestRoot::new(), 40, 1, "postgres"), 41, 40, "postgres");
         let planted = process(planted, 50, 1, "other").with("proc/net/tcp", TCP);
         assert_eq!(found(&planted, ServerLocation::Port(0x1538)), Ok(vec![40]));
         let why = found(&planted, ServerLocation::Port(22)).unwrap_err();
@@ -310,7 +317,7 @@ mod tests {
                     00000000: 00000002 00000000 00010000 0001 01 81 /none/a b.sock\n\
                     00000000: 00000003 00000000 00000000 0001 03 82 /none/a b.sock\n\
                     00000000: 00000003 00000000 00000000 0001 03  1142\n";
-        let planted = process(Planted::new(), 40, 1, "mariadbd")
+        let planted = process(TestRoot::new(), 40, 1, "mariadbd")
             .with("proc/net/unix", text)
             .with_link("proc/40/fd/9", "socket:[81]");
         assert_eq!(found(&planted, ServerLocation::Socket("/none/a b.sock".into())), Ok(vec![40]));
@@ -319,7 +326,7 @@ mod tests {
 
     #[test]
     fn server_is_found_by_process_id() {
-        let planted = process(Planted::new(), 40, 1, "mariadbd");
+        let planted = process(TestRoot::new(), 40, 1, "mariadbd");
         assert_eq!(found(&planted, ServerLocation::Process(40)), Ok(vec![40]));
         assert_eq!(
             found(&planted, ServerLocation::Process(4)),

@@ -9,21 +9,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
 use super::process::{Detail, Process, ProcessSample};
+use super::resource_use::{Pair, ResourceUse};
 use super::thread::CountedFrom;
 use super::units::{TICK, ids};
-use super::used::{Pair, ResourceUse};
 
 /// Maximum number of threads that are read one by one: each takes one or two files.
-pub(super) const ONE_BY_ONE: usize = 128;
+pub(super) const MAX_THREADS_READ: usize = 128;
 
 /// Number of threads whose status is read per sample, and of processes whose bytes are read.
-const STATUSES: usize = 16;
+const STATUSES_PER_SAMPLE: usize = 16;
 
 /// Maximum number of samples of a process between two readings of its bytes.
 const IO_ROUNDS: usize = 5;
 
 /// Number of processes that are read per sample if there are too many to read their threads.
-const AT_ONCE: usize = 192;
+const MAX_PROCESSES_PER_SAMPLE: usize = 192;
 
 /// Processes of a side, and the resources that they have used.
 #[derive(Debug, Default)]
@@ -32,13 +32,13 @@ pub(super) struct Group {
     /// Use of all processes, including those that have ended.
     pub(super) used: ResourceUse,
     /// Use of the threads that belong to the other side.
-    pub(super) apart: ResourceUse,
+    pub(super) other_side_used: ResourceUse,
     /// Use of the processes that do background work, by kind.
     pub(super) roles: BTreeMap<&'static str, ResourceUse>,
     /// Processor time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
     reaped: EndedProcesses,
-    turn: usize,
+    sample_number: usize,
 }
 
 /// State of a group at one sample, apart from the sums.
@@ -54,19 +54,19 @@ pub(super) struct GroupSample {
     /// and of the busiest thread of the other side. `None` if threads are not read one by one.
     pub(super) busiest: Option<Pair>,
     /// Processors that the processes may run on; empty if unknown.
-    pub(super) allowed: BTreeSet<u32>,
+    pub(super) allowed_processors: BTreeSet<u32>,
     /// True if the bytes read and written of at least one process are known.
-    pub(super) tells_io: bool,
+    pub(super) has_io_bytes: bool,
 }
 
 impl Group {
     /// Returns the ids of the group's processes.
-    pub(super) fn numbers(&self) -> BTreeSet<u32> {
+    pub(super) fn pids(&self) -> BTreeSet<u32> {
         self.processes.keys().copied().collect()
     }
 
     /// Adds processes to the group.
-    pub(super) fn adopt(
+    pub(super) fn add(
         &mut self,
         files: &mut Files<'_>,
         numbers: impl IntoIterator<Item = u32>,
@@ -75,36 +75,37 @@ impl Group {
         let detail = self.detail(None);
         for number in numbers {
             if !self.processes.contains_key(&number)
-                && let Some(process) = Process::adopt(files, number, since, detail)
+                && let Some(process) = Process::begin(files, number, since, detail)
             {
                 self.processes.insert(number, process);
             }
         }
     }
 
-    /// Samples all processes. Threads whose names begin with `apart` belong to the other side.
-    pub(super) fn look(
+    /// Samples all processes. Threads whose names begin with `other_side_prefix` belong to the
+    /// other side.
+    pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
-        apart: Option<&'static str>,
+        other_side_prefix: Option<&'static str>,
     ) -> GroupSample {
-        self.turn = self.turn.wrapping_add(1);
-        let detail = self.detail(apart);
-        let due = self.due(detail);
+        self.sample_number = self.sample_number.wrapping_add(1);
+        let detail = self.detail(other_side_prefix);
+        let due = self.due_processes(detail);
         let mut moment = GroupSample::default();
         let (mut busiest, mut has_threads, mut place) = (Pair::default(), false, 0);
         let (mut reaped, mut gone) = (Pair::default(), 0_u64);
         self.mark_parents();
         for number in due {
             let Some(process) = self.processes.get_mut(&number) else { continue };
-            let Some(seen) = process.look(files, &mut place, detail) else {
+            let Some(seen) = process.sample(files, &mut place, detail) else {
                 gone = gone.saturating_add(process.counted());
                 self.processes.remove(&number);
                 continue;
             };
-            let ProcessSample { used, apart, observing, .. } = seen;
+            let ProcessSample { used, other_side_used, observing, .. } = seen;
             self.used += used;
-            self.apart += apart;
+            self.other_side_used += other_side_used;
             self.observing = self.observing.saturating_add(observing);
             if let Some(role) = process.role {
                 *self.roles.entry(role).or_default() += used;
@@ -114,8 +115,8 @@ impl Group {
             has_threads |= seen.has_threads;
         }
         self.count_reaped(reaped, gone);
-        self.describe(&mut moment);
-        moment.busiest = (detail.threads && has_threads).then_some(busiest);
+        self.fill_state(&mut moment);
+        moment.busiest = (detail.reads_threads && has_threads).then_some(busiest);
         moment
     }
 
@@ -129,41 +130,49 @@ impl Group {
     }
 
     /// Returns the level of detail at which the processes are sampled.
-    fn detail(&self, apart: Option<&'static str>) -> Detail {
+    fn detail(&self, other_side_prefix: Option<&'static str>) -> Detail {
         let count: usize = self.processes.values().map(|p| p.stat.threads as usize).sum();
-        let (rounds, turn) = (count.div_ceil(STATUSES), self.turn);
-        let io_rounds = self.processes.len().div_ceil(STATUSES).min(IO_ROUNDS);
-        Detail { threads: count <= ONE_BY_ONE, rounds, io_rounds, turn, apart }
+        let (status_rounds, sample_number) =
+            (count.div_ceil(STATUSES_PER_SAMPLE), self.sample_number);
+        let io_rounds = self.processes.len().div_ceil(STATUSES_PER_SAMPLE).min(IO_ROUNDS);
+        Detail {
+            reads_threads: count <= MAX_THREADS_READ,
+            status_rounds,
+            io_rounds,
+            sample_number,
+            other_side_prefix,
+        }
     }
 
     /// Returns the processes to read at this sample.
-    fn due(&self, detail: Detail) -> Vec<u32> {
+    fn due_processes(&self, detail: Detail) -> Vec<u32> {
         let numbers = self.processes.keys().copied();
-        if detail.threads || self.processes.len() <= AT_ONCE {
+        if detail.reads_threads || self.processes.len() <= MAX_PROCESSES_PER_SAMPLE {
             return numbers.collect();
         }
-        let rounds = self.processes.len().div_ceil(AT_ONCE);
-        let is_due = |(place, _): &(usize, u32)| (place + self.turn).is_multiple_of(rounds);
+        let rounds = self.processes.len().div_ceil(MAX_PROCESSES_PER_SAMPLE);
+        let is_due =
+            |(place, _): &(usize, u32)| (place + self.sample_number).is_multiple_of(rounds);
         numbers.enumerate().filter(is_due).map(|(_, number)| number).collect()
     }
 
     /// Adds the use of children that ended, without the part that was counted before.
     fn count_reaped(&mut self, reaped: Pair, gone: u64) {
-        let new = self.reaped.beyond(reaped.sum(), gone).saturating_mul(TICK);
+        let new = self.reaped.uncounted_ticks(reaped.sum(), gone).saturating_mul(TICK);
         let Pair(user, system) = reaped.divide(new);
         self.used += ResourceUse { user, system, ..ResourceUse::default() };
     }
 
-    fn describe(&self, moment: &mut GroupSample) {
+    fn fill_state(&self, moment: &mut GroupSample) {
         let mut lists = BTreeSet::new();
         for process in self.processes.values() {
             moment.threads += process.stat.threads as usize;
             moment.resident = moment.resident.saturating_add(process.stat.resident);
-            moment.tells_io |= process.io.is_some();
-            lists.extend(process.allowed());
+            moment.has_io_bytes |= process.io.is_some();
+            lists.extend(process.allowed_processors());
         }
         moment.processes = self.processes.len();
-        moment.allowed = lists.into_iter().flat_map(ids).collect();
+        moment.allowed_processors = lists.into_iter().flat_map(ids).collect();
     }
 }
 
@@ -172,16 +181,16 @@ impl Group {
 struct EndedProcesses {
     /// Ticks that were counted for the processes found gone at the last sample, and that no parent
     /// has reported yet.
-    owed: u64,
+    unclaimed_ticks: u64,
 }
 
 impl EndedProcesses {
     /// Returns the ticks that parents report in addition to those counted for the processes that
     /// are gone. If a parent is read before its child is found gone, it reports the child at the
     /// next sample. A parent that does not wait for its children never reports them.
-    fn beyond(&mut self, reported: u64, gone: u64) -> u64 {
-        let all = gone.saturating_add(self.owed);
-        self.owed = all.saturating_sub(reported).min(gone);
+    fn uncounted_ticks(&mut self, reported: u64, gone: u64) -> u64 {
+        let all = gone.saturating_add(self.unclaimed_ticks);
+        self.unclaimed_ticks = all.saturating_sub(reported).min(gone);
         reported.saturating_sub(all)
     }
 }
@@ -191,10 +200,10 @@ mod tests {
     use super::super::stat::Stat;
     use super::super::stat::tests::line;
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     /// Plants a process with one thread.
-    fn plant(planted: Planted, number: u32, stat: Stat, ran_ms: u64) -> Planted {
+    fn plant(planted: TestRoot, number: u32, stat: Stat, ran_ms: u64) -> TestRoot {
         let stat = Stat { threads: 1, started: u64::from(number), ..stat };
         let task = format!("proc/{number}/task/{number}");
         planted
@@ -216,16 +225,16 @@ mod tests {
 
     #[test]
     fn usage_of_an_ended_process_is_kept() {
-        let planted = plant(plant(Planted::new(), 1, ticks(5, 0), 50), 2, ticks(1, 0), 10);
+        let planted = plant(plant(TestRoot::new(), 1, ticks(5, 0), 50), 2, ticks(1, 0), 10);
         let mut group = Group::default();
         let mut files = Files::of(&planted.root);
-        group.adopt(&mut files, [1, 2], CountedFrom::Now);
-        let moment = group.look(&mut files, None);
-        assert_eq!((moment.processes, moment.threads, moment.allowed.len()), (2, 2, 2));
+        group.add(&mut files, [1, 2], CountedFrom::Now);
+        let moment = group.sample(&mut files, None);
+        assert_eq!((moment.processes, moment.threads, moment.allowed_processors.len()), (2, 2, 2));
         assert_eq!(millis(&group), 0, "what was before does not count");
         let planted = plant(plant(planted, 1, ticks(6, 0), 63), 2, ticks(3, 0), 35);
         let mut files = Files::of(&planted.root);
-        let moment = group.look(&mut files, None);
+        let moment = group.sample(&mut files, None);
         assert_eq!((millis(&group), moment.busiest), (38, Some(Pair(25_000_000, 0))));
         let role =
             group.roles.get("checkpointer").map(|used| (used.user + used.system) / 1_000_000);
@@ -233,7 +242,7 @@ mod tests {
         // The second process ends after another 20 ms, and its parent waits for it.
         let planted = plant(planted, 1, ticks(6, 5), 63).with("proc/2/stat", "");
         let mut files = Files::of(&planted.root);
-        assert_eq!(group.look(&mut files, None).processes, 1);
+        assert_eq!(group.sample(&mut files, None).processes, 1);
         assert_eq!(millis(&group), 58);
     }
 
@@ -244,7 +253,7 @@ mod tests {
         const MANY: u32 = 80;
         const PARENT: u32 = 3;
         let all = |ran_ms: u64| {
-            (1..=MANY).fold(Planted::new(), |planted, number| {
+            (1..=MANY).fold(TestRoot::new(), |planted, number| {
                 let parent = if number == PARENT { 0 } else { PARENT };
                 let stat = Stat { parent, ..ticks(ran_ms / 10, 0) };
                 let title = "postgres: ann db1 [local] SELECT";
@@ -252,66 +261,66 @@ mod tests {
             })
         };
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&all(100).root), 1..=MANY, CountedFrom::Now);
-        for look in 1..=12_u64 {
-            let moment = group.look(&mut Files::of(&all(100 + 30 * look).root), None);
+        group.add(&mut Files::of(&all(100).root), 1..=MANY, CountedFrom::Now);
+        for round in 1..=12_u64 {
+            let moment = group.sample(&mut Files::of(&all(100 + 30 * round).root), None);
             assert_eq!((moment.processes, moment.busiest), (80, Some(Pair(30_000_000, 0))));
-            assert_eq!(millis(&group), 80 * 30 * look, "look {look}");
+            assert_eq!(millis(&group), 80 * 30 * round, "round {round}");
         }
         // One process ends 20 ms later, and its parent reports all time that it used.
         let planted = all(460).with("proc/7/stat", "").with("proc/7/task/7/schedstat", "");
         let parent = Stat { reaped_user: 48, ..ticks(46, 0) };
         let planted = plant(planted, PARENT, parent, 460);
         for _ in 0..6 {
-            group.look(&mut Files::of(&planted.root), None);
+            group.sample(&mut Files::of(&planted.root), None);
         }
         assert_eq!(millis(&group), 80 * 360 + 20);
-        assert_eq!(group.numbers().len(), 79);
+        assert_eq!(group.pids().len(), 79);
     }
 
     #[test]
     fn reused_process_id_is_a_different_process() {
-        let planted = plant(Planted::new(), 1, ticks(50, 0), 500);
+        let planted = plant(TestRoot::new(), 1, ticks(50, 0), 500);
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&planted.root), [1], CountedFrom::Now);
+        group.add(&mut Files::of(&planted.root), [1], CountedFrom::Now);
         let stat = Stat { started: 999, user: 70, threads: 1, ..Stat::default() };
         let planted = planted.with("proc/1/stat", line(&stat));
-        assert_eq!(group.look(&mut Files::of(&planted.root), None).processes, 0);
+        assert_eq!(group.sample(&mut Files::of(&planted.root), None).processes, 0);
         assert_eq!(millis(&group), 0);
     }
 
     #[test]
     fn excess_threads_are_read_as_totals() {
         let stat = Stat { threads: 200, ..ticks(100, 0) };
-        let planted = Planted::new().with("proc/1/stat", line(&stat));
+        let planted = TestRoot::new().with("proc/1/stat", line(&stat));
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&planted.root), [1], CountedFrom::Now);
+        group.add(&mut Files::of(&planted.root), [1], CountedFrom::Now);
         let planted = planted
             .with("proc/1/stat", line(&Stat { user: 103, ..stat }))
             .with("proc/1/status", "Cpus_allowed_list:\t0-2\n");
-        let moment = group.look(&mut Files::of(&planted.root), None);
+        let moment = group.sample(&mut Files::of(&planted.root), None);
         assert_eq!((moment.busiest, moment.threads, millis(&group)), (None, 200, 30));
-        assert_eq!(moment.allowed, [0, 1, 2].into());
-        assert!(!moment.tells_io);
+        assert_eq!(moment.allowed_processors, [0, 1, 2].into());
+        assert!(!moment.has_io_bytes);
     }
 
     #[test]
     fn late_reaped_usage_counts_once() {
         let mut reaped = EndedProcesses::default();
-        assert_eq!(reaped.beyond(0, 7), 0);
-        assert_eq!(reaped.beyond(9, 0), 2);
-        assert_eq!(reaped.beyond(4, 0), 4);
+        assert_eq!(reaped.uncounted_ticks(0, 7), 0);
+        assert_eq!(reaped.uncounted_ticks(9, 0), 2);
+        assert_eq!(reaped.uncounted_ticks(4, 0), 4);
         // The time of a child that is never reported is dropped.
-        assert_eq!(reaped.beyond(0, 50), 0);
-        assert_eq!(reaped.beyond(0, 0), 0);
-        assert_eq!(reaped.beyond(3, 0), 3);
+        assert_eq!(reaped.uncounted_ticks(0, 50), 0);
+        assert_eq!(reaped.uncounted_ticks(0, 0), 0);
+        assert_eq!(reaped.uncounted_ticks(3, 0), 3);
     }
 
     #[test]
     fn threads_of_the_other_side_are_separated() {
-        let process = |planted: Planted, own_ms: u64, apart_ms: u64| {
+        let process = |planted: TestRoot, own_ms: u64, apart_ms: u64| {
             let stat = Stat { threads: 2, user: 9, ..Stat::default() };
-            let thread = |planted: Planted, number: u32, name: &str, ms: u64| {
+            let thread = |planted: TestRoot, number: u32, name: &str, ms: u64| {
                 let task = format!("proc/1/task/{number}");
                 planted
                     .with(&format!("{task}/comm"), format!("{name}\n"))
@@ -321,12 +330,12 @@ mod tests {
             let planted = planted.with("proc/1/stat", line(&stat));
             thread(thread(planted, 1, "watch", own_ms), 2, "sqlite", apart_ms)
         };
-        let planted = process(Planted::new(), 10, 20);
+        let planted = process(TestRoot::new(), 10, 20);
         let mut group = Group::default();
-        group.adopt(&mut Files::of(&planted.root), [1], CountedFrom::Now);
+        group.add(&mut Files::of(&planted.root), [1], CountedFrom::Now);
         let planted = process(planted, 13, 27);
-        let moment = group.look(&mut Files::of(&planted.root), Some("sqlite"));
-        assert_eq!((millis(&group), group.apart.user / 1_000_000), (3, 7));
+        let moment = group.sample(&mut Files::of(&planted.root), Some("sqlite"));
+        assert_eq!((millis(&group), group.other_side_used.user / 1_000_000), (3, 7));
         assert_eq!(group.observing, 3_000_000);
         assert_eq!(moment.busiest, Some(Pair(3_000_000, 7_000_000)));
     }

@@ -10,7 +10,7 @@ use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
 /// Maximum number of threads that are read one by one.
-const MOST: usize = 64;
+const MAX_THREADS: usize = 64;
 
 /// Folder in which the kernel lists the threads of this process.
 const TASKS: &str = "proc/self/task";
@@ -19,18 +19,23 @@ const TASKS: &str = "proc/self/task";
 pub(crate) struct Lanes;
 
 impl Sampler for Lanes {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         sample.readings.extend(readings(root));
     }
 }
 
 fn readings(root: &Root) -> Vec<Reading> {
     let tasks = root.names(TASKS);
-    tasks.iter().filter_map(|task| of_thread(root, task)).take(MOST).flatten().collect()
+    tasks
+        .iter()
+        .filter_map(|task| thread_readings(root, task))
+        .take(MAX_THREADS)
+        .flatten()
+        .collect()
 }
 
 /// Reads one thread; `None` if it does not send requests.
-fn of_thread(root: &Root, task: &str) -> Option<[Reading; 2]> {
+fn thread_readings(root: &Root, task: &str) -> Option<[Reading; 2]> {
     let name = root.line(&format!("{TASKS}/{task}/comm"))?;
     if !name.starts_with(LANE_PREFIX) {
         return None;
@@ -51,7 +56,7 @@ fn parse(schedstat: &str) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn only_request_threads_are_read() {
@@ -60,12 +65,12 @@ mod tests {
             (12, "lane-0\n", "1500000000 250000000 77\n"),
             (13, "lane-1\n", "odd\n"),
         ];
-        let plant = |planted: Planted, (number, name, schedstat): (u32, &str, &str)| {
+        let plant = |planted: TestRoot, (number, name, schedstat): (u32, &str, &str)| {
             planted
                 .with(&format!("{TASKS}/{number}/comm"), name)
                 .with(&format!("{TASKS}/{number}/schedstat"), schedstat)
         };
-        let planted = threads.into_iter().fold(Planted::new(), plant);
+        let planted = threads.into_iter().fold(TestRoot::new(), plant);
         let expected =
             [Reading::of("lane-0", "ran", "s", 1.5), Reading::of("lane-0", "waited", "s", 0.25)];
         assert_eq!(readings(&planted.root), expected);
@@ -73,7 +78,7 @@ mod tests {
 
     #[test]
     fn missing_or_malformed_files_give_no_readings() {
-        assert_eq!(readings(&Planted::new().root), []);
+        assert_eq!(readings(&TestRoot::new().root), []);
         for odd in ["", "1", "1 x", "-1 2", "\u{0}"] {
             assert_eq!(parse(odd), None, "{odd:?}");
         }

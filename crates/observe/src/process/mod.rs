@@ -1,27 +1,27 @@
 //! Resource use of the processes of both sides: of the load generator or the observed program, and
 //! of the database on this machine.
 //!
-//! [`find`] identifies the database's processes, [`census`] their descendants, and [`group`] adds
-//! up the use of all processes of a side as they begin and end. [`upstream`] finds the database
-//! behind a proxy. [`lanes`] reports each thread of this process that sends requests, and
+//! [`find`] identifies the database's processes, [`process_tree`] their descendants, and [`group`]
+//! adds up the use of all processes of a side as they begin and end. [`upstream`] finds the
+//! database behind a proxy. [`lanes`] reports each thread of this process that sends requests, and
 //! [`others`] the programs that belong to neither side.
 
-mod census;
 mod files;
 mod find;
 mod group;
-mod holder;
 pub(crate) mod lanes;
 mod others;
 #[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
 mod process;
+mod process_tree;
 pub(crate) mod proxies;
+mod resource_use;
 mod roles;
+mod socket_holder;
 mod stat;
 mod thread;
 mod units;
 mod upstream;
-mod used;
 
 use std::collections::BTreeSet;
 
@@ -29,17 +29,17 @@ use base::{Clock, Monotonic, Stamp};
 use record::metric::{self, generator, processes, role, server};
 use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric};
 
-use self::census::ProcessTree;
 use self::files::Files;
 pub(crate) use self::find::is_same_path;
 use self::group::{Group, GroupSample};
-pub(crate) use self::holder::Holder;
 use self::others::{OtherPrograms, Sides};
+use self::process_tree::ProcessTree;
+use self::resource_use::{Pair, ResourceUse};
+pub(crate) use self::socket_holder::SocketHolder;
 use self::thread::CountedFrom;
 use self::units::ids;
 pub(crate) use self::upstream::FindServers;
 use self::upstream::{Proxies, Upstream};
-use self::used::{Pair, ResourceUse};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
@@ -49,9 +49,9 @@ use crate::scope::{Scope, ServerLocation};
 /// the open files of all processes.
 const LONGEST_PAUSE: u32 = 16;
 
-/// Reason why threads are not read one by one: [`group::ONE_BY_ONE`].
-const TOO_MANY: &str = "if there are more than 128 of them, or if the kernel does not count what \
-                        each has had (CONFIG_SCHED_INFO)";
+/// Reason why threads are not read one by one: [`group::MAX_THREADS_READ`].
+const THREADS_NOT_READ_REASON: &str = "if there are more than 128 of them, or if the kernel does \
+                                       not report the run time of each thread (CONFIG_SCHED_INFO)";
 
 /// A location of the database, and the processes found there.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ struct LocatedServer {
 pub(crate) struct Processes {
     /// Root process of the observed program; `None` if this process sends the requests.
     observed_root: Option<u32>,
-    places: Vec<LocatedServer>,
+    located_servers: Vec<LocatedServer>,
     /// Name prefix of the threads of this process that belong to the database.
     threads: Option<&'static str>,
     generator: Group,
@@ -74,7 +74,7 @@ pub(crate) struct Processes {
     upstream: Upstream,
     /// The group of this process, if another program is observed.
     observer: Group,
-    census: ProcessTree,
+    process_tree: ProcessTree,
     others: OtherPrograms,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
@@ -101,13 +101,13 @@ impl Processes {
         };
         Processes {
             observed_root: scope.generator,
-            places: scope.servers.iter().filter_map(place).collect(),
+            located_servers: scope.servers.iter().filter_map(place).collect(),
             threads,
             generator: Group::default(),
             server: Group::default(),
             upstream: Upstream::of(None),
             observer: Group::default(),
-            census: ProcessTree::default(),
+            process_tree: ProcessTree::default(),
             others: OtherPrograms::default(),
             cgroups: MeasuredSide::ALL.map(Cgroup::of),
             last: None,
@@ -123,36 +123,36 @@ impl Processes {
 }
 
 impl Sampler for Processes {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         let mut files = Files::of(root);
         let is_first = self.last.is_none();
-        self.gather(&mut files, sample);
+        self.update_processes(&mut files, sample);
         let now = Monotonic.now();
         let since_s = self.last.map(|last| now.since(last).as_secs_f64());
         self.last = Some(now);
-        let moment = self.generator.look(&mut files, self.threads);
+        let moment = self.generator.sample(&mut files, self.threads);
         let usage = SideUsage { side: MeasuredSide::Generator, used: self.generator.used, since_s };
         match moment.processes {
             // A program that has ended is not missing data.
             0 if !is_first => {}
-            0 => sample.missing("generator", self.no_generator()),
+            0 => sample.missing("generator", self.missing_generator_reason()),
             _ => usage.report(&files, &moment, sample),
         }
         self.report_observing(&mut files, sample);
         if self.threads.is_some() && moment.busiest.is_none() {
-            let why = format!("its threads are not read one by one {TOO_MANY}");
+            let why = format!("its threads are not read one by one {THREADS_NOT_READ_REASON}");
             sample.missing("server", why);
         } else if self.threads.is_some() {
-            let usage =
-                SideUsage { side: MeasuredSide::Server, used: self.generator.apart, since_s };
+            let used = self.generator.other_side_used;
+            let usage = SideUsage { side: MeasuredSide::Server, used, since_s };
             usage.report_used(true, sample);
-            usage.report_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
-            usage.report_io(moment.tells_io, sample);
+            usage.report_busiest(moment.busiest.map(|Pair(_, other_side)| other_side), sample);
+            usage.report_io(moment.has_io_bytes, sample);
             // The threads that send requests have started the database's threads, which may
             // therefore run on the same processors.
             usage.report_processors(&files, &moment, sample);
-        } else if !self.server.numbers().is_empty() {
-            let moment = self.server.look(&mut files, None);
+        } else if !self.server.pids().is_empty() {
+            let moment = self.server.sample(&mut files, None);
             let usage = SideUsage { side: MeasuredSide::Server, used: self.server.used, since_s };
             match moment.processes {
                 // The database has ended since the last sample, so only its number of processes is
@@ -161,7 +161,7 @@ impl Sampler for Processes {
                 _ => usage.report(&files, &moment, sample),
             }
             let listeners: Vec<u32> =
-                self.places.iter().flat_map(|place| place.found.iter().copied()).collect();
+                self.located_servers.iter().flat_map(|place| place.found.iter().copied()).collect();
             let proxies = proxies::count(&mut files, listeners.iter().copied());
             // Proxies that run next to the database itself are not counted.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
@@ -178,40 +178,41 @@ impl Sampler for Processes {
 
 impl Processes {
     /// Updates the processes of both sides.
-    fn gather(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
-        let own = own_number(files.root);
+    fn update_processes(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
+        let own = own_pid(files.root);
         let is_first = self.last.is_none();
         if is_first {
-            self.generator.adopt(files, [self.observed_root.unwrap_or(own)], CountedFrom::Now);
+            self.generator.add(files, [self.observed_root.unwrap_or(own)], CountedFrom::Now);
             if self.observed_root.is_some() {
-                self.observer.adopt(files, [own], CountedFrom::Now);
+                self.observer.add(files, [own], CountedFrom::Now);
             }
         }
         let is_new = self.find_servers(files, sample);
-        let servers = self.server.numbers();
+        let servers = self.server.pids();
         if self.observed_root.is_none() && servers.is_empty() {
             return;
         }
-        self.census.take(files);
-        let born = |is_new: bool| if is_new { CountedFrom::Now } else { CountedFrom::Birth };
-        let generators = self.generator.numbers();
-        let mut found = self.census.descendants(&servers);
+        self.process_tree.update(files);
+        let counted_from =
+            |is_new: bool| if is_new { CountedFrom::Now } else { CountedFrom::Start };
+        let generators = self.generator.pids();
+        let mut found = self.process_tree.descendants(&servers);
         found.retain(|number| !generators.contains(number));
-        self.server.adopt(files, found, born(is_new));
+        self.server.add(files, found, counted_from(is_new));
         if self.observed_root.is_some() {
-            let servers = self.server.numbers();
-            let mut found = self.census.descendants(&generators);
+            let servers = self.server.pids();
+            let mut found = self.process_tree.descendants(&generators);
             found.retain(|number| !servers.contains(number) && *number != own);
-            self.generator.adopt(files, found, born(is_first));
+            self.generator.add(files, found, counted_from(is_first));
         }
     }
 
     /// Searches for servers that were not found or have ended; returns true if one was found.
     fn find_servers(&mut self, files: &mut Files<'_>, sample: &mut Sample) -> bool {
-        let here = self.server.numbers();
+        let here = self.server.pids();
         let is_lost =
             |place: &LocatedServer| !place.found.iter().any(|number| here.contains(number));
-        if !self.places.iter().any(is_lost) {
+        if !self.located_servers.iter().any(is_lost) {
             return false;
         }
         let (left, next) = self.search;
@@ -220,10 +221,10 @@ impl Processes {
             return false;
         }
         let mut is_new = false;
-        for place in self.places.iter_mut().filter(|place| is_lost(place)) {
+        for place in self.located_servers.iter_mut().filter(|place| is_lost(place)) {
             match find::find(files, &place.location) {
                 Some(Ok(found)) => {
-                    self.server.adopt(files, found.iter().copied(), CountedFrom::Now);
+                    self.server.add(files, found.iter().copied(), CountedFrom::Now);
                     place.found = found;
                     is_new = true;
                 }
@@ -236,7 +237,7 @@ impl Processes {
         is_new
     }
 
-    fn no_generator(&self) -> String {
+    fn missing_generator_reason(&self) -> String {
         match self.observed_root {
             Some(number) => format!("process {number} has ended, or is not visible"),
             None => "/proc does not show this process".to_owned(),
@@ -247,12 +248,12 @@ impl Processes {
     fn report_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let group = match self.observed_root {
             Some(_) => {
-                self.observer.look(files, None);
+                self.observer.sample(files, None);
                 &self.observer
             }
             None => &self.generator,
         };
-        if !group.numbers().is_empty() {
+        if !group.pids().is_empty() {
             let s = seconds(group.observing);
             sample.read(
                 &ComponentKind::Processes(MeasuredSide::Generator),
@@ -271,9 +272,9 @@ impl Processes {
             | ServerLocation::Process(_)
             | ServerLocation::Threads(_) => None,
         };
-        let ports = self.places.iter().filter_map(port).collect();
-        let proxies = Proxies { numbers: proxies, ports };
-        let moment = match self.upstream.look(files, &self.census, &proxies) {
+        let ports = self.located_servers.iter().filter_map(port).collect();
+        let proxies = Proxies { pids: proxies, ports };
+        let moment = match self.upstream.sample(files, &self.process_tree, &proxies) {
             Ok(Some(moment)) => moment,
             Ok(None) => return,
             Err(why) => {
@@ -284,7 +285,7 @@ impl Processes {
         read(metric::upstream::PROCESSES, moment.processes as f64);
         read(metric::upstream::USER, seconds(self.upstream.group.used.user));
         read(metric::upstream::SYSTEM, seconds(self.upstream.group.used.system));
-        match processors(files.root, &moment.allowed) {
+        match processors(files.root, &moment.allowed_processors) {
             0 => {}
             count => read(metric::upstream::PROCESSORS, count as f64),
         }
@@ -304,28 +305,29 @@ impl Processes {
     /// server is being searched for, nothing is reported, because the server would count as one of
     /// these programs.
     fn report_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
-        let here = self.server.numbers();
+        let here = self.server.pids();
         let is_lost = |place: &LocatedServer| {
             !place.found.is_empty() && !place.found.iter().any(|number| here.contains(number))
         };
-        if self.places.iter().any(is_lost) {
+        if self.located_servers.iter().any(is_lost) {
             return;
         }
         let groups = [&self.generator, &self.server, &self.upstream.group, &self.observer];
-        let numbers = groups.iter().flat_map(|group| group.numbers()).collect();
-        let used = groups.map(|group| group.used).into_iter().chain([self.generator.apart]);
+        let pids = groups.iter().flat_map(|group| group.pids()).collect();
+        let used =
+            groups.map(|group| group.used).into_iter().chain([self.generator.other_side_used]);
         let used_s = used.map(|used| seconds(used.user) + seconds(used.system)).sum();
-        let sides = Sides { own: own_number(files.root), numbers, used_s };
-        self.others.look(files, &sides, now, sample);
+        let sides = Sides { own: own_pid(files.root), pids, used_s };
+        self.others.sample(files, &sides, now, sample);
     }
 
     fn report_cgroups(&mut self, root: &Root, sample: &mut Sample) {
         let [generator, server] = &mut self.cgroups;
-        let own = self.observed_root.unwrap_or_else(|| own_number(root));
-        generator.look(root, own, sample);
-        let listeners = self.places.iter().flat_map(|place| &place.found);
+        let own = self.observed_root.unwrap_or_else(|| own_pid(root));
+        generator.sample(root, own, sample);
+        let listeners = self.located_servers.iter().flat_map(|place| &place.found);
         if let Some(number) = listeners.copied().next() {
-            server.look(root, number, sample);
+            server.sample(root, number, sample);
         }
     }
 }
@@ -351,12 +353,12 @@ impl SideUsage {
         self.report_used(moment.busiest.is_some(), sample);
         self.read(sample, processes::MAJOR_FAULTS, self.used.major_faults as f64);
         self.report_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
-        self.report_io(moment.tells_io, sample);
+        self.report_io(moment.has_io_bytes, sample);
         self.report_processors(files, moment, sample);
     }
 
     fn report_processors(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
-        match processors(files.root, &moment.allowed) {
+        match processors(files.root, &moment.allowed_processors) {
             0 => {}
             count => self.read(sample, processes::PROCESSORS, count as f64),
         }
@@ -385,7 +387,7 @@ impl SideUsage {
             }
             None => sample.missing(
                 format!("{} busiest and waited", self.side.name()),
-                format!("threads are not read one by one {TOO_MANY}"),
+                format!("threads are not read one by one {THREADS_NOT_READ_REASON}"),
             ),
         }
     }
@@ -408,16 +410,18 @@ fn seconds(nanos: u64) -> f64 {
 }
 
 /// Returns the number of this process as `/proc` shows it.
-fn own_number(root: &Root) -> u32 {
+fn own_pid(root: &Root) -> u32 {
     let number = root.link("proc/self").and_then(|number| number.parse().ok());
     number.unwrap_or_else(std::process::id)
 }
 
 /// Returns the number of the allowed processors that are online.
-fn processors(root: &Root, allowed: &BTreeSet<u32>) -> usize {
+fn processors(root: &Root, allowed_processors: &BTreeSet<u32>) -> usize {
     match root.line("sys/devices/system/cpu/online") {
-        Some(online) => ids(&online).into_iter().filter(|id| allowed.contains(id)).count(),
-        None => allowed.len(),
+        Some(online) => {
+            ids(&online).into_iter().filter(|id| allowed_processors.contains(id)).count()
+        }
+        None => allowed_processors.len(),
     }
 }
 
@@ -426,7 +430,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     fn value(sample: &Sample, component: &str, metric: &str) -> Option<f64> {
         let of =
@@ -434,9 +438,9 @@ mod tests {
         sample.readings.iter().find(of).map(|reading| reading.value)
     }
 
-    fn look(processes: &mut Processes, root: &Root) -> Sample {
+    fn take_sample(processes: &mut Processes, root: &Root) -> Sample {
         let mut sample = Sample::default();
-        processes.look(root, &mut sample);
+        processes.sample(root, &mut sample);
         sample
     }
 
@@ -444,10 +448,10 @@ mod tests {
     fn own_process_usage_is_sampled() {
         let mut processes = Processes::of(&Scope::default());
         let root = Root::system();
-        let first = look(&mut processes, &root);
+        let first = take_sample(&mut processes, &root);
         let until = Monotonic.now() + base::Nanos::from_millis(30);
         while Monotonic.now() < until {}
-        let second = look(&mut processes, &root);
+        let second = take_sample(&mut processes, &root);
         let used = |sample| {
             value(sample, "generator", "user").unwrap()
                 + value(sample, "generator", "system").unwrap()
@@ -467,11 +471,11 @@ mod tests {
         sender.send(()).unwrap();
         let servers = vec![ServerLocation::Threads("apart")];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
-        let first = look(&mut processes, &Root::system());
+        let first = take_sample(&mut processes, &Root::system());
         for _ in 0..10_000 {
             sender.send(()).unwrap();
         }
-        let second = look(&mut processes, &Root::system());
+        let second = take_sample(&mut processes, &Root::system());
         drop(sender);
         thread.join().unwrap();
         let used = |sample| {
@@ -489,7 +493,7 @@ mod tests {
         for place in [ServerLocation::Port(port), ServerLocation::Process(std::process::id())] {
             let servers = vec![place];
             let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
-            let sample = look(&mut processes, &Root::system());
+            let sample = take_sample(&mut processes, &Root::system());
             assert_eq!(value(&sample, "server", "processes"), Some(1.0), "{sample:?}");
         }
     }
@@ -504,17 +508,17 @@ mod tests {
         let until = Monotonic.now() + base::Nanos::from_secs(10);
         let mut count = None;
         while count != Some(2.0) && Monotonic.now() < until {
-            count = value(&look(&mut processes, &Root::system()), "generator", "processes");
+            count = value(&take_sample(&mut processes, &Root::system()), "generator", "processes");
         }
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(count, Some(2.0));
         // The end of a program is not missing data, but a program that never existed is.
         let number = shell.id();
-        let after = look(&mut processes, &Root::system());
+        let after = take_sample(&mut processes, &Root::system());
         assert_eq!(after.missing, []);
         let mut late = Processes::of(&Scope { generator: Some(number), ..Scope::default() });
-        assert_eq!(look(&mut late, &Root::system()).missing[0].what, "generator");
+        assert_eq!(take_sample(&mut late, &Root::system()).missing[0].what, "generator");
         assert!(value(&after, "generator", "observing").is_some());
     }
 
@@ -525,10 +529,10 @@ mod tests {
         drop(listener);
         let servers = vec![ServerLocation::Port(port)];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
-        let sample = look(&mut processes, &Root::system());
+        let sample = take_sample(&mut processes, &Root::system());
         assert_eq!(sample.missing[0].what, "server");
         let _listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
-        let mut found = (0..LONGEST_PAUSE).map(|_| look(&mut processes, &Root::system()));
+        let mut found = (0..LONGEST_PAUSE).map(|_| take_sample(&mut processes, &Root::system()));
         assert!(found.any(|sample| value(&sample, "server", "processes") == Some(1.0)));
     }
 
@@ -536,15 +540,15 @@ mod tests {
     fn unreadable_processes_are_reported_as_missing() {
         let servers = vec![ServerLocation::Port(1), ServerLocation::Socket("/none".into())];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
-        let sample = look(&mut processes, &Planted::new().root);
+        let sample = take_sample(&mut processes, &TestRoot::new().root);
         let whats: BTreeSet<&str> = sample.missing.iter().map(|m| m.what.as_str()).collect();
         assert!(whats.contains("generator") && whats.contains("server"), "{whats:?}");
     }
 
     #[test]
     fn allowed_processors_that_are_offline_do_not_count() {
-        let planted = Planted::new().with("sys/devices/system/cpu/online", "0-1\n");
+        let planted = TestRoot::new().with("sys/devices/system/cpu/online", "0-1\n");
         assert_eq!(processors(&planted.root, &[1, 2, 3].into()), 1);
-        assert_eq!(processors(&Planted::new().root, &[1, 2, 3].into()), 3);
+        assert_eq!(processors(&TestRoot::new().root, &[1, 2, 3].into()), 3);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). It takes place
 //! only if the machine has used more processor time than the load generator and the database have.
-//! Scans are so far apart that they take at most [`BUDGET`] of a processor.
+//! Scans are so far apart that they take at most [`MAX_SCAN_SHARE`] of a processor.
 //!
 //! A process that begins and ends between two scans is counted under the name of the parent that
 //! waited for it. Kernel threads are not programs.
@@ -20,33 +20,33 @@ use super::units::TICK;
 use crate::sample::Sample;
 
 /// Largest share of a processor that scanning may take.
-const BUDGET: f64 = 0.003;
+const MAX_SCAN_SHARE: f64 = 0.003;
 
 /// Minimum processor time, in seconds, that neither side used since the last scan, for a new scan
 /// to be worthwhile.
 const SCAN_THRESHOLD_S: f64 = 0.05;
 
 /// Minimum number of ticks of processor time for a program to be reported by name.
-const LEAST_NAMED_TICKS: u64 = 10;
+const MIN_NAMED_TICKS: u64 = 10;
 
 /// Minimum share of a processor since the first scan for a program to be reported by name.
-const LEAST_NAMED_SHARE: f64 = 0.01;
+const MIN_NAMED_SHARE: f64 = 0.01;
 
 /// Maximum number of programs that are reported by name.
-const MOST: usize = 16;
+const MAX_NAMED_PROGRAMS: usize = 16;
 
 /// Process id of `kthreadd`, the parent of all kernel threads.
-const KERNEL: u32 = 2;
+const KTHREADD: u32 = 2;
 
 /// Maximum number of ancestors that are followed for a process; the limit ends a cycle.
-const GENERATIONS: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 /// Processes of both sides, and the processor time that they have used.
 pub(super) struct Sides {
     /// This process. Its descendants are not other programs.
     pub(super) own: u32,
     /// Processes of the load generator, the database and the observer.
-    pub(super) numbers: BTreeSet<u32>,
+    pub(super) pids: BTreeSet<u32>,
     /// Processor time of all these processes, in seconds.
     pub(super) used_s: f64,
 }
@@ -82,11 +82,11 @@ enum ScanDecision {
 }
 
 impl Scan {
-    fn due(&self, now: Stamp, elsewhere_s: f64) -> ScanDecision {
+    fn decide(&self, now: Stamp, elsewhere_s: f64) -> ScanDecision {
         let spent = self.took.as_secs_f64() / now.since(self.at).as_secs_f64();
         match elsewhere_s - self.elsewhere_s >= SCAN_THRESHOLD_S {
             false => ScanDecision::Idle,
-            true if spent > BUDGET => ScanDecision::Early,
+            true if spent > MAX_SCAN_SHARE => ScanDecision::Early,
             true => ScanDecision::Now,
         }
     }
@@ -110,20 +110,20 @@ pub(super) struct OtherPrograms {
 impl OtherPrograms {
     /// Scans if a scan is due, and reports the programs. The sample must already hold the machine's
     /// busy time.
-    pub(super) fn look(
+    pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
         sides: &Sides,
         now: Stamp,
         sample: &mut Sample,
     ) {
-        let Some(busy_s) = busy(sample) else { return };
+        let Some(busy_s) = machine_busy_s(sample) else { return };
         let elsewhere_s = busy_s - sides.used_s;
-        let due = self.last.map_or(ScanDecision::Now, |last| last.due(now, elsewhere_s));
+        let due = self.last.map_or(ScanDecision::Now, |last| last.decide(now, elsewhere_s));
         if due == ScanDecision::Now {
-            let begun = own_time(files);
+            let begun = thread_run_time(files);
             self.scan(files, sides);
-            let took = own_time(files).saturating_sub(begun);
+            let took = thread_run_time(files).saturating_sub(begun);
             self.last = Some(Scan { at: now, elsewhere_s, took });
         }
         if due != ScanDecision::Early {
@@ -134,19 +134,22 @@ impl OtherPrograms {
     fn scan(&mut self, files: &mut Files<'_>, sides: &Sides) {
         let mut found = BTreeMap::new();
         for number in files.root.numbers("proc") {
-            if number == KERNEL || sides.numbers.contains(&number) {
+            if number == KTHREADD || sides.pids.contains(&number) {
                 continue;
             }
             let Some(line) = files.read(format_args!("proc/{number}/stat")) else { continue };
             let Some((stat, name)) = Stat::parse(&line).zip(stat::name(&line)) else { continue };
-            if stat.parent != KERNEL {
-                found.insert(number, OtherProcess { name: plain(name), stat, counted: 0 });
+            if stat.parent != KTHREADD {
+                found.insert(
+                    number,
+                    OtherProcess { name: without_control_characters(name), stat, counted: 0 },
+                );
             }
         }
         let parents: BTreeMap<u32, u32> =
             found.iter().map(|(n, it)| (*n, it.stat.parent)).collect();
         let is_ours = |number: u32| {
-            let is_match = |it: &u32| *it == sides.own || sides.numbers.contains(it);
+            let is_match = |it: &u32| *it == sides.own || sides.pids.contains(it);
             ancestry(&parents, number).any(|number| is_match(&number))
         };
         found.retain(|number, _| !is_ours(*number));
@@ -164,13 +167,14 @@ impl OtherPrograms {
             let grown = match before {
                 Some(before) => {
                     let ended_since = ended_since.get(number).copied().unwrap_or_default();
-                    let reaped = reaped(&other.stat).saturating_sub(reaped(&before.stat));
-                    own(&other.stat).saturating_sub(own(&before.stat))
+                    let reaped =
+                        reaped_ticks(&other.stat).saturating_sub(reaped_ticks(&before.stat));
+                    own_ticks(&other.stat).saturating_sub(own_ticks(&before.stat))
                         + reaped.saturating_sub(ended_since)
                 }
                 // The process existed before, and belonged to a side or was hidden.
                 None if is_first || other.stat.started < youngest => 0,
-                None => own(&other.stat) + reaped(&other.stat),
+                None => own_ticks(&other.stat) + reaped_ticks(&other.stat),
             };
             other.counted = before.map_or(0, |before| before.counted) + grown;
             self.youngest = self.youngest.max(other.stat.started);
@@ -186,18 +190,22 @@ impl OtherPrograms {
     /// since then. The ancestor is the nearest one that has not ended. Once it waits for the ended
     /// processes, its own times include all time that they used.
     fn ended_since(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
-        let is_there = |number: &u32, other: &OtherProcess| {
+        let is_still_running = |number: &u32, other: &OtherProcess| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
         };
-        let has_ended = self.processes.iter().filter(|(number, other)| !is_there(number, other));
+        let has_ended =
+            self.processes.iter().filter(|(number, other)| !is_still_running(number, other));
         let ended: BTreeMap<u32, u32> =
             has_ended.map(|(number, other)| (*number, other.stat.parent)).collect();
         let mut ended_since = BTreeMap::new();
         for number in ended.keys() {
-            let heir = ancestry(&ended, *number).find(|it| !ended.contains_key(it));
-            let used = self.processes.get(number).map_or(0, |it| own(&it.stat) + reaped(&it.stat));
-            if let Some(heir) = heir {
-                *ended_since.entry(heir).or_default() += used;
+            let ancestor = ancestry(&ended, *number).find(|it| !ended.contains_key(it));
+            let used = self
+                .processes
+                .get(number)
+                .map_or(0, |it| own_ticks(&it.stat) + reaped_ticks(&it.stat));
+            if let Some(ancestor) = ancestor {
+                *ended_since.entry(ancestor).or_default() += used;
             }
         }
         ended_since
@@ -207,23 +215,23 @@ impl OtherPrograms {
         let since = *self.first.get_or_insert(now);
         let seconds = |ticks: u64| ticks.saturating_mul(TICK) as f64 / 1e9;
         sample.read(&ComponentKind::Host, host::OTHER_PROGRAMS, seconds(self.total));
-        let share = now.since(since).as_secs_f64() * LEAST_NAMED_SHARE;
+        let share = now.since(since).as_secs_f64() * MIN_NAMED_SHARE;
         let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
         new.retain(|(name, ticks)| {
-            *ticks >= LEAST_NAMED_TICKS
+            *ticks >= MIN_NAMED_TICKS
                 && seconds(*ticks) >= share
                 && !self.reported.contains(*name)
         });
         new.sort_by_key(|(_, ticks)| std::cmp::Reverse(*ticks));
-        let room = MOST - self.reported.len();
+        let room = MAX_NAMED_PROGRAMS - self.reported.len();
         self.reported.extend(new.into_iter().take(room).map(|(name, _)| name.clone()));
         for name in &self.reported {
             let kind = ComponentKind::Program(name.clone());
             let used = self.programs.get(name).copied().unwrap_or_default();
-            let of_it = || self.processes.iter().filter(|(_, other)| other.name == *name);
+            let its_processes = || self.processes.iter().filter(|(_, other)| other.name == *name);
             sample.read(&kind, program::USED, seconds(used));
-            sample.read(&kind, program::PROCESSES, of_it().count() as f64);
-            if let Some((number, _)) = of_it().max_by_key(|(_, other)| other.counted) {
+            sample.read(&kind, program::PROCESSES, its_processes().count() as f64);
+            if let Some((number, _)) = its_processes().max_by_key(|(_, other)| other.counted) {
                 sample.read(&kind, program::PID, f64::from(*number));
             }
         }
@@ -232,14 +240,14 @@ impl OtherPrograms {
 
 /// Returns the processor time of this thread, or zero if the kernel does not report it. By the
 /// clock, a scan would take much longer on a busy machine.
-fn own_time(files: &mut Files<'_>) -> Nanos {
+fn thread_run_time(files: &mut Files<'_>) -> Nanos {
     let times = files.read(format_args!("proc/thread-self/schedstat"));
     let ran = times.and_then(|times| times.split_ascii_whitespace().next()?.parse().ok());
     Nanos(ran.unwrap_or_default())
 }
 
 /// Returns the processor time of the whole machine from the sample, in seconds.
-fn busy(sample: &Sample) -> Option<f64> {
+fn machine_busy_s(sample: &Sample) -> Option<f64> {
     let machine = ObservedComponent::here(ComponentKind::Host).to_string();
     let mut readings = sample.readings.iter();
     let busy = readings
@@ -247,22 +255,22 @@ fn busy(sample: &Sample) -> Option<f64> {
     Some(busy.value)
 }
 
-fn own(stat: &Stat) -> u64 {
+fn own_ticks(stat: &Stat) -> u64 {
     stat.user.saturating_add(stat.system)
 }
 
-fn reaped(stat: &Stat) -> u64 {
+fn reaped_ticks(stat: &Stat) -> u64 {
     stat.reaped_user.saturating_add(stat.reaped_system)
 }
 
 /// Iterates over a process and its ancestors whose parents are known.
 fn ancestry(parents: &BTreeMap<u32, u32>, number: u32) -> impl Iterator<Item = u32> {
     let next = |number: &u32| parents.get(number).copied();
-    std::iter::successors(Some(number), next).take(GENERATIONS)
+    std::iter::successors(Some(number), next).take(MAX_ANCESTORS)
 }
 
 /// Replaces control characters of a name, which any process can choose for itself.
-fn plain(name: &str) -> String {
+fn without_control_characters(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
@@ -270,12 +278,12 @@ fn plain(name: &str) -> String {
 mod tests {
     use super::super::stat::tests::line;
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     const OWN: u32 = 100;
 
     /// Plants a process with a name; times are in ticks.
-    fn plant(planted: Planted, number: u32, name: &str, stat: Stat) -> Planted {
+    fn plant(planted: TestRoot, number: u32, name: &str, stat: Stat) -> TestRoot {
         let started = if stat.started == 0 { u64::from(number) } else { stat.started };
         let line = line(&Stat { threads: 1, started, ..stat }).replacen("a) b", name, 1);
         planted.with(&format!("proc/{number}/stat"), line)
@@ -287,12 +295,12 @@ mod tests {
 
     /// Takes a sample after 1,000 times `second` seconds. The processors were busy for one second
     /// in each 1,000 s.
-    fn look(others: &mut OtherPrograms, planted: &Planted, second: u64) -> Sample {
+    fn take_sample(others: &mut OtherPrograms, planted: &TestRoot, second: u64) -> Sample {
         let mut sample = Sample::default();
         sample.read(&ComponentKind::Host, host::BUSY, second as f64);
-        let sides = Sides { own: OWN, numbers: [101, 102].into(), used_s: 0.0 };
+        let sides = Sides { own: OWN, pids: [101, 102].into(), used_s: 0.0 };
         let now = Stamp::ZERO + Nanos::from_secs(1_000 * second);
-        others.look(&mut Files::of(&planted.root), &sides, now, &mut sample);
+        others.sample(&mut Files::of(&planted.root), &sides, now, &mut sample);
         sample
     }
 
@@ -305,16 +313,16 @@ mod tests {
 
     #[test]
     fn programs_are_counted_from_the_first_scan_on() {
-        let planted = plant(Planted::new(), 7, "stress", child(1, 5_000));
+        let planted = plant(TestRoot::new(), 7, "stress", child(1, 5_000));
         let planted = plant(planted, 8, "stress", child(1, 400));
         let mut others = OtherPrograms::default();
-        let first = look(&mut others, &planted, 0);
+        let first = take_sample(&mut others, &planted, 0);
         assert_eq!(value(&first, "host", "other-programs"), Some(0.0));
         assert_eq!(value(&first, "program stress", "used"), None);
         let planted = plant(planted, 7, "stress", child(1, 5_500));
         let planted = plant(planted, 8, "stress", child(1, 2_400));
         let planted = plant(planted, 9, "new\u{1b}[2J", child(1, 2_000));
-        let second = look(&mut others, &planted, 1);
+        let second = take_sample(&mut others, &planted, 1);
         assert_eq!(value(&second, "host", "other-programs"), Some(45.0));
         let of = |metric| value(&second, "program stress", metric);
         let reported = [of("used"), of("processes"), of("pid")];
@@ -327,11 +335,11 @@ mod tests {
         let family = [(OWN, 1), (101, 1), (105, OWN), (106, 105), (107, 101), (2, 0), (50, 2)];
         let plant_all = |ticks: u64| {
             let plant = |p, (n, parent): &(u32, u32)| plant(p, *n, "x", child(*parent, ticks));
-            family.iter().fold(Planted::new(), plant)
+            family.iter().fold(TestRoot::new(), plant)
         };
         let mut others = OtherPrograms::default();
-        look(&mut others, &plant_all(10), 0);
-        let sample = look(&mut others, &plant_all(9_000), 1);
+        take_sample(&mut others, &plant_all(10), 0);
+        let sample = take_sample(&mut others, &plant_all(9_000), 1);
         assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
     }
 
@@ -342,14 +350,14 @@ mod tests {
         let make =
             |planted, reaped_user| plant(planted, 10, "make", Stat { reaped_user, ..child(1, 0) });
         let mut others = OtherPrograms::default();
-        look(&mut others, &make(Planted::new(), 300), 0);
-        let running = plant(make(Planted::new(), 300), 20, "sh", child(10, 0));
+        take_sample(&mut others, &make(TestRoot::new(), 300), 0);
+        let running = plant(make(TestRoot::new(), 300), 20, "sh", child(10, 0));
         let running = plant(running, 21, "cc1", child(20, 5_000));
-        let sample = look(&mut others, &running, 1);
+        let sample = take_sample(&mut others, &running, 1);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
         // Both compilers have ended after another 10 s, and a third process, which used 20 s, began
         // and ended.
-        let sample = look(&mut others, &make(Planted::new(), 300 + 6_000 + 2_000), 2);
+        let sample = take_sample(&mut others, &make(TestRoot::new(), 300 + 6_000 + 2_000), 2);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
         assert_eq!(value(&sample, "program make", "used"), Some(30.0));
         assert_eq!(value(&sample, "host", "other-programs"), Some(80.0));
@@ -358,20 +366,20 @@ mod tests {
     #[test]
     fn late_discovered_process_counts_from_its_discovery() {
         let old = Stat { started: 3, ..child(1, 700) };
-        let planted = plant(Planted::new(), 7, "seen", child(1, 5));
+        let planted = plant(TestRoot::new(), 7, "seen", child(1, 5));
         let mut others = OtherPrograms::default();
-        look(&mut others, &planted, 0);
+        take_sample(&mut others, &planted, 0);
         let planted = plant(planted, 9, "late", old);
-        let sample = look(&mut others, &planted, 1);
+        let sample = take_sample(&mut others, &planted, 1);
         assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
     }
 
     #[test]
     fn cost_of_a_scan_is_its_processor_time() {
-        let planted = Planted::new().with("proc/thread-self/schedstat", "6000000 9000000 7\n");
-        assert_eq!(own_time(&mut Files::of(&planted.root)), Nanos::from_millis(6));
-        assert_eq!(own_time(&mut Files::of(&Planted::new().root)), Nanos::ZERO);
-        let own = own_time(&mut Files::of(&crate::environment::Root::system()));
+        let planted = TestRoot::new().with("proc/thread-self/schedstat", "6000000 9000000 7\n");
+        assert_eq!(thread_run_time(&mut Files::of(&planted.root)), Nanos::from_millis(6));
+        assert_eq!(thread_run_time(&mut Files::of(&TestRoot::new().root)), Nanos::ZERO);
+        let own = thread_run_time(&mut Files::of(&crate::environment::Root::system()));
         assert!(!cfg!(target_os = "linux") || own > Nanos::ZERO);
     }
 
@@ -379,22 +387,22 @@ mod tests {
     fn scans_are_due_when_others_work_and_cost_little() {
         let at = |ms| Stamp::ZERO + Nanos::from_millis(ms);
         let scan = Scan { at: at(0), elsewhere_s: 1.0, took: Nanos::from_millis(6) };
-        assert_eq!(scan.due(at(5_000), 1.04), ScanDecision::Idle);
-        assert_eq!(scan.due(at(1_900), 1.2), ScanDecision::Early);
-        assert_eq!(scan.due(at(2_100), 1.2), ScanDecision::Now);
+        assert_eq!(scan.decide(at(5_000), 1.04), ScanDecision::Idle);
+        assert_eq!(scan.decide(at(1_900), 1.2), ScanDecision::Early);
+        assert_eq!(scan.decide(at(2_100), 1.2), ScanDecision::Now);
     }
 
     #[test]
     fn largest_programs_are_named_up_to_a_limit() {
         let plant_all = |ticks: &dyn Fn(u32) -> u64| {
             let plant = |p, n: u32| plant(p, n, &format!("p{n}"), child(1, ticks(n)));
-            (200..260).fold(Planted::new(), plant)
+            (200..260).fold(TestRoot::new(), plant)
         };
         let mut others = OtherPrograms::default();
-        look(&mut others, &plant_all(&|_| 0), 0);
-        let sample = look(&mut others, &plant_all(&|n| u64::from(n) * 100), 1);
+        take_sample(&mut others, &plant_all(&|_| 0), 0);
+        let sample = take_sample(&mut others, &plant_all(&|n| u64::from(n) * 100), 1);
         let names = sample.readings.iter().filter(|it| it.series.metric == "used").count();
-        assert_eq!(names, MOST);
+        assert_eq!(names, MAX_NAMED_PROGRAMS);
         assert!(value(&sample, "program p259", "used").is_some());
     }
 }

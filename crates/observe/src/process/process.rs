@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use record::LANE_PREFIX;
 
 use super::files::Files;
+use super::resource_use::{Pair, ResourceUse};
 use super::roles;
 use super::stat::Stat;
-use super::thread::{CountedFrom, Id, Thread, read_allowed, share};
+use super::thread::{CountedFrom, Thread, ThreadId, division_ticks, read_allowed_processors};
 use super::units::{TICK, io};
-use super::used::{Pair, ResourceUse};
 
 /// Number of samples after which the list of threads is read again, even if the number of threads
 /// is unchanged.
@@ -18,31 +18,31 @@ const LIST_EVERY: u32 = 8;
 
 /// Number of samples at the beginning in which a process's title is read again, because a process
 /// sets its title after its start.
-const NAMING: u32 = 3;
+const TITLE_SAMPLES: u32 = 3;
 
 /// Prefix of the names of observing threads.
-const OBSERVERS: &str = "watch";
+const OBSERVER_PREFIX: &str = "watch";
 
 /// Level of detail at which processes are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Detail {
     /// True if threads are read one by one.
-    pub(super) threads: bool,
+    pub(super) reads_threads: bool,
     /// Number of samples after which every thread's status has been read: each sample reads the
     /// status of one in this many threads.
-    pub(super) rounds: usize,
+    pub(super) status_rounds: usize,
     /// Number of samples between two readings of a process's bytes.
     pub(super) io_rounds: usize,
     /// Number of the current sample.
-    pub(super) turn: usize,
+    pub(super) sample_number: usize,
     /// Prefix of the names of threads that belong to the other side.
-    pub(super) apart: Option<&'static str>,
+    pub(super) other_side_prefix: Option<&'static str>,
 }
 
 impl Detail {
     /// Returns true if the status of the thread at this position is read at this sample.
     fn reads_status_of(&self, place: usize) -> bool {
-        place.wrapping_add(self.turn).is_multiple_of(self.rounds.max(1))
+        place.wrapping_add(self.sample_number).is_multiple_of(self.status_rounds.max(1))
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) struct ProcessSample {
     /// Use since the last sample, without the threads that are reported separately.
     pub(super) used: ResourceUse,
     /// Use of the threads that are reported separately.
-    pub(super) apart: ResourceUse,
+    pub(super) other_side_used: ResourceUse,
     /// User and kernel ticks of children that ended since the last sample.
     pub(super) reaped: Pair,
     /// Run time of the busiest thread, and of the busiest thread that is reported separately, in
@@ -67,13 +67,13 @@ pub(super) struct ProcessSample {
 /// A process, and its values at the last sample.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
-    number: u32,
+    pid: u32,
     /// Values of `stat` at the last reading.
     pub(super) stat: Stat,
     /// Threads of the process, if they are read one by one.
     pub(super) threads: BTreeMap<u32, Thread>,
     /// List of processors that the process may run on, if its threads are not read.
-    allowed: String,
+    allowed_processors: String,
     /// Bytes read and written; `None` if they may not be read.
     pub(super) io: Option<Pair>,
     /// Kind of background work that the process does.
@@ -84,12 +84,12 @@ pub(super) struct Process {
     counted_since: u64,
     /// True if the process has had children.
     pub(super) is_parent: bool,
-    looks: u32,
+    sample_count: u32,
 }
 
 impl Process {
     /// Starts to sample a process; `None` if it has ended.
-    pub(super) fn adopt(
+    pub(super) fn begin(
         files: &mut Files<'_>,
         number: u32,
         since: CountedFrom,
@@ -98,10 +98,10 @@ impl Process {
         let mut stat = read_stat(files, number)?;
         let mut bytes = read_io(files, number);
         let counted = match since {
-            CountedFrom::Birth => 0,
+            CountedFrom::Start => 0,
             CountedFrom::Now => Pair(stat.user, stat.system).sum(),
         };
-        if since == CountedFrom::Birth {
+        if since == CountedFrom::Start {
             (stat.user, stat.system) = (0, 0);
             (stat.reaped_user, stat.reaped_system, stat.major_faults) = (0, 0, 0);
             bytes = bytes.map(|_| Pair::default());
@@ -110,18 +110,18 @@ impl Process {
         let role = roles::read(files, number);
         let io = bytes;
         let mut process = Process {
-            number,
+            pid: number,
             stat,
             threads,
-            allowed: String::new(),
+            allowed_processors: String::new(),
             io,
             role,
             counted,
             counted_since: 0,
             is_parent: false,
-            looks: 0,
+            sample_count: 0,
         };
-        if detail.threads {
+        if detail.reads_threads {
             process.list_threads(files, since);
         }
         Some(process)
@@ -133,7 +133,7 @@ impl Process {
     }
 
     /// Samples the process; `None` if it has ended.
-    pub(super) fn look(
+    pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
         place: &mut usize,
@@ -158,8 +158,10 @@ impl Process {
     ) -> Option<ProcessSample> {
         let Stat { threads, user, system, .. } = self.stat;
         let is_simple = self.threads.len() == 1 && threads == 1 && !self.is_parent;
-        let is_known = self.looks >= NAMING && detail.threads && detail.apart.is_none();
-        let is_due = (self.number as usize).wrapping_add(self.looks as usize + 1);
+        let is_known = self.sample_count >= TITLE_SAMPLES
+            && detail.reads_threads
+            && detail.other_side_prefix.is_none();
+        let is_due = (self.pid as usize).wrapping_add(self.sample_count as usize + 1);
         let is_due = is_due.is_multiple_of(detail.io_rounds.max(1));
         if !is_simple || !is_known || is_due || self.role.is_some() {
             return None;
@@ -169,7 +171,7 @@ impl Process {
         if !seen.has_threads {
             return None;
         }
-        self.looks = self.looks.wrapping_add(1);
+        self.sample_count = self.sample_count.wrapping_add(1);
         self.counted_since = self.counted_since.saturating_add(ran);
         let Pair(user, system) = Pair(user, system).divide(ran);
         (seen.used.user, seen.used.system) = (user, system);
@@ -182,11 +184,11 @@ impl Process {
         place: &mut usize,
         detail: Detail,
     ) -> Option<ProcessSample> {
-        let now = read_stat(files, self.number).filter(|now| now.started == self.stat.started)?;
+        let now = read_stat(files, self.pid).filter(|now| now.started == self.stat.started)?;
         let before = std::mem::replace(&mut self.stat, now);
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks < NAMING {
-            self.role = roles::read(files, self.number);
+        self.sample_count = self.sample_count.wrapping_add(1);
+        if self.sample_count < TITLE_SAMPLES {
+            self.role = roles::read(files, self.pid);
         }
         let mut seen = ProcessSample {
             reaped: Pair(now.reaped_user, now.reaped_system)
@@ -194,7 +196,7 @@ impl Process {
             ..ProcessSample::default()
         };
         let was_alone = self.threads.len() == 1 && before.threads <= 1 && now.threads <= 1;
-        self.choose_threads(files, detail);
+        self.update_threads(files, detail);
         let ran = self.sample_threads(files, place, detail, &mut seen);
         let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
         let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
@@ -202,16 +204,16 @@ impl Process {
         // The scheduler's run time is finer than ticks, but disappears when a thread ends. If
         // threads may have ended, only ticks are complete. Both measure the same time, so they do
         // not drift apart.
-        let by_threads = seen.has_threads && (was_alone || detail.apart.is_some());
+        let by_threads = seen.has_threads && (was_alone || detail.other_side_prefix.is_some());
         let time = if by_threads { ran } else { grown };
-        let Pair(user, system) = share(ticks, ticks_before).divide(time);
+        let Pair(user, system) = division_ticks(ticks, ticks_before).divide(time);
         (seen.used.user, seen.used.system) = (user, system);
         seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
         self.counted = ticks.sum();
         // The bytes of the threads that are reported apart have been read just now, so the bytes of
         // the process must be read, too.
-        let is_due = (self.number as usize).wrapping_add(self.looks as usize);
-        let has_to_be = detail.apart.is_some() || self.role.is_some();
+        let is_due = (self.pid as usize).wrapping_add(self.sample_count as usize);
+        let has_to_be = detail.other_side_prefix.is_some() || self.role.is_some();
         if has_to_be || is_due.is_multiple_of(detail.io_rounds.max(1)) {
             self.sample_io(files, &mut seen);
         }
@@ -219,23 +221,23 @@ impl Process {
     }
 
     /// Updates the list of threads if their number has changed.
-    fn choose_threads(&mut self, files: &mut Files<'_>, detail: Detail) {
-        if !detail.threads {
+    fn update_threads(&mut self, files: &mut Files<'_>, detail: Detail) {
+        if !detail.reads_threads {
             self.threads.clear();
-            if self.allowed.is_empty() {
-                self.allowed = read_allowed(files, self.number);
+            if self.allowed_processors.is_empty() {
+                self.allowed_processors = read_allowed_processors(files, self.pid);
             }
         } else if self.threads.is_empty() {
             self.list_threads(files, CountedFrom::Now);
         } else if self.threads.len() != self.stat.threads as usize
-            || (self.stat.threads > 1 && self.looks.is_multiple_of(LIST_EVERY))
+            || (self.stat.threads > 1 && self.sample_count.is_multiple_of(LIST_EVERY))
         {
-            self.list_threads(files, CountedFrom::Birth);
+            self.list_threads(files, CountedFrom::Start);
         }
     }
 
     fn list_threads(&mut self, files: &mut Files<'_>, since: CountedFrom) {
-        let process = self.number;
+        let process = self.pid;
         let numbers = match self.stat.threads {
             1 => vec![process],
             _ => files.root.numbers(&format!("proc/{process}/task")),
@@ -243,7 +245,7 @@ impl Process {
         self.threads.retain(|number, _| numbers.contains(number));
         for thread in numbers {
             if !self.threads.contains_key(&thread)
-                && let Some(found) = Thread::adopt(files, Id { process, thread }, since)
+                && let Some(found) = Thread::begin(files, ThreadId { process, thread }, since)
             {
                 self.threads.insert(thread, found);
             }
@@ -262,42 +264,44 @@ impl Process {
         let mut all_ran = 0;
         for thread in self.threads.values_mut() {
             *place += 1;
-            let Some(turn) = thread.look(files, detail.reads_status_of(*place)) else { continue };
+            let Some(thread_use) = thread.sample(files, detail.reads_status_of(*place)) else {
+                continue;
+            };
             seen.has_threads = true;
-            let ran = turn.times.ran;
+            let ran = thread_use.times.ran;
             // Waiting of an observing thread does not delay requests.
-            let is_observer = thread.name.starts_with(OBSERVERS);
+            let is_observer = thread.name.starts_with(OBSERVER_PREFIX);
             seen.observing += if is_observer { ran } else { 0 };
-            if detail.apart.is_some_and(|begin| thread.name.starts_with(begin)) {
-                seen.apart += thread.apart(files, turn);
+            if detail.other_side_prefix.is_some_and(|begin| thread.name.starts_with(begin)) {
+                seen.other_side_used += thread.other_side_use(files, thread_use);
                 seen.busiest.1 = seen.busiest.1.max(ran);
                 continue;
             }
             all_ran += ran;
             seen.busiest.0 = seen.busiest.0.max(ran);
-            seen.used.waited += if is_observer { 0 } else { turn.times.waited };
-            seen.used.voluntary += turn.switches.0;
-            seen.used.involuntary += turn.switches.1;
+            seen.used.waited += if is_observer { 0 } else { thread_use.times.waited };
+            seen.used.voluntary += thread_use.switches.0;
+            seen.used.involuntary += thread_use.switches.1;
         }
         all_ran
     }
 
     fn sample_io(&mut self, files: &mut Files<'_>, seen: &mut ProcessSample) {
-        let Some(now) = read_io(files, self.number) else { return };
+        let Some(now) = read_io(files, self.pid) else { return };
         let Pair(read, written) = now.since(self.io.unwrap_or(now));
         self.io = Some(now);
-        seen.used.read = read.saturating_sub(seen.apart.read);
-        seen.used.written = written.saturating_sub(seen.apart.written);
+        seen.used.read = read.saturating_sub(seen.other_side_used.read);
+        seen.used.written = written.saturating_sub(seen.other_side_used.written);
     }
 
     /// Returns the lists of processors that the process's threads may use. If some threads send
     /// requests, returns only the lists of these threads.
-    pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn allowed_processors(&self) -> impl Iterator<Item = &str> {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANE_PREFIX);
         let has_lanes = self.threads.values().any(is_lane);
-        let those = self.threads.values().filter(move |thread| !has_lanes || is_lane(thread));
-        let whole = self.threads.is_empty().then_some(self.allowed.as_str());
-        those.map(|thread| thread.status.allowed.as_str()).chain(whole)
+        let threads = self.threads.values().filter(move |thread| !has_lanes || is_lane(thread));
+        let process_list = self.threads.is_empty().then_some(self.allowed_processors.as_str());
+        threads.map(|thread| thread.status.allowed_processors.as_str()).chain(process_list)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::environment::Root;
 use crate::scope::ServerLocation;
 
 /// Names of proxies, cut to the 15 characters that the kernel stores.
-const PROXIES: [&str; 15] = [
+const PROXY_PROGRAMS: [&str; 15] = [
     "docker-proxy",
     "envoy",
     "haproxy",
@@ -31,7 +31,7 @@ const PROXIES: [&str; 15] = [
 /// A process that listens on a port of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listener {
-    pub(crate) number: u32,
+    pub(crate) pid: u32,
     /// Its name in `/proc/PID/comm`.
     pub(crate) name: String,
 }
@@ -43,14 +43,14 @@ pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     let found = find(&mut files, &ServerLocation::Port(port))?.ok()?;
     let [number] = found.as_slice() else { return None };
     let name = files.read(format_args!("proc/{number}/comm"))?.trim().to_owned();
-    (!DATABASE_PROGRAMS.contains(&name.as_str())).then_some(Listener { number: *number, name })
+    (!DATABASE_PROGRAMS.contains(&name.as_str())).then_some(Listener { pid: *number, name })
 }
 
 /// Counts the proxies among some processes.
 pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -> usize {
     let is_proxy = |number: &u32| {
         let name = files.read(format_args!("proc/{number}/comm"));
-        name.is_some_and(|name| PROXIES.contains(&name.trim()))
+        name.is_some_and(|name| PROXY_PROGRAMS.contains(&name.trim()))
     };
     numbers.filter(is_proxy).count()
 }
@@ -58,7 +58,7 @@ pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn listener_that_is_not_a_database_may_be_a_pooler() {
@@ -67,25 +67,25 @@ mod tests {
         };
         let stat = super::super::stat::tests::line(&super::super::stat::Stat::default());
         let of = |name: &str| {
-            let planted = Planted::new()
+            let planted = TestRoot::new()
                 .with("proc/net/tcp", tcp(77))
                 .with("proc/40/stat", stat.clone())
                 .with("proc/40/comm", format!("{name}\n"))
                 .with_link("proc/40/fd/3", "socket:[77]");
-            listener(&planted.root, 0x1538).map(|it| (it.number, it.name))
+            listener(&planted.root, 0x1538).map(|it| (it.pid, it.name))
         };
         assert_eq!(of("pgcat"), Some((40, "pgcat".to_owned())));
         assert_eq!(of("postgres"), None);
-        assert_eq!(listener(&Planted::new().root, 0x1538), None);
+        assert_eq!(listener(&TestRoot::new().root, 0x1538), None);
     }
 
     #[test]
     fn proxies_are_known_by_their_names() {
-        let planted = Planted::new()
+        let planted = TestRoot::new()
             .with("proc/1/comm", "pgbouncer\n")
             .with("proc/2/comm", "postgres\n")
             .with("proc/3/comm", "pgbouncer-exporter\n");
         assert_eq!(count(&mut Files::of(&planted.root), 1..=4), 1);
-        assert!(PROXIES.iter().all(|name| name.len() <= 15));
+        assert!(PROXY_PROGRAMS.iter().all(|name| name.len() <= 15));
     }
 }

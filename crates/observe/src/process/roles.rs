@@ -7,7 +7,7 @@ use record::component_name::{AUTOVACUUM_WORKER, BACKGROUND_WRITER, CHECKPOINTER,
 use super::files::Files;
 
 /// Complete titles, with the role of each.
-const WHOLE: [(&str, &str); 8] = [
+const EXACT_TITLES: [(&str, &str); 8] = [
     ("checkpointer", CHECKPOINTER),
     ("background writer", BACKGROUND_WRITER),
     ("walwriter", "walwriter"),
@@ -20,7 +20,7 @@ const WHOLE: [(&str, &str); 8] = [
 
 /// Beginnings of titles that end with details, with the role of each. An `io worker` is not listed
 /// because it reads for clients.
-const BEGINNINGS: [(&str, &str); 7] = [
+const TITLE_PREFIXES: [(&str, &str); 7] = [
     ("autovacuum worker ", AUTOVACUUM_WORKER),
     ("logical replication ", "logical replication"),
     ("walsender ", WALSENDER),
@@ -32,17 +32,17 @@ const BEGINNINGS: [(&str, &str); 7] = [
 
 /// Reads the role of a process; `None` for a process that serves a client or has no known title.
 pub(super) fn read(files: &mut Files<'_>, number: u32) -> Option<&'static str> {
-    of_title(&files.read(format_args!("proc/{number}/cmdline"))?)
+    role_of_title(&files.read(format_args!("proc/{number}/cmdline"))?)
 }
 
 /// Returns the role in a title. A cluster's name may come first: `postgres: main: startup`.
-fn of_title(title: &str) -> Option<&'static str> {
+fn role_of_title(title: &str) -> Option<&'static str> {
     let title = title.trim_end_matches(['\0', ' ']).strip_prefix("postgres: ")?;
     let title = title.split_once(": ").map_or(title, |(_, after)| after);
-    let whole = WHOLE.iter().find(|(text, _)| *text == title);
+    let whole = EXACT_TITLES.iter().find(|(text, _)| *text == title);
     // The title of a session begins with its user and ends with its activity. Only a user name with
     // a space, followed by a suitable database, could match by accident.
-    let found = whole.or_else(|| BEGINNINGS.iter().find(|(text, _)| title.starts_with(text)));
+    let found = whole.or_else(|| TITLE_PREFIXES.iter().find(|(text, _)| title.starts_with(text)));
     found.map(|(_, role)| *role)
 }
 
@@ -67,7 +67,7 @@ mod tests {
             ("\u{fffd}\0", None),
         ];
         for (title, expected) in cases {
-            assert_eq!(of_title(title), expected, "{title:?}");
+            assert_eq!(role_of_title(title), expected, "{title:?}");
         }
     }
 }

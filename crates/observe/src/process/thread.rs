@@ -3,13 +3,13 @@
 //! Documentation/scheduler/sched-stats.rst, `proc_pid_status(5)`, `proc_pid_io(5)`).
 
 use super::files::Files;
+use super::resource_use::{Pair, ResourceUse};
 use super::stat::Stat;
 use super::units::{TICK, io};
-use super::used::{Pair, ResourceUse};
 
 /// Id of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Id {
+pub(super) struct ThreadId {
     /// Process id.
     pub(super) process: u32,
     /// Thread id.
@@ -20,7 +20,7 @@ pub(super) struct Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CountedFrom {
     /// From its start, because it began after the first sample.
-    Birth,
+    Start,
     /// From now on, because it existed before the first sample.
     Now,
 }
@@ -53,7 +53,7 @@ pub(super) struct Status {
     /// Voluntary and involuntary context switches.
     pub(super) switches: Pair,
     /// Processors that the thread may run on, as a list such as `0-3,8`.
-    pub(super) allowed: String,
+    pub(super) allowed_processors: String,
 }
 
 impl Status {
@@ -68,7 +68,7 @@ impl Status {
                 number("voluntary_ctxt_switches").unwrap_or(0),
                 number("nonvoluntary_ctxt_switches").unwrap_or(0),
             ),
-            allowed: word("Cpus_allowed_list").unwrap_or_default().to_owned(),
+            allowed_processors: word("Cpus_allowed_list").unwrap_or_default().to_owned(),
         }
     }
 }
@@ -76,14 +76,14 @@ impl Status {
 /// A thread that is sampled repeatedly.
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
-    id: Id,
+    id: ThreadId,
     /// Name of the thread at the last reading.
     pub(super) name: String,
     times: Times,
     /// Values of `status` at the last reading.
     pub(super) status: Status,
     /// Ticks and bytes of this thread, if it is reported separately.
-    apart: Option<(Pair, Pair)>,
+    last_ticks_and_bytes: Option<(Pair, Pair)>,
 }
 
 /// Use of a thread since the last sample.
@@ -97,21 +97,21 @@ pub(super) struct ThreadUse {
 
 impl Thread {
     /// Starts to sample a thread; `None` if it has ended.
-    pub(super) fn adopt(files: &mut Files<'_>, id: Id, since: CountedFrom) -> Option<Thread> {
-        let Id { process, thread } = id;
+    pub(super) fn begin(files: &mut Files<'_>, id: ThreadId, since: CountedFrom) -> Option<Thread> {
+        let ThreadId { process, thread } = id;
         let name = files.read(format_args!("proc/{process}/task/{thread}/comm"))?;
         let name = name.trim().to_owned();
         let mut status = read_status(files, id).unwrap_or_default();
         let mut times = read_times(files, id).unwrap_or_default();
-        if since == CountedFrom::Birth {
+        if since == CountedFrom::Start {
             times = Times::default();
             status.switches = Pair::default();
         }
-        Some(Thread { id, name, times, status, apart: None })
+        Some(Thread { id, name, times, status, last_ticks_and_bytes: None })
     }
 
     /// Samples the thread; `None` if it has ended or the kernel does not report its times.
-    pub(super) fn look(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<ThreadUse> {
+    pub(super) fn sample(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<ThreadUse> {
         let now = read_times(files, self.id)?;
         let times = Times {
             ran: now.ran.saturating_sub(self.times.ran),
@@ -131,25 +131,29 @@ impl Thread {
     }
 
     /// Returns the use of resources by a thread that is reported separately from its process.
-    pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: ThreadUse) -> ResourceUse {
-        let Id { process, thread } = self.id;
+    pub(super) fn other_side_use(
+        &mut self,
+        files: &mut Files<'_>,
+        thread_use: ThreadUse,
+    ) -> ResourceUse {
+        let ThreadId { process, thread } = self.id;
         let stat = files.read(format_args!("proc/{process}/task/{thread}/stat"));
         let stat = stat.and_then(|line| Stat::parse(&line)).unwrap_or_default();
         let ticks = Pair(stat.user, stat.system);
         let text = files.read(format_args!("proc/{process}/task/{thread}/io"));
         let bytes = text.and_then(|text| io(&text)).unwrap_or_default();
-        let (ticks_before, bytes_before) = self.apart.unwrap_or((ticks, bytes));
-        self.apart = Some((ticks, bytes));
-        let Pair(user, system) = share(ticks, ticks_before).divide(turn.times.ran);
+        let (ticks_before, bytes_before) = self.last_ticks_and_bytes.unwrap_or((ticks, bytes));
+        self.last_ticks_and_bytes = Some((ticks, bytes));
+        let Pair(user, system) = division_ticks(ticks, ticks_before).divide(thread_use.times.ran);
         let Pair(read, written) = bytes.since(bytes_before);
         ResourceUse {
             user,
             system,
-            waited: turn.times.waited,
+            waited: thread_use.times.waited,
             read,
             written,
-            voluntary: turn.switches.0,
-            involuntary: turn.switches.1,
+            voluntary: thread_use.switches.0,
+            involuntary: thread_use.switches.1,
             major_faults: 0,
         }
     }
@@ -157,27 +161,27 @@ impl Thread {
 
 /// Returns the ticks by whose proportion a time is divided into user and kernel mode: the ticks
 /// since the last sample if there are enough of them, otherwise the totals.
-pub(super) fn share(now: Pair, before: Pair) -> Pair {
+pub(super) fn division_ticks(now: Pair, before: Pair) -> Pair {
     let grown = now.since(before);
-    if grown.sum() >= ENOUGH { grown } else { now }
+    if grown.sum() >= MIN_DIVISION_TICKS { grown } else { now }
 }
 
 /// Minimum number of ticks by which a time is divided: 50 ms.
-const ENOUGH: u64 = 50_000_000 / TICK;
+const MIN_DIVISION_TICKS: u64 = 50_000_000 / TICK;
 
-fn read_times(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Times> {
+fn read_times(files: &mut Files<'_>, ThreadId { process, thread }: ThreadId) -> Option<Times> {
     Times::parse(&files.read(format_args!("proc/{process}/task/{thread}/schedstat"))?)
 }
 
-fn read_status(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Status> {
+fn read_status(files: &mut Files<'_>, ThreadId { process, thread }: ThreadId) -> Option<Status> {
     Some(Status::parse(&files.read(format_args!("proc/{process}/task/{thread}/status"))?))
 }
 
 /// Returns the list of processors that a process's first thread may run on; empty if the process
 /// has ended.
-pub(super) fn read_allowed(files: &mut Files<'_>, process: u32) -> String {
+pub(super) fn read_allowed_processors(files: &mut Files<'_>, process: u32) -> String {
     let status = files.read(format_args!("proc/{process}/status"));
-    status.map(|text| Status::parse(&text).allowed).unwrap_or_default()
+    status.map(|text| Status::parse(&text).allowed_processors).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -197,14 +201,18 @@ mod tests {
         let text = "Name:\ta\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n\
                     voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
         let expected =
-            Status { name: "a".to_owned(), switches: Pair(5, 6), allowed: "0-1".to_owned() };
+            Status {
+                name: "a".to_owned(),
+                switches: Pair(5, 6),
+                allowed_processors: "0-1".to_owned(),
+            };
         assert_eq!(Status::parse(text), expected);
         assert_eq!(Status::parse("voluntary_ctxt_switches: x"), Status::default());
     }
 
     #[test]
     fn few_ticks_keep_the_previous_user_system_split() {
-        assert_eq!(share(Pair(90, 10), Pair(90, 9)), Pair(90, 10));
-        assert_eq!(share(Pair(90, 10), Pair(85, 8)), Pair(5, 2));
+        assert_eq!(division_ticks(Pair(90, 10), Pair(90, 9)), Pair(90, 10));
+        assert_eq!(division_ticks(Pair(90, 10), Pair(85, 8)), Pair(5, 2));
     }
 }

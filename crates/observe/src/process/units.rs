@@ -1,6 +1,6 @@
 //! Units and lists in which the kernel reports processes.
 
-use super::used::Pair;
+use super::resource_use::Pair;
 use crate::host::processors::TICKS_PER_S;
 
 /// Length of one kernel tick, in nanoseconds.

@@ -7,11 +7,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use record::component_name::DATABASE_PROGRAMS;
 
-use super::census::ProcessTree;
 use super::files::Files;
 use super::find::find;
 use super::group::{Group, GroupSample};
-use super::holder::sockets_of;
+use super::process_tree::ProcessTree;
+use super::socket_holder::sockets_of;
 use super::thread::CountedFrom;
 use crate::scope::ServerLocation;
 
@@ -40,7 +40,7 @@ pub(super) struct Upstream {
 /// Proxies that accept the target's connections.
 pub(super) struct Proxies {
     /// Ids of the proxies' processes.
-    pub(super) numbers: Vec<u32>,
+    pub(super) pids: Vec<u32>,
     /// Ports at which the proxies accept connections.
     pub(super) ports: Vec<u16>,
 }
@@ -55,20 +55,20 @@ impl Upstream {
     ///
     /// # Errors
     /// The connections of the proxies are not visible.
-    pub(super) fn look(
+    pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
-        census: &ProcessTree,
+        process_tree: &ProcessTree,
         proxies: &Proxies,
     ) -> Result<Option<GroupSample>, &'static str> {
-        let found = self.find(files, census, proxies);
-        let known = self.group.numbers();
+        let found = self.find(files, process_tree, proxies);
+        let known = self.group.pids();
         if known.is_empty() && found.as_ref().map_or(true, BTreeSet::is_empty) {
             return found.map(|_| None);
         }
-        self.group.adopt(files, found.unwrap_or_default(), CountedFrom::Now);
-        self.group.adopt(files, census.descendants(&known), CountedFrom::Birth);
-        Ok(Some(self.group.look(files, None)))
+        self.group.add(files, found.unwrap_or_default(), CountedFrom::Now);
+        self.group.add(files, process_tree.descendants(&known), CountedFrom::Start);
+        Ok(Some(self.group.sample(files, None)))
     }
 
     /// Searches for the databases, unless the last search was too recent: a proxy may connect to
@@ -76,7 +76,7 @@ impl Upstream {
     fn find(
         &mut self,
         files: &mut Files<'_>,
-        census: &ProcessTree,
+        process_tree: &ProcessTree,
         proxies: &Proxies,
     ) -> Result<BTreeSet<u32>, &'static str> {
         let (left, next) = self.search;
@@ -84,7 +84,7 @@ impl Upstream {
             self.search.0 = left - 1;
             return Ok(BTreeSet::new());
         }
-        let found = self.servers(files, census, proxies);
+        let found = self.servers(files, process_tree, proxies);
         let is_found = found.as_ref().is_ok_and(|found| !found.is_empty());
         let next = if is_found { LONGEST_PAUSE } else { next };
         self.search = (next, (next * 2).min(LONGEST_PAUSE));
@@ -95,18 +95,18 @@ impl Upstream {
     fn servers(
         &self,
         files: &mut Files<'_>,
-        census: &ProcessTree,
+        process_tree: &ProcessTree,
         proxies: &Proxies,
     ) -> Result<BTreeSet<u32>, &'static str> {
         let Some(find_servers) = self.find_servers else { return Ok(BTreeSet::new()) };
-        let first = proxies.numbers.iter().copied().collect();
-        let family = &census.descendants(&first) | &first;
+        let first = proxies.pids.iter().copied().collect();
+        let family = &process_tree.descendants(&first) | &first;
         let held = sockets_of(files.root, &family).ok_or(NOT_VISIBLE)?;
         let locations = find_servers(&held, &proxies.ports);
         let found = locations.iter().filter_map(|location| find(files, location)?.ok());
         let mut found: BTreeSet<u32> = found.flatten().collect();
         found.retain(|number| is_database(files, *number));
-        Ok(&census.descendants(&found) | &found)
+        Ok(&process_tree.descendants(&found) | &found)
     }
 }
 
@@ -121,18 +121,18 @@ mod tests {
     use super::super::stat::Stat;
     use super::super::stat::tests::line;
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     /// Returns a machine with pgbouncer (40), which holds the sockets 1 and 2, and a process of
     /// this name (50) with a child (51), which listens on port 5432.
-    fn planted(name: &str) -> Planted {
-        let plant = |planted: Planted, number: u32, parent: u32, name: &str| {
+    fn planted(name: &str) -> TestRoot {
+        let plant = |planted: TestRoot, number: u32, parent: u32, name: &str| {
             let stat = Stat { parent, threads: 1, started: 1, ..Stat::default() };
             planted
                 .with(&format!("proc/{number}/stat"), line(&stat))
                 .with(&format!("proc/{number}/comm"), format!("{name}\n"))
         };
-        let planted = plant(Planted::new(), 40, 1, "pgbouncer");
+        let planted = plant(TestRoot::new(), 40, 1, "pgbouncer");
         let planted = plant(planted, 50, 1, name);
         let listening = "head\n0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 101 0 77 1\n";
         plant(planted, 51, 50, name)
@@ -152,12 +152,12 @@ mod tests {
     fn found(name: &str, find_servers: Option<FindServers>) -> Vec<u32> {
         let planted = planted(name);
         let mut files = Files::of(&planted.root);
-        let mut census = ProcessTree::default();
-        census.take(&mut files);
+        let mut process_tree = ProcessTree::default();
+        process_tree.update(&mut files);
         let mut upstream = Upstream::of(find_servers);
-        let proxies = Proxies { numbers: vec![40], ports: vec![6_432] };
-        let sample = upstream.look(&mut files, &census, &proxies).unwrap();
-        let numbers: Vec<u32> = upstream.group.numbers().into_iter().collect();
+        let proxies = Proxies { pids: vec![40], ports: vec![6_432] };
+        let sample = upstream.sample(&mut files, &process_tree, &proxies).unwrap();
+        let numbers: Vec<u32> = upstream.group.pids().into_iter().collect();
         assert_eq!(sample.map_or(0, |sample| sample.processes), numbers.len());
         numbers
     }
@@ -175,13 +175,14 @@ mod tests {
     fn database_that_was_not_found_is_searched_for_again() {
         let planted = planted("postgres");
         let mut files = Files::of(&planted.root);
-        let census = ProcessTree::default();
+        let process_tree = ProcessTree::default();
         let mut upstream = Upstream::of(Some(leads_to_5432));
-        let without = Proxies { numbers: vec![41], ports: vec![6_432] };
-        assert_eq!(upstream.look(&mut files, &census, &without), Err(NOT_VISIBLE));
-        let with = Proxies { numbers: vec![40], ports: vec![6_432] };
-        let looks = (0..2).map(|_| upstream.look(&mut files, &census, &with).unwrap().is_some());
-        assert_eq!(looks.collect::<Vec<_>>(), [false, true]);
+        let without = Proxies { pids: vec![41], ports: vec![6_432] };
+        assert_eq!(upstream.sample(&mut files, &process_tree, &without), Err(NOT_VISIBLE));
+        let with = Proxies { pids: vec![40], ports: vec![6_432] };
+        let samples =
+            (0..2).map(|_| upstream.sample(&mut files, &process_tree, &with).unwrap().is_some());
+        assert_eq!(samples.collect::<Vec<_>>(), [false, true]);
     }
 
     /// A second database appears when a pool of another database is used, or after a failover.
@@ -200,15 +201,15 @@ mod tests {
             ports.map(|(_, port)| ServerLocation::Port(port)).collect()
         };
         let mut files = Files::of(&planted.root);
-        let census = ProcessTree::default();
+        let process_tree = ProcessTree::default();
         let mut upstream = Upstream::of(Some(leads));
-        let mut look = |numbers: &[u32]| {
-            let proxies = Proxies { numbers: numbers.to_vec(), ports: vec![6_432] };
-            let sample = upstream.look(&mut files, &census, &proxies).unwrap();
+        let mut round = |numbers: &[u32]| {
+            let proxies = Proxies { pids: numbers.to_vec(), ports: vec![6_432] };
+            let sample = upstream.sample(&mut files, &process_tree, &proxies).unwrap();
             sample.map_or(0, |sample| sample.processes)
         };
-        assert_eq!(look(&[40]), 1);
-        let looks: Vec<usize> = (0..=LONGEST_PAUSE).map(|_| look(&[40, 41])).collect();
-        assert_eq!((looks[0], looks.last()), (1, Some(&2)));
+        assert_eq!(round(&[40]), 1);
+        let samples: Vec<usize> = (0..=LONGEST_PAUSE).map(|_| round(&[40, 41])).collect();
+        assert_eq!((samples[0], samples.last()), (1, Some(&2)));
     }
 }

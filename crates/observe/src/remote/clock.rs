@@ -14,7 +14,7 @@ pub(super) struct ClockExchange {
     /// Time at which the request was sent.
     pub(super) sent: Stamp,
     /// Time at which the answer was received.
-    pub(super) back: Stamp,
+    pub(super) received_at: Stamp,
     /// Remote time in nanoseconds since 1970.
     pub(super) clock: i64,
 }
@@ -22,12 +22,12 @@ pub(super) struct ClockExchange {
 impl ClockExchange {
     /// Returns the round trip time. The error of the offset is at most half of it.
     pub(super) fn delay(self) -> Nanos {
-        self.back.since(self.sent)
+        self.received_at.since(self.sent)
     }
 
     /// Returns the middle of the exchange by this machine's monotonic clock.
     fn middle(self) -> i128 {
-        (i128::from(self.sent.0) + i128::from(self.back.0)) / 2
+        (i128::from(self.sent.0) + i128::from(self.received_at.0)) / 2
     }
 
     /// Converts a remote time to an instant of this machine, limited to the range from `earliest`
@@ -39,7 +39,7 @@ impl ClockExchange {
     }
 
     /// Returns the seconds by which the remote clock is ahead of this machine's clock.
-    pub(super) fn offset_s(self, here: Reference) -> f64 {
+    pub(super) fn offset_s(self, here: ClockReference) -> f64 {
         let here = i128::from(here.wall.0) - (i128::from(here.stamp.0) - self.middle());
         (i128::from(self.clock) - here) as f64 / 1e9
     }
@@ -47,20 +47,20 @@ impl ClockExchange {
 
 /// Readings of this machine's two clocks at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reference {
+pub(super) struct ClockReference {
     wall: WallTime,
     stamp: Stamp,
 }
 
-impl Reference {
+impl ClockReference {
     /// Reads this machine's wall clock and monotonic clock.
-    pub(super) fn now() -> Reference {
-        Reference { wall: WallTime::now(), stamp: Monotonic.now() }
+    pub(super) fn now() -> ClockReference {
+        ClockReference { wall: WallTime::now(), stamp: Monotonic.now() }
     }
 
     /// Returns this reading of the wall clock plus the monotonic time since then: nanoseconds since
     /// 1970, without steps.
-    pub(super) fn counted_on(self) -> i64 {
+    pub(super) fn now_ns(self) -> i64 {
         self.wall.after(Monotonic.now().since(self.stamp)).0
     }
 }
@@ -71,14 +71,15 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn echo(sent: u64, back: u64, clock: i64) -> ClockExchange {
-        ClockExchange { sent: Stamp(sent), back: Stamp(back), clock }
+    fn echo(sent: u64, received_at: u64, clock: i64) -> ClockExchange {
+        ClockExchange { sent: Stamp(sent), received_at: Stamp(received_at), clock }
     }
 
     #[test]
     fn clock_difference_of_an_hour_is_corrected() {
         // Here, stamp 50 s is 100 s after 1970; the remote clock is one hour ahead.
-        let here = Reference { wall: WallTime(100 * SECOND), stamp: Stamp(50 * SECOND as u64) };
+        let here =
+            ClockReference { wall: WallTime(100 * SECOND), stamp: Stamp(50 * SECOND as u64) };
         let echo = echo(49_000_000_000, 51_000_000_000, 3_700 * SECOND);
         assert_eq!(echo.offset_s(here), 3_600.0);
         let latest = Stamp(u64::MAX);
@@ -95,7 +96,7 @@ mod tests {
                 let stamp = echo(12, 14, clock).stamp(there, earliest, latest);
                 assert!((earliest..=latest).contains(&stamp), "{clock} {there}: {stamp:?}");
             }
-            assert!(echo(0, u64::MAX, clock).offset_s(Reference::now()).is_finite());
+            assert!(echo(0, u64::MAX, clock).offset_s(ClockReference::now()).is_finite());
         }
     }
 }

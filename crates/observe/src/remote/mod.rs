@@ -23,9 +23,9 @@ use base::{Clock, Monotonic, Nanos, Stamp};
 use record::metric;
 use record::{ComponentKind, ObservedComponent};
 
-use self::clock::{ClockExchange, Reference};
+use self::clock::{ClockExchange, ClockReference};
 pub use self::host::RemoteHost;
-use self::protocol::{RemoteMessage, RemoteRequest, VERSION, plain};
+use self::protocol::{RemoteMessage, RemoteRequest, VERSION, sanitised};
 pub use self::serve::{scope, serve};
 use self::ssh::{Connection, Event, RemoteFailure, SshExit};
 use crate::sample::{Sample, SeriesLimit};
@@ -35,10 +35,10 @@ use crate::scope::Scope;
 const SSH: &str = "ssh";
 
 /// Maximum number of lines that are queued.
-const QUEUE: usize = 64;
+const QUEUED_LINES: usize = 64;
 
 /// Maximum number of lines that a login may write before the remote program starts.
-const MOST_NOISE: usize = 64;
+const MAX_LOGIN_LINES: usize = 64;
 
 /// Number of requests to the remote clock; the answer with the shortest round trip is used.
 const CLOCK_REQUESTS: u64 = 8;
@@ -48,28 +48,28 @@ const CLOCK_PERIOD: Nanos = Nanos::from_secs(30);
 
 /// Multiple of the fastest round trip above which a new answer is not used, because an older one is
 /// more accurate.
-const SLOW: u64 = 2;
+const MAX_DELAY_FACTOR: u64 = 2;
 
 /// Minimum clock offset that is reported, in seconds.
-const FAR_APART_S: f64 = 1.0;
+const MIN_REPORTED_OFFSET_S: f64 = 1.0;
 
 /// Time limits for messages of the remote program.
 #[derive(Clone, Copy, Debug)]
-struct BoundedWait {
+struct Timeouts {
     /// Longest time until the remote program's greeting, and until each answer of its clock.
     greeting: Nanos,
     /// Time without a sample after which the silence is reported.
     silence: Nanos,
     /// Longest time until the last sample.
-    farewell: Nanos,
+    last_sample: Nanos,
 }
 
-impl BoundedWait {
-    fn with(every: Nanos) -> BoundedWait {
-        BoundedWait {
+impl Timeouts {
+    fn with(every: Nanos) -> Timeouts {
+        Timeouts {
             greeting: Nanos::from_secs(15),
             silence: (every * 3).max(Nanos::from_secs(5)),
-            farewell: Nanos::from_secs(2),
+            last_sample: Nanos::from_secs(2),
         }
     }
 }
@@ -93,46 +93,46 @@ impl RemoteWatch {
         scope: Scope,
         on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<RemoteWatch> {
-        let bounds = BoundedWait::with(scope.every);
-        RemoteWatch::begin_by(OsStr::new(SSH), zero, host, scope, bounds, on_sample)
+        let timeouts = Timeouts::with(scope.every);
+        RemoteWatch::begin_with_program(OsStr::new(SSH), zero, host, scope, timeouts, on_sample)
     }
 
-    fn begin_by(
+    fn begin_with_program(
         program: &OsStr,
         zero: Stamp,
         host: RemoteHost,
         scope: Scope,
-        bounds: BoundedWait,
+        timeouts: Timeouts,
         on_sample: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<RemoteWatch> {
-        let (events, received) = sync_channel(QUEUE);
+        let (events, received) = sync_channel(QUEUED_LINES);
         let (program, sender) = (program.to_owned(), events.clone());
         let thread = std::thread::Builder::new().name("watch-remote".to_owned());
         let thread = thread.spawn(move || {
             let opened = Connection::open(&program, &host, &scope, sender);
             let opened = opened.map_err(RemoteFailure::NotStarted);
-            let (failure, parting) = match opened {
+            let (failure, exit) = match opened {
                 Err(failure) => (Some(failure), SshExit::default()),
                 Ok(connection) => {
                     let name = &host.host;
-                    let mut talk = Conversation {
+                    let mut conversation = Conversation {
                         zero,
                         name,
-                        bounds,
+                        timeouts,
                         connection,
                         received,
                         series: SeriesLimit::default(),
                         on_sample: &on_sample,
                     };
-                    let failure = talk.hold().err();
+                    let failure = conversation.run().err();
                     // If the thread is still reading, it finds the channel closed, and ends.
-                    drop(talk.received);
-                    (failure, talk.connection.close())
+                    drop(conversation.received);
+                    (failure, conversation.connection.close())
                 }
             };
             if let Some(failure) = failure {
                 let mut sample = Sample::default();
-                sample.missing(&host.host, ssh::why(&failure, &host, &parting));
+                sample.missing(&host.host, ssh::failure_reason(&failure, &host, &exit));
                 on_sample(Monotonic.now().since(zero), sample);
             }
         })?;
@@ -152,8 +152,8 @@ impl RemoteWatch {
 /// Result of waiting for a line.
 enum Incoming {
     RemoteMessage(Stamp, RemoteMessage),
-    Other(String),
-    Nothing,
+    OtherLine(String),
+    Timeout,
     Over,
 }
 
@@ -161,7 +161,7 @@ enum Incoming {
 struct Conversation<'a, T> {
     zero: Stamp,
     name: &'a str,
-    bounds: BoundedWait,
+    timeouts: Timeouts,
     connection: Connection,
     received: Receiver<Event>,
     series: SeriesLimit,
@@ -170,12 +170,12 @@ struct Conversation<'a, T> {
 
 impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Runs the conversation from the greeting to the last sample.
-    fn hold(&mut self) -> Result<(), RemoteFailure> {
+    fn run(&mut self) -> Result<(), RemoteFailure> {
         self.greet()?;
-        let echo = self.compare_clocks()?;
-        self.connection.ask(RemoteRequest::Begin);
-        self.report_offset(echo);
-        self.listen(echo)
+        let exchange = self.compare_clocks()?;
+        self.connection.send(RemoteRequest::Begin);
+        self.report_offset(exchange);
+        self.listen(exchange)
     }
 
     fn receive(&self, until: Stamp) -> Result<Incoming, RemoteFailure> {
@@ -183,11 +183,11 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         match self.received.recv_timeout(wait) {
             Ok(Event::Line(at, line)) => Ok(match RemoteMessage::parse(&line) {
                 Some(said) => Incoming::RemoteMessage(at, said),
-                None => Incoming::Other(plain(&String::from_utf8_lossy(&line))),
+                None => Incoming::OtherLine(sanitised(&String::from_utf8_lossy(&line))),
             }),
             Ok(Event::TooLong) => Err(RemoteFailure::Malformed("a line without an end".to_owned())),
             Ok(Event::Over) => Ok(Incoming::Over),
-            Err(RecvTimeoutError::Timeout) => Ok(Incoming::Nothing),
+            Err(RecvTimeoutError::Timeout) => Ok(Incoming::Timeout),
             Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => {
                 Err(RemoteFailure::Ended(Monotonic.now().since(self.zero)))
             }
@@ -197,9 +197,9 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Waits for the remote program's greeting. Lines that the login writes before the greeting are
     /// skipped.
     fn greet(&mut self) -> Result<(), RemoteFailure> {
-        let until = Monotonic.now() + self.bounds.greeting;
-        let mut noise = String::new();
-        for _ in 0..MOST_NOISE {
+        let until = Monotonic.now() + self.timeouts.greeting;
+        let mut login_line = String::new();
+        for _ in 0..MAX_LOGIN_LINES {
             match self.receive(until) {
                 Ok(Incoming::RemoteMessage(
                     _,
@@ -209,50 +209,50 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                     return Err(RemoteFailure::Version(version));
                 }
                 Ok(Incoming::RemoteMessage(..)) => {}
-                Ok(Incoming::Other(line)) => noise = line,
-                Ok(Incoming::Nothing) => return Err(RemoteFailure::Silent(self.bounds.greeting)),
+                Ok(Incoming::OtherLine(line)) => login_line = line,
+                Ok(Incoming::Timeout) => return Err(RemoteFailure::Silent(self.timeouts.greeting)),
                 Ok(Incoming::Over) => return Err(RemoteFailure::TooLate),
                 Err(RemoteFailure::Ended(_)) => return Err(RemoteFailure::NotReached),
                 Err(failure) => return Err(failure),
             }
         }
-        Err(RemoteFailure::NotAssay(noise))
+        Err(RemoteFailure::NotAssay(login_line))
     }
 
     fn compare_clocks(&mut self) -> Result<ClockExchange, RemoteFailure> {
-        let mut fastest = self.echo(0)?;
+        let mut fastest = self.exchange_clocks(0)?;
         for number in 1..CLOCK_REQUESTS {
-            let echo = self.echo(number)?;
-            if echo.delay() < fastest.delay() {
-                fastest = echo;
+            let exchange = self.exchange_clocks(number)?;
+            if exchange.delay() < fastest.delay() {
+                fastest = exchange;
             }
         }
         Ok(fastest)
     }
 
-    fn echo(&mut self, asked: u64) -> Result<ClockExchange, RemoteFailure> {
+    fn exchange_clocks(&mut self, asked: u64) -> Result<ClockExchange, RemoteFailure> {
         let sent = Monotonic.now();
-        self.connection.ask(RemoteRequest::Ping(asked));
-        match self.receive(sent + self.bounds.greeting)? {
-            Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock })
+        self.connection.send(RemoteRequest::Ping(asked));
+        match self.receive(sent + self.timeouts.greeting)? {
+            Incoming::RemoteMessage(received_at, RemoteMessage::Pong { number, clock })
                 if number == asked =>
             {
-                Ok(ClockExchange { sent, back, clock })
+                Ok(ClockExchange { sent, received_at, clock })
             }
             Incoming::RemoteMessage(..) => {
                 Err(RemoteFailure::Malformed("an answer to nothing".to_owned()))
             }
-            Incoming::Other(line) => Err(RemoteFailure::Malformed(line)),
-            Incoming::Nothing => Err(RemoteFailure::Silent(self.bounds.greeting)),
+            Incoming::OtherLine(line) => Err(RemoteFailure::Malformed(line)),
+            Incoming::Timeout => Err(RemoteFailure::Silent(self.timeouts.greeting)),
             Incoming::Over => Err(RemoteFailure::TooLate),
         }
     }
 
-    fn report_offset(&mut self, echo: ClockExchange) {
-        let offset_s = echo.offset_s(Reference::now());
+    fn report_offset(&mut self, exchange: ClockExchange) {
+        let offset_s = exchange.offset_s(ClockReference::now());
         let mut sample = Sample::default();
         sample.read(&ComponentKind::Host, metric::host::CLOCK_OFFSET, offset_s);
-        if offset_s.abs() > FAR_APART_S {
+        if offset_s.abs() > MIN_REPORTED_OFFSET_S {
             let side = if offset_s > 0.0 { "ahead of" } else { "behind" };
             let why = format!(
                 "it is {:.1} s {side} the clock here; times were corrected by that; use NTP on \
@@ -261,44 +261,47 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
             );
             sample.missing("clock", why);
         }
-        self.report_sample(echo.back, sample);
+        self.report_sample(exchange.received_at, sample);
     }
 
     /// Reports the samples until the watch is over.
-    fn listen(&mut self, mut echo: ClockExchange) -> Result<(), RemoteFailure> {
+    fn listen(&mut self, mut exchange: ClockExchange) -> Result<(), RemoteFailure> {
         let (mut asked, mut was_silent) =
             (ClockRequest { number: CLOCK_REQUESTS, sent: Monotonic.now() }, false);
-        let (mut least, mut is_awaited) = (echo.delay(), false);
+        let (mut least, mut is_awaited) = (exchange.delay(), false);
         loop {
-            match self.receive(Monotonic.now() + self.bounds.silence)? {
+            match self.receive(Monotonic.now() + self.timeouts.silence)? {
                 Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample }) => {
-                    self.report_sample(echo.stamp(there, self.zero, at), sample);
+                    self.report_sample(exchange.stamp(there, self.zero, at), sample);
                     if at.since(asked.sent) >= CLOCK_PERIOD {
                         asked = ClockRequest { number: asked.number + 1, sent: Monotonic.now() };
                         is_awaited = true;
-                        self.connection.ask(RemoteRequest::Ping(asked.number));
+                        self.connection.send(RemoteRequest::Ping(asked.number));
                     }
                 }
-                Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock }) => {
-                    let newest = ClockExchange { sent: asked.sent, back, clock };
-                    if is_awaited && number == asked.number && newest.delay() <= least * SLOW {
+                Incoming::RemoteMessage(received_at, RemoteMessage::Pong { number, clock }) => {
+                    let newest = ClockExchange { sent: asked.sent, received_at, clock };
+                    if is_awaited
+                        && number == asked.number
+                        && newest.delay() <= least * MAX_DELAY_FACTOR
+                    {
                         least = least.min(newest.delay());
-                        echo = newest;
-                        self.report_offset(echo);
+                        exchange = newest;
+                        self.report_offset(exchange);
                     }
                     is_awaited = false;
                 }
                 Incoming::RemoteMessage(_, RemoteMessage::Greeting { .. }) => {
                     return Err(RemoteFailure::Malformed("another greeting".to_owned()));
                 }
-                Incoming::Other(line) => return Err(RemoteFailure::Malformed(line)),
-                Incoming::Nothing if !was_silent => {
+                Incoming::OtherLine(line) => return Err(RemoteFailure::Malformed(line)),
+                Incoming::Timeout if !was_silent => {
                     was_silent = true;
                     self.report_silence();
                 }
-                Incoming::Nothing => {}
+                Incoming::Timeout => {}
                 Incoming::Over => {
-                    self.part(echo);
+                    self.receive_last_sample(exchange);
                     return Ok(());
                 }
             }
@@ -307,7 +310,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
 
     fn report_silence(&self) {
         let mut sample = Sample::default();
-        let (at, silence) = (Monotonic.now().since(self.zero), self.bounds.silence);
+        let (at, silence) = (Monotonic.now().since(self.zero), self.timeouts.silence);
         let why = format!(
             "nothing came from it for {silence}, until {:.1} s into the run: machine or network \
              were overloaded or away",
@@ -318,16 +321,16 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     }
 
     /// Receives the last sample, which the remote program sends when its input ends.
-    fn part(&mut self, echo: ClockExchange) {
+    fn receive_last_sample(&mut self, exchange: ClockExchange) {
         self.connection.close_input();
-        let until = Monotonic.now() + self.bounds.farewell;
+        let until = Monotonic.now() + self.timeouts.last_sample;
         loop {
             match self.receive(until) {
                 Ok(Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample })) => {
-                    self.report_sample(echo.stamp(there, self.zero, at), sample);
+                    self.report_sample(exchange.stamp(there, self.zero, at), sample);
                 }
-                Ok(Incoming::RemoteMessage(..) | Incoming::Other(_) | Incoming::Over) => {}
-                Ok(Incoming::Nothing) | Err(_) => return,
+                Ok(Incoming::RemoteMessage(..) | Incoming::OtherLine(_) | Incoming::Over) => {}
+                Ok(Incoming::Timeout) | Err(_) => return,
             }
         }
     }

@@ -97,7 +97,7 @@ impl RemoteMessage {
         }
         let value: Value = serde_json::from_str(text).ok()?;
         if let Some(version) = value.get(GREETING) {
-            let host = value.get("host").and_then(Value::as_str).map(plain).unwrap_or_default();
+            let host = value.get("host").and_then(Value::as_str).map(sanitised).unwrap_or_default();
             return Some(RemoteMessage::Greeting { version: version.as_u64()?, host });
         }
         let at = value.get("at_ns")?.as_i64()?;
@@ -142,7 +142,7 @@ fn readings(value: &Value) -> Option<Vec<Reading>> {
         let value = value.as_f64()?;
         let is_known =
             ObservedComponent::parse(component).is_some_and(|known| known.place.is_none());
-        let is_plain = [component, metric, unit].iter().all(|text| plain(text) == **text);
+        let is_plain = [component, metric, unit].iter().all(|text| sanitised(text) == **text);
         if is_known && is_plain && value.is_finite() {
             readings.push(Reading::of(component, metric, unit, value));
         }
@@ -153,13 +153,13 @@ fn readings(value: &Value) -> Option<Vec<Reading>> {
 fn missing(value: &Value) -> Option<Vec<Missing>> {
     let pair = |pair: &Value| {
         let [what, why] = pair.as_array()?.as_slice() else { return None };
-        Some(Missing { what: plain(what.as_str()?), why: plain(why.as_str()?) })
+        Some(Missing { what: sanitised(what.as_str()?), why: sanitised(why.as_str()?) })
     };
     value.as_array()?.iter().take(MOST_MISSING).map(pair).collect()
 }
 
 /// Removes characters that a terminal or a line reader acts on, and limits the length of the text.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn sanitised(text: &str) -> String {
     let shown = text.trim().chars().filter(|c| !is_terminal_control(*c));
     shown.take(LONGEST_TEXT).collect()
 }
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(sample.readings, [Reading::of("host", "busy", "s", 2.0)]);
         let missing = Missing { what: "ab".to_owned(), why: "[31mred".to_owned() };
         assert_eq!(sample.missing, [missing]);
-        assert_eq!(plain(&"x".repeat(5_000)).len(), LONGEST_TEXT);
+        assert_eq!(sanitised(&"x".repeat(5_000)).len(), LONGEST_TEXT);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use base::{Clock, Monotonic, Nanos};
 use record::metric::generator;
 use record::{ComponentKind, MeasuredSide, ObservedComponent, Reading};
 
-use super::clock::Reference;
+use super::clock::ClockReference;
 use super::protocol::{self, RemoteRequest};
 use crate::environment::Root;
 use crate::sample::Sample;
@@ -15,7 +15,7 @@ use crate::scope::{Scope, ServerLocation};
 use crate::watch::Watch;
 
 /// Maximum number of bytes of a request.
-const LONGEST_QUESTION: u64 = 256;
+const MAX_REQUEST_BYTES: u64 = 256;
 
 /// Returns the scope for an observer on another machine: this machine, and the database's processes
 /// that listen on a port or have these ids.
@@ -35,28 +35,28 @@ pub fn serve(
     input: impl Read,
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
-    let clock = Reference::now();
+    let clock = ClockReference::now();
     let output = Arc::new(Mutex::new(output));
     let host = Root::system().line("proc/sys/kernel/hostname").unwrap_or_default();
-    say(&output, &protocol::greeting(&host, clock.counted_on()))?;
+    write_line(&output, &protocol::greeting(&host, clock.now_ns()))?;
     let mut watch = None;
     let mut input = BufReader::new(input);
     loop {
         let mut line = Vec::new();
-        if input.by_ref().take(LONGEST_QUESTION).read_until(b'\n', &mut line)? == 0 {
+        if input.by_ref().take(MAX_REQUEST_BYTES).read_until(b'\n', &mut line)? == 0 {
             watch.into_iter().for_each(Watch::end);
             return Ok(());
         }
         match RemoteRequest::parse(&line) {
             Some(RemoteRequest::Ping(number)) => {
-                say(&output, &protocol::pong(number, clock.counted_on()))?;
+                write_line(&output, &protocol::pong(number, clock.now_ns()))?;
             }
             Some(RemoteRequest::Begin) if watch.is_none() => {
                 let output = Arc::clone(&output);
                 watch = Some(Watch::begin(Monotonic.now(), scope.clone(), move |_, sample| {
-                    let sample = of_the_machine(sample);
+                    let sample = without_generator(sample);
                     // If the output is closed, the input is closed as well.
-                    let _ = say(&output, &protocol::sample(clock.counted_on(), &sample));
+                    let _ = write_line(&output, &protocol::sample(clock.now_ns(), &sample));
                 })?);
             }
             Some(RemoteRequest::Begin) | None => {}
@@ -64,7 +64,7 @@ pub fn serve(
     }
 }
 
-fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
+fn write_line(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     output.write_all(line.as_bytes())?;
     output.flush()
@@ -72,7 +72,7 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
 
 /// Returns a sample without the load generator, which runs on another machine. This process would
 /// otherwise count as the load generator; of its readings, only the cost of observing is retained.
-fn of_the_machine(sample: Sample) -> Sample {
+fn without_generator(sample: Sample) -> Sample {
     let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.kind)
     {
         Some(
@@ -162,7 +162,7 @@ mod tests {
         let left_out = ["generator", "generator read-bytes", "cgroup generator throttled"];
         let mut sample = Sample::default();
         kept.iter().chain(&left_out).for_each(|what| sample.missing(what, "no permission"));
-        let missing = of_the_machine(sample).missing;
+        let missing = without_generator(sample).missing;
         assert_eq!(missing.iter().map(|missing| &missing.what).collect::<Vec<_>>(), kept);
     }
 }

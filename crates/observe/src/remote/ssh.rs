@@ -14,7 +14,7 @@ use std::time::Duration;
 use base::{Clock, Monotonic, Nanos, Stamp};
 
 use super::host::RemoteHost;
-use super::protocol::{LONGEST_LINE, RemoteRequest, plain};
+use super::protocol::{LONGEST_LINE, RemoteRequest, sanitised};
 use crate::scope::{Scope, ServerLocation};
 
 /// Options of ssh in addition to the user's configuration: it never prompts, opens no port, and
@@ -40,16 +40,16 @@ const SSH_OPTIONS: [&str; 16] = [
 ];
 
 /// Maximum number of bytes that are kept from the end of ssh's error output.
-const KEPT: usize = 4_096;
+const MAX_ERROR_OUTPUT: usize = 4_096;
 
 /// Longest time from the end of ssh's output to the end of its error output.
-const PARTING: Duration = Duration::from_secs(1);
+const ERROR_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Exit codes: of ssh for its own failures (ssh(1), "EXIT STATUS"), and of a shell that does not
 /// find a program or may not run it.
-const OWN_FAULT: i32 = 255;
+const SSH_FAILED: i32 = 255;
 const NOT_FOUND: i32 = 127;
-const NOT_RUN: i32 = 126;
+const CANNOT_RUN: i32 = 126;
 
 /// An event for the watch.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
 pub(super) struct Connection {
     child: Child,
     input: Option<ChildStdin>,
-    complaint: Receiver<String>,
+    error_output: Receiver<String>,
 }
 
 /// End of an ssh process.
@@ -106,7 +106,7 @@ pub(super) struct SshExit {
     /// Exit code of ssh; `None` if it was killed.
     pub(super) code: Option<i32>,
     /// Last part of ssh's error output.
-    pub(super) complaint: String,
+    pub(super) error_output: String,
 }
 
 impl Connection {
@@ -120,7 +120,7 @@ impl Connection {
         let mut child = command(program, host, scope).spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let errors = child.stderr.take();
-        let (sender, complaint) = sync_channel(1);
+        let (sender, error_output) = sync_channel(1);
         let threads = thread::Builder::new()
             .name("watch-ssh".to_owned())
             .spawn(move || output.map(|output| forward_lines(output, &events)))
@@ -128,10 +128,10 @@ impl Connection {
                 let thread = thread::Builder::new().name("watch-ssh-errors".to_owned());
                 thread.spawn(move || {
                     // After the watch has ended, the receiver is gone and the text is not needed.
-                    let _ = sender.send(errors.map(end_of).unwrap_or_default());
+                    let _ = sender.send(errors.map(read_last_part).unwrap_or_default());
                 })
             });
-        let mut connection = Connection { child, input, complaint };
+        let mut connection = Connection { child, input, error_output };
         match threads {
             Ok(_) => Ok(connection),
             Err(error) => {
@@ -142,7 +142,7 @@ impl Connection {
     }
 
     /// Sends a request. If the remote program has ended, the end of its output shows this.
-    pub(super) fn ask(&mut self, asked: RemoteRequest) {
+    pub(super) fn send(&mut self, asked: RemoteRequest) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(asked.line().as_bytes());
         }
@@ -156,9 +156,9 @@ impl Connection {
     /// Ends ssh, if it is still running, and returns its exit code and error output.
     pub(super) fn close(mut self) -> SshExit {
         self.close_input();
-        let complaint = self.complaint.recv_timeout(PARTING).unwrap_or_default();
+        let error_output = self.error_output.recv_timeout(ERROR_OUTPUT_TIMEOUT).unwrap_or_default();
         let code = self.kill();
-        SshExit { code, complaint }
+        SshExit { code, error_output }
     }
 
     /// Kills ssh, waits for its end, and returns its exit code. An ssh that has ended by itself
@@ -188,11 +188,11 @@ fn forward_lines(output: impl Read, events: &SyncSender<Event>) {
 }
 
 /// Returns the last part of the error output.
-fn end_of(mut errors: impl Read) -> String {
+fn read_last_part(mut errors: impl Read) -> String {
     let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
     while let Ok(count @ 1..) = errors.read(&mut chunk) {
         kept.extend_from_slice(&chunk[..count]);
-        let excess = kept.len().saturating_sub(KEPT);
+        let excess = kept.len().saturating_sub(MAX_ERROR_OUTPUT);
         kept.drain(..excess);
     }
     String::from_utf8_lossy(&kept).into_owned()
@@ -220,24 +220,24 @@ pub(super) enum RemoteFailure {
 }
 
 /// Returns the reason why the machine is not observed, with a remedy.
-pub(super) fn why(failure: &RemoteFailure, host: &RemoteHost, parting: &SshExit) -> String {
+pub(super) fn failure_reason(failure: &RemoteFailure, host: &RemoteHost, exit: &SshExit) -> String {
     let name = &host.host;
     match failure {
         RemoteFailure::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
             "`ssh` is not on the PATH of this machine: install openssh-client".to_owned()
         }
         RemoteFailure::NotStarted(error) => format!("ssh does not start: {error}"),
-        RemoteFailure::NotReached => not_reached(host, parting),
+        RemoteFailure::NotReached => early_exit_reason(host, exit),
         RemoteFailure::Ended(after) => {
             let seconds = after.as_secs_f64();
-            let said = last_line(&parting.complaint).map_or_else(
+            let said = last_line(&exit.error_output).map_or_else(
                 || "the program there ended, or was killed".to_owned(),
                 |line| format!("it said: {line}"),
             );
             format!("the connection to {name} ended {seconds:.1} s into the run: {said}")
         }
         RemoteFailure::Silent(wait) => {
-            let said = last_line(&parting.complaint);
+            let said = last_line(&exit.error_output);
             let said = said.map_or_else(String::new, |line| format!("; ssh said: {line}"));
             format!(
                 "no answer from {name} within {wait}{said}: try `{} {} --version`",
@@ -264,16 +264,16 @@ pub(super) fn why(failure: &RemoteFailure, host: &RemoteHost, parting: &SshExit)
 }
 
 /// Returns the reason why ssh or the remote program ended at once.
-fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> String {
+fn early_exit_reason(host: &RemoteHost, SshExit { code, error_output }: &SshExit) -> String {
     let (name, program) = (&host.host, &host.command);
-    let quoted = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
+    let quoted = last_line(error_output).map_or_else(String::new, |line| format!(": {line}"));
     match code {
-        Some(OWN_FAULT) => ssh_problem(host, complaint),
+        Some(SSH_FAILED) => ssh_problem(host, error_output),
         Some(NOT_FOUND) => format!(
             "`{program}` is not on the PATH of {name}: install this version there, for example in \
              /usr/local/bin"
         ),
-        Some(NOT_RUN) => format!("`{program}` on {name} cannot be run{quoted}"),
+        Some(CANNOT_RUN) => format!("`{program}` on {name} cannot be run{quoted}"),
         Some(0) | None => format!("`{program}` on {name} ended without a message{quoted}"),
         Some(code) => format!(
             "`{program} observe --stdio` on {name} ended with code {code}{quoted}: install this \
@@ -283,9 +283,9 @@ fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> Stri
 }
 
 /// Returns the reason why ssh itself failed, from its error output.
-fn ssh_problem(host: &RemoteHost, complaint: &str) -> String {
+fn ssh_problem(host: &RemoteHost, error_output: &str) -> String {
     let (name, ssh_command) = (&host.host, host.ssh_command());
-    let says = |words: &str| complaint.contains(words);
+    let says = |words: &str| error_output.contains(words);
     if says("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         format!(
             "ssh has another key for {name} than it shows: find out why, then `ssh-keygen -R {}`",
@@ -300,14 +300,14 @@ fn ssh_problem(host: &RemoteHost, complaint: &str) -> String {
     } else if says("Could not resolve hostname") {
         format!("ssh finds no host called {name}: check the name in `host`")
     } else {
-        let said = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
+        let said = last_line(error_output).map_or_else(String::new, |line| format!(": {line}"));
         format!("ssh does not reach {name}{said}: try `{ssh_command} true`")
     }
 }
 
 /// Returns the last non-empty line, cleaned for a record and without its final period.
-fn last_line(complaint: &str) -> Option<String> {
-    let line = complaint.lines().rev().map(plain).find(|line| !line.is_empty())?;
+fn last_line(error_output: &str) -> Option<String> {
+    let line = error_output.lines().rev().map(sanitised).find(|line| !line.is_empty())?;
     Some(line.trim_end_matches('.').to_owned())
 }
 
@@ -339,9 +339,9 @@ mod tests {
 
     #[test]
     fn each_end_of_ssh_has_its_reason_and_its_remedy() {
-        let check = |code: Option<i32>, complaint: &str, words: [&str; 2]| {
-            let parting = SshExit { code, complaint: complaint.to_owned() };
-            let why = why(&RemoteFailure::NotReached, &db1(), &parting);
+        let check = |code: Option<i32>, error_output: &str, words: [&str; 2]| {
+            let exit = SshExit { code, error_output: error_output.to_owned() };
+            let why = failure_reason(&RemoteFailure::NotReached, &db1(), &exit);
             assert!(words.iter().all(|word| why.contains(word)), "{why}");
             assert!(!why.contains('\u{1b}'), "{why:?}");
         };
@@ -363,15 +363,15 @@ mod tests {
         check(Some(126), "\u{1b}[31mPermission denied", ["cannot be run", "denied"]);
         check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
         check(None, "", ["ended without a message", "db1"]);
-        let closed = SshExit { code: Some(255), complaint: "Closed by db1.\r\n".to_owned() };
-        let why = why(&RemoteFailure::Ended(Nanos::ZERO), &db1(), &closed);
+        let closed = SshExit { code: Some(255), error_output: "Closed by db1.\r\n".to_owned() };
+        let why = failure_reason(&RemoteFailure::Ended(Nanos::ZERO), &db1(), &closed);
         assert!(why.ends_with("it said: Closed by db1"), "{why}");
     }
 
     #[test]
     fn a_remedy_names_the_port_where_there_is_one() {
         let host = RemoteHost { port: Some(2_222), ..db1() };
-        let why = |complaint: &str| ssh_problem(&host, complaint);
+        let why = |error_output: &str| ssh_problem(&host, error_output);
         assert!(why("Host key verification failed.").ends_with("`ssh -p 2222 u@db1`"));
         let changed = why("REMOTE HOST IDENTIFICATION HAS CHANGED");
         assert!(changed.ends_with("`ssh-keygen -R '[db1]:2222'`"), "{changed}");
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn other_problems_have_remedies() {
         let quiet = SshExit::default();
-        let sentence = |failure: RemoteFailure| why(&failure, &db1(), &quiet);
+        let sentence = |failure: RemoteFailure| failure_reason(&failure, &db1(), &quiet);
         let none = io::Error::from(io::ErrorKind::NotFound);
         assert!(sentence(RemoteFailure::NotStarted(none)).contains("openssh-client"));
         assert!(sentence(RemoteFailure::Version(2)).contains("version 2"));
@@ -394,9 +394,9 @@ mod tests {
 
     #[test]
     fn only_the_end_of_long_stderr_is_kept() {
-        let many = "x".repeat(10 * KEPT) + "the end";
-        let kept = end_of(many.as_bytes());
-        assert!(kept.len() <= KEPT && kept.ends_with("the end"), "{}", kept.len());
+        let many = "x".repeat(10 * MAX_ERROR_OUTPUT) + "the end";
+        let kept = read_last_part(many.as_bytes());
+        assert!(kept.len() <= MAX_ERROR_OUTPUT && kept.ends_with("the end"), "{}", kept.len());
     }
 
     #[test]

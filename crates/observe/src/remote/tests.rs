@@ -11,7 +11,7 @@ use crate::sample::Missing;
 
 /// Returns a script that answers as `assay observe --stdio` does, with a clock that is the given
 /// number of seconds ahead.
-fn well(ahead_s: i64) -> String {
+fn working_script(ahead_s: i64) -> String {
     format!(
         r#"clock() {{ echo $(( $(date +%s%N) + {ahead_s} * 1000000000 )); }}
 sample() {{
@@ -29,14 +29,14 @@ sample 2
     )
 }
 
-struct Standing {
+struct TestWatch {
     watch: Vec<RemoteWatch>,
     samples: Receiver<(Nanos, Sample)>,
     _folder: TempDir,
 }
 
 /// Starts a watch in which this script takes the place of `ssh`.
-fn stand_in(script: &str, bounds: BoundedWait) -> Standing {
+fn start_with_script(script: &str, timeouts: Timeouts) -> TestWatch {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
     std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
@@ -48,17 +48,24 @@ fn stand_in(script: &str, bounds: BoundedWait) -> Standing {
     let (zero, host) = (Monotonic.now(), RemoteHost::named("db1"));
     let on_sample = move |at, sample| drop(sender.send((at, sample)));
     let watch =
-        RemoteWatch::begin_by(path.as_os_str(), zero, host, Scope::default(), bounds, on_sample);
-    Standing { watch: vec![watch.unwrap()], samples, _folder: folder }
+        RemoteWatch::begin_with_program(
+            path.as_os_str(),
+            zero,
+            host,
+            Scope::default(),
+            timeouts,
+            on_sample,
+        );
+    TestWatch { watch: vec![watch.unwrap()], samples, _folder: folder }
 }
 
 /// Returns limits that are much longer than the tests take.
-fn bounds() -> BoundedWait {
+fn timeouts() -> Timeouts {
     let long = Nanos::from_secs(60);
-    BoundedWait { greeting: long, silence: long, farewell: long }
+    Timeouts { greeting: long, silence: long, last_sample: long }
 }
 
-impl Standing {
+impl TestWatch {
     fn end(&mut self) {
         RemoteWatch::end_all(std::mem::take(&mut self.watch));
     }
@@ -80,8 +87,8 @@ impl Standing {
 
 #[test]
 fn remote_samples_are_reported_under_the_host_name() {
-    let mut standing = stand_in(&(well(0) + "cat\nsample 3\n"), bounds());
-    let readings = standing.readings(3);
+    let mut watched = start_with_script(&(working_script(0) + "cat\nsample 3\n"), timeouts());
+    let readings = watched.readings(3);
     let of = |place: usize| {
         let (_, Reading { series, value }) = &readings[place];
         (series.component.as_str(), series.metric.as_str(), *value)
@@ -92,8 +99,8 @@ fn remote_samples_are_reported_under_the_host_name() {
     assert_eq!(of(1), ("db1/host", "busy", 1.0));
     assert_eq!(of(2), ("db1/host", "busy", 2.0));
     // The end of the input ends the remote program, and its last sample is received.
-    standing.end();
-    let rest: Vec<Sample> = standing.samples.iter().map(|(_, sample)| sample).collect();
+    watched.end();
+    let rest: Vec<Sample> = watched.samples.iter().map(|(_, sample)| sample).collect();
     let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
     assert_eq!(last.map(|reading| reading.value), Some(3.0));
     let missing: Vec<&str> =
@@ -103,16 +110,16 @@ fn remote_samples_are_reported_under_the_host_name() {
 
 #[test]
 fn remote_clock_an_hour_ahead_is_reported_and_corrected() {
-    let mut standing = stand_in(&(well(3_600) + "cat\n"), bounds());
-    let missing = standing.missing();
+    let mut watched = start_with_script(&(working_script(3_600) + "cat\n"), timeouts());
+    let missing = watched.missing();
     assert_eq!(missing.what, "db1/clock");
     let is_reported =
         missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
     assert!(is_reported, "{}", missing.why);
-    let readings = standing.readings(2);
+    let readings = watched.readings(2);
     // By the remote clock, the samples were an hour later.
     assert!(readings.iter().all(|(at, _)| *at < Nanos::from_secs(60)), "{readings:?}");
-    standing.end();
+    watched.end();
 }
 
 #[test]
@@ -129,33 +136,35 @@ fn each_ssh_failure_is_reported_with_its_remedy() {
         ("yes 'I am a teapot'\n", "`I am a teapot`"),
         ("kill -9 $$\n", "ended without a message"),
     ] {
-        let mut standing = stand_in(script, bounds());
-        let Missing { what, why } = standing.missing();
+        let mut watched = start_with_script(script, timeouts());
+        let Missing { what, why } = watched.missing();
         assert_eq!(what, "db1");
         assert!(why.contains(words), "{why}");
-        standing.end();
+        watched.end();
     }
 }
 
 #[test]
 fn observer_that_dies_midway_keeps_its_samples() {
-    let script = well(0) + "echo 'Connection to db1 closed by remote host.' >&2; exit 255\n";
-    let mut standing = stand_in(&script, bounds());
-    let samples: Vec<(Nanos, Sample)> = standing.samples.iter().collect();
+    let script =
+        working_script(0) + "echo 'Connection to db1 closed by remote host.' >&2; exit 255\n";
+    let mut watched = start_with_script(&script, timeouts());
+    let samples: Vec<(Nanos, Sample)> = watched.samples.iter().collect();
     let readings = samples.iter().map(|(_, sample)| sample.readings.len()).sum::<usize>();
     assert_eq!(readings, 3, "{samples:?}");
     let last = samples.last().and_then(|(_, sample)| sample.missing.first()).unwrap();
     assert!(last.why.contains("s into the run: it said: Connection to db1 closed"), "{last:?}");
-    standing.end();
+    watched.end();
 }
 
 #[test]
 fn observer_that_sends_garbage_is_dropped() {
-    let mut standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), bounds());
+    let mut watched =
+        start_with_script(&(working_script(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), timeouts());
     let why =
-        standing.samples.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
+        watched.samples.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
     assert!(why.unwrap().why.contains("not a sample: `{\"at_ns\": tomorrow}`"));
-    standing.end();
+    watched.end();
 }
 
 #[test]
@@ -164,47 +173,48 @@ fn observer_that_sends_ever_new_names_is_cut() {
 echo '{"at_ns":'$(clock)',"readings":['"$names"'],"missing":[]}'
 cat
 "#;
-    let mut standing = stand_in(&(well(0) + many), bounds());
-    let cut = standing.samples.iter().find(|(_, sample)| {
+    let mut watched = start_with_script(&(working_script(0) + many), timeouts());
+    let cut = watched.samples.iter().find(|(_, sample)| {
         sample.missing.iter().any(|missing| missing.what == "db1/further statistics")
     });
     let known = ["clock-offset", "busy"].len();
     assert_eq!(cut.unwrap().1.readings.len(), 10_000 - known);
-    standing.end();
+    watched.end();
 }
 
 #[test]
 fn hanging_observer_is_given_up() {
     let short = Nanos::from_millis(50);
-    let mut before = stand_in("cat >/dev/null\n", BoundedWait { greeting: short, ..bounds() });
+    let mut before =
+        start_with_script("cat >/dev/null\n", Timeouts { greeting: short, ..timeouts() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));
     before.end();
     // A remote program that hangs later is waited for until the end of the run.
-    let later = BoundedWait { silence: short, farewell: short, ..bounds() };
-    let mut standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
-    let silent = standing.samples.iter().flat_map(|(_, sample)| sample.missing);
+    let later = Timeouts { silence: short, last_sample: short, ..timeouts() };
+    let mut watched = start_with_script(&(working_script(0) + "exec tail -f /dev/null\n"), later);
+    let silent = watched.samples.iter().flat_map(|(_, sample)| sample.missing);
     let silent = silent.into_iter().find(|missing| missing.what == "db1").unwrap();
     assert!(silent.why.contains("nothing came from it for 50ms"), "{silent:?}");
-    standing.end();
+    watched.end();
 }
 
 #[test]
 fn a_run_that_is_over_before_ssh_answers_does_not_wait_for_it() {
-    let mut standing = stand_in("exec cat >/dev/null\n", bounds());
-    standing.end();
-    let missing: Vec<Missing> = standing.samples.iter().flat_map(|(_, s)| s.missing).collect();
+    let mut watched = start_with_script("exec cat >/dev/null\n", timeouts());
+    watched.end();
+    let missing: Vec<Missing> = watched.samples.iter().flat_map(|(_, s)| s.missing).collect();
     assert!(missing[0].why.contains("before an answer of ssh to db1"), "{missing:?}");
 }
 
 #[test]
 fn missing_ssh_is_reported() {
     let (sender, samples) = sync_channel(10);
-    let watch = RemoteWatch::begin_by(
+    let watch = RemoteWatch::begin_with_program(
         OsStr::new("/none/ssh"),
         Monotonic.now(),
         RemoteHost::named("db1"),
         Scope::default(),
-        bounds(),
+        timeouts(),
         move |_, sample: Sample| drop(sender.send(sample)),
     );
     let sample = samples.recv().unwrap();

@@ -7,25 +7,25 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// IPv4.
-    Four,
+    V4,
     /// IPv6, including dual-stack sockets whose peer uses IPv4.
-    Six,
+    V6,
 }
 
 impl Family {
     /// Both families.
-    pub(super) const ALL: [Family; 2] = [Family::Four, Family::Six];
+    pub(super) const ALL: [Family; 2] = [Family::V4, Family::V6];
 
     /// Returns `AF_INET` or `AF_INET6`.
     pub(super) fn number(self) -> u8 {
         match self {
-            Family::Four => 2,
-            Family::Six => 10,
+            Family::V4 => 2,
+            Family::V6 => 10,
         }
     }
 
     /// Returns the family with this number.
-    pub(super) fn numbered(number: u8) -> Option<Family> {
+    pub(super) fn from_number(number: u8) -> Option<Family> {
         Family::ALL.into_iter().find(|family| family.number() == number)
     }
 
@@ -33,8 +33,8 @@ impl Family {
     /// an IPv4 peer, whose address is returned as IPv4.
     pub(super) fn address(self, field: &[u8]) -> Option<IpAddr> {
         Some(match self {
-            Family::Four => Ipv4Addr::from(*field.first_chunk::<4>()?).into(),
-            Family::Six => Ipv6Addr::from(*field.first_chunk::<16>()?).to_canonical(),
+            Family::V4 => Ipv4Addr::from(*field.first_chunk::<4>()?).into(),
+            Family::V6 => Ipv6Addr::from(*field.first_chunk::<16>()?).to_canonical(),
         })
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct Connection {
     pub(super) receive_queue: u32,
     /// Bytes that were not sent yet.
     pub(super) send_queue: u32,
-    pub(super) counted: ConnectionCounters,
+    pub(super) counters: ConnectionCounters,
 }
 
 /// Counters of a connection; times in microseconds. A counter is `None` if this kernel does not
@@ -107,7 +107,7 @@ impl ConnectionCounters {
     /// Within one tick, an unanswered request is recognised by its acknowledgement: there is none
     /// yet, or it is a segment without data, which arrived after the last data. An answer
     /// acknowledges its request itself.
-    pub(super) fn turn(&self) -> Option<LastTransfer> {
+    pub(super) fn last_transfer(&self) -> Option<LastTransfer> {
         let (sent, received) = (self.since_sent_ms?, self.since_received_ms?);
         let unacknowledged = self.unacknowledged.is_some_and(|segments| segments > 0);
         let after_data = received.saturating_sub(self.since_acknowledged_ms?);
@@ -137,15 +137,15 @@ mod tests {
             // The acknowledgement of a probe.
             (90_000, 90_000, 12_000, 0, LastTransfer::OneTick),
         ] {
-            let counted = ConnectionCounters {
+            let counters = ConnectionCounters {
                 since_sent_ms: Some(sent),
                 since_received_ms: Some(received),
                 since_acknowledged_ms: Some(acknowledged),
                 unacknowledged: Some(unacknowledged),
                 ..ConnectionCounters::default()
             };
-            assert_eq!(counted.turn(), Some(expected), "{counted:?}");
+            assert_eq!(counters.last_transfer(), Some(expected), "{counters:?}");
         }
-        assert_eq!(ConnectionCounters::default().turn(), None);
+        assert_eq!(ConnectionCounters::default().last_transfer(), None);
     }
 }

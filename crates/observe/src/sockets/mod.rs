@@ -22,30 +22,30 @@ use record::metric::sockets;
 use record::{ComponentKind, MeasuredSide};
 
 use self::connection::{Connection, ConnectionCounters, Family, LastTransfer};
-use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
-use self::netlink::{Diagnostics, DumpLimit};
-pub(crate) use self::pairs::{Owner, Pairs, SessionClient, SocketSnapshot, Waiting};
+use self::limits::{MAX_CONNECTIONS, MAX_PORTS, MAX_UNIX_SOCKETS};
+use self::netlink::{Diagnostics, DumpControl};
+pub(crate) use self::pairs::{Owner, SessionClient, SocketPairs, SocketSnapshot, WaitingData};
 use self::pooler::PoolerSearch;
 pub(crate) use self::pooler::servers_behind;
 use crate::environment::Root;
-use crate::process::{Holder, is_same_path};
+use crate::process::{SocketHolder, is_same_path};
 use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
 /// Number of samples between two requests for an address family without connections while the other
 /// family has some: the kernel searches all of its tables for an answer.
-const UNUSED_EVERY: u32 = 8;
+const UNUSED_FAMILY_EVERY: u32 = 8;
 
 /// Connections of one side, with the sums of their counters.
 #[derive(Debug, Default)]
-struct End {
+struct SideConnections {
     /// Last counters of the open connections.
-    known: HashMap<[u8; 40], OpenConnectionCounters>,
+    open_connections: HashMap<[u8; 40], OpenConnectionCounters>,
     /// Sums over all connections, including those that have ended.
     sum: CumulativeCounters,
     round_trip_least: Option<u32>,
     /// State at the last sample.
-    now: GroupSample,
+    now: SideState,
 }
 
 /// Counters of an open connection.
@@ -74,7 +74,7 @@ struct CumulativeCounters {
 
 /// State of one side's connections at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct GroupSample {
+struct SideState {
     connections: usize,
     receive_queue: u64,
     send_queue: u64,
@@ -89,7 +89,7 @@ struct GroupSample {
     round_trips: Vec<u32>,
 }
 
-impl GroupSample {
+impl SideState {
     fn add(&mut self, receive_queue: u32, send_queue: u32) {
         self.connections += 1;
         self.receive_queue += u64::from(receive_queue);
@@ -100,11 +100,11 @@ impl GroupSample {
 }
 
 impl CumulativeCounters {
-    fn of(counted: &ConnectionCounters) -> CumulativeCounters {
+    fn of(counters: &ConnectionCounters) -> CumulativeCounters {
         let ConnectionCounters { busy, receiver_limited, buffer_limited, retransmits, .. } =
-            *counted;
+            *counters;
         let ConnectionCounters { data_sent, data_received, bytes_sent, bytes_received, .. } =
-            *counted;
+            *counters;
         CumulativeCounters {
             busy,
             receiver_limited,
@@ -136,38 +136,42 @@ impl CumulativeCounters {
     }
 }
 
-impl End {
+impl SideConnections {
     /// Starts a sample, and returns the counters of the last one.
-    fn begin(&mut self) -> HashMap<[u8; 40], OpenConnectionCounters> {
-        self.now = GroupSample { awaiting: Some(0), ..GroupSample::default() };
-        std::mem::take(&mut self.known)
+    fn begin_sample(&mut self) -> HashMap<[u8; 40], OpenConnectionCounters> {
+        self.now = SideState { awaiting: Some(0), ..SideState::default() };
+        std::mem::take(&mut self.open_connections)
     }
 
     /// Adds a connection, given the counters of the last sample.
-    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], OpenConnectionCounters>) {
-        let Connection { key, receive_queue, send_queue, counted, .. } = connection;
+    fn add_connection(
+        &mut self,
+        connection: &Connection,
+        before: &HashMap<[u8; 40], OpenConnectionCounters>,
+    ) {
+        let Connection { key, receive_queue, send_queue, counters, .. } = connection;
         self.now.add(*receive_queue, *send_queue);
         let before = before.get(key);
-        let sent_at_first = before.map_or(counted.data_sent, |known| known.sent_at_first);
-        let turn = counted.turn();
-        let awaits = turn.map(|turn| usize::from(turn == LastTransfer::Awaiting));
+        let sent_at_first = before.map_or(counters.data_sent, |known| known.sent_at_first);
+        let transfer = counters.last_transfer();
+        let awaits = transfer.map(|transfer| usize::from(transfer == LastTransfer::Awaiting));
         self.now.awaiting = self.now.awaiting.zip(awaits).map(|(all, one)| all + one);
         // A connection that was not used since it was opened is not counted.
-        let is_used = counted.data_sent > sent_at_first;
-        self.now.in_one_tick += usize::from(is_used && turn == Some(LastTransfer::OneTick));
-        self.now.round_trips.extend(counted.round_trip);
-        let least = [self.round_trip_least, counted.round_trip_least];
+        let is_used = counters.data_sent > sent_at_first;
+        self.now.in_one_tick += usize::from(is_used && transfer == Some(LastTransfer::OneTick));
+        self.now.round_trips.extend(counters.round_trip);
+        let least = [self.round_trip_least, counters.round_trip_least];
         self.round_trip_least = least.into_iter().flatten().min();
-        let now = CumulativeCounters::of(counted);
+        let now = CumulativeCounters::of(counters);
         self.sum.add(now, before.map(|known| known.last).unwrap_or_default());
-        self.known.insert(*key, OpenConnectionCounters { last: now, sent_at_first });
+        self.open_connections.insert(*key, OpenConnectionCounters { last: now, sent_at_first });
     }
 
     /// Keeps the counters of connections that an incomplete sample did not reach. The next sample
     /// continues from these counters.
-    fn keep(&mut self, before: HashMap<[u8; 40], OpenConnectionCounters>) {
+    fn keep_unread(&mut self, before: HashMap<[u8; 40], OpenConnectionCounters>) {
         for (key, known) in before {
-            self.known.entry(key).or_insert(known);
+            self.open_connections.entry(key).or_insert(known);
         }
     }
 
@@ -221,17 +225,17 @@ pub(crate) struct Sockets {
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
     /// The observed program, if it is not this process: other programs may use the same servers.
-    holder: Option<Holder>,
+    holder: Option<SocketHolder>,
     /// True once the program's sockets have been read: a program that has ended has none.
-    was_held: bool,
+    were_sockets_read: bool,
     /// The pooler that the observed program may use.
     pooler: PoolerSearch,
     diagnostics: Option<Diagnostics>,
-    generator: End,
-    server: End,
+    generator: SideConnections,
+    server: SideConnections,
     /// True for the families that had connections at the last request.
-    used: [bool; 2],
-    looks: u32,
+    used_families: [bool; 2],
+    sample_count: u32,
 }
 
 impl Sockets {
@@ -240,14 +244,14 @@ impl Sockets {
         let mut sockets = Sockets {
             ports: Vec::new(),
             paths: Vec::new(),
-            holder: scope.generator.map(Holder::of),
-            was_held: false,
+            holder: scope.generator.map(SocketHolder::of),
+            were_sockets_read: false,
             pooler: PoolerSearch::new(),
             diagnostics: None,
-            generator: End::default(),
-            server: End::default(),
-            used: [false; 2],
-            looks: 0,
+            generator: SideConnections::default(),
+            server: SideConnections::default(),
+            used_families: [false; 2],
+            sample_count: 0,
         };
         for place in &scope.servers {
             match place {
@@ -262,104 +266,112 @@ impl Sockets {
         sockets
     }
 
-    /// Reads all connections, and returns `DumpLimit::Yes` if there are too many.
-    fn read(&mut self, root: &Root) -> io::Result<DumpLimit> {
-        let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
-        self.was_held |= held.is_some();
-        if let Some(held) = &held {
-            self.find_pooler(root, held)?;
+    /// Reads all connections, and returns `DumpControl::Stop` if there are too many.
+    fn read(&mut self, root: &Root) -> io::Result<DumpControl> {
+        let held_sockets = self.holder.as_mut().and_then(|holder| holder.sockets(root));
+        self.were_sockets_read |= held_sockets.is_some();
+        if let Some(held_sockets) = &held_sockets {
+            self.find_pooler(root, held_sockets)?;
         }
-        let held = held.or_else(|| self.was_held.then(HashSet::new));
-        let (generators, servers) = (self.generator.begin(), self.server.begin());
-        let read = self.read_beside(&generators, &servers, held.as_ref());
-        if !matches!(read, Ok(DumpLimit::No)) {
-            self.generator.keep(generators);
-            self.server.keep(servers);
+        let held_sockets = held_sockets.or_else(|| self.were_sockets_read.then(HashSet::new));
+        let (generators, servers) = (self.generator.begin_sample(), self.server.begin_sample());
+        let read = self.read_with_pooler(&generators, &servers, held_sockets.as_ref());
+        if !matches!(read, Ok(DumpControl::Continue)) {
+            self.generator.keep_unread(generators);
+            self.server.keep_unread(servers);
         }
         read
     }
 
     /// Searches for a pooler between the observed program and the target, or reads its connections.
-    fn find_pooler(&mut self, root: &Root, held: &HashSet<u32>) -> io::Result<()> {
+    fn find_pooler(&mut self, root: &Root, held_sockets: &HashSet<u32>) -> io::Result<()> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
         let targets: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
-        self.pooler.look(diagnostics, root, held, &targets)
+        self.pooler.search_or_read(diagnostics, root, held_sockets, &targets)
     }
 
     /// Reads all connections, given the last counters of both sides. If the sockets that the
     /// generator holds are known, only these count on its side.
-    fn read_beside(
+    fn read_with_pooler(
         &mut self,
         generators: &HashMap<[u8; 40], OpenConnectionCounters>,
         servers: &HashMap<[u8; 40], OpenConnectionCounters>,
-        held: Option<&HashSet<u32>>,
-    ) -> io::Result<DumpLimit> {
+        held_sockets: Option<&HashSet<u32>>,
+    ) -> io::Result<DumpControl> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
-        let is_ours = |inode: u32| held.is_none_or(|held| held.contains(&inode));
-        let mut left = MOST;
-        let mut is_enough = DumpLimit::No;
+        let is_ours =
+            |inode: u32| held_sockets.is_none_or(|held_sockets| held_sockets.contains(&inode));
+        let mut left = MAX_CONNECTIONS;
+        let mut control = DumpControl::Continue;
         let mut numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
         numbers.extend(self.pooler.port().filter(|port| !numbers.contains(port)));
-        numbers.truncate(MOST_PORTS);
+        numbers.truncate(MAX_PORTS);
         let here = |port: u16| self.ports.contains(&(port, true));
-        let is_due = self.looks.is_multiple_of(UNUSED_EVERY) || self.used == [false; 2];
-        self.looks = self.looks.wrapping_add(1);
-        let families = Family::ALL.into_iter().zip(&mut self.used);
+        let is_due = self.sample_count.is_multiple_of(UNUSED_FAMILY_EVERY)
+            || self.used_families == [false; 2];
+        self.sample_count = self.sample_count.wrapping_add(1);
+        let families = Family::ALL.into_iter().zip(&mut self.used_families);
         for (family, used) in families.filter(|(_, used)| is_due || **used) {
             if numbers.is_empty() {
                 break;
             }
             *used = false;
-            diagnostics.ask(&tcp::request(family, &numbers), |message| {
-                let Some(connection) = tcp::connection(message) else { return DumpLimit::No };
+            diagnostics.dump(&tcp::request(family, &numbers), |message| {
+                let Some(connection) = tcp::parse_connection(message) else {
+                    return DumpControl::Continue;
+                };
                 let Some(rest) = left.checked_sub(1) else {
-                    is_enough = DumpLimit::Yes;
-                    return DumpLimit::Yes;
+                    control = DumpControl::Stop;
+                    return DumpControl::Stop;
                 };
                 left = rest;
                 *used = true;
                 if here(connection.local.port()) {
-                    self.server.see(&connection, servers);
+                    self.server.add_connection(&connection, servers);
                 } else if numbers.contains(&connection.remote.port()) && is_ours(connection.inode) {
-                    self.generator.see(&connection, generators);
+                    self.generator.add_connection(&connection, generators);
                 }
-                DumpLimit::No
+                DumpControl::Continue
             })?;
         }
         if !self.paths.is_empty() {
             let mut ends = Vec::new();
-            diagnostics.ask(&unix::request(), |message| {
-                ends.extend(unix::end(message));
-                if ends.len() < MOST_ENDS { DumpLimit::No } else { DumpLimit::Yes }
+            diagnostics.dump(&unix::request(), |message| {
+                ends.extend(unix::parse_socket(message));
+                if ends.len() < MAX_UNIX_SOCKETS {
+                    DumpControl::Continue
+                } else {
+                    DumpControl::Stop
+                }
             })?;
             let is_server =
                 |path: &std::path::Path| self.paths.iter().any(|server| is_same_path(server, path));
-            let [clients, at_server] = unix::sides(&ends, is_server);
+            let [clients, at_server] = unix::split_by_side(&ends, is_server);
             let ours = clients.iter().filter(|end| is_ours(end.inode));
             ours.for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
             // Unix sockets have no times.
             self.generator.now.awaiting = None;
             at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
         }
-        Ok(is_enough)
+        Ok(control)
     }
 }
 
 impl Sampler for Sockets {
-    fn look(&mut self, root: &Root, sample: &mut Sample) {
+    fn sample(&mut self, root: &Root, sample: &mut Sample) {
         if self.ports.is_empty() && self.paths.is_empty() {
             return;
         }
         match self.read(root) {
-            Ok(DumpLimit::No) => {}
-            Ok(DumpLimit::Yes) => {
-                let why = format!("there are more than {MOST} connections");
+            Ok(DumpControl::Continue) => {}
+            Ok(DumpControl::Stop) => {
+                let why = format!("there are more than {MAX_CONNECTIONS} connections");
                 return sample.missing("sockets", why);
             }
             Err(error) => {
@@ -394,9 +406,9 @@ mod tests {
         sample.readings.iter().find(of).map(|reading| reading.value)
     }
 
-    fn look(sockets: &mut Sockets) -> Sample {
+    fn take_sample(sockets: &mut Sockets) -> Sample {
         let mut sample = Sample::default();
-        sockets.look(&Root::system(), &mut sample);
+        sockets.sample(&Root::system(), &mut sample);
         sample
     }
 
@@ -414,7 +426,7 @@ mod tests {
             std::process::Command::new("sleep").arg("60").spawn().expect("another program");
         let by = |generator| {
             let mut sockets = Sockets::of(&Scope { generator, ..scope(servers.clone()) });
-            value(&look(&mut sockets), "sockets generator", "connections")
+            value(&take_sample(&mut sockets), "sockets generator", "connections")
         };
         let found = (by(Some(std::process::id())), by(Some(child.id())), by(None));
         child.kill().expect("an end");
@@ -426,7 +438,7 @@ mod tests {
     fn incomplete_sample_counts_nothing_twice() {
         let connection = |number: u8, busy: u64| Connection {
             key: [number; 40],
-            family: Family::Four,
+            family: Family::V4,
             identity: [0; 48],
             is_established: true,
             inode: 1,
@@ -434,19 +446,19 @@ mod tests {
             remote: ([127, 0, 0, 1], 2).into(),
             receive_queue: 0,
             send_queue: 0,
-            counted: ConnectionCounters { busy: Some(busy), ..ConnectionCounters::default() },
+            counters: ConnectionCounters { busy: Some(busy), ..ConnectionCounters::default() },
         };
-        let mut end = End::default();
-        let before = end.begin();
+        let mut end = SideConnections::default();
+        let before = end.begin_sample();
         for number in 1..=2 {
-            end.see(&connection(number, 100), &before);
+            end.add_connection(&connection(number, 100), &before);
         }
-        let before = end.begin();
-        end.see(&connection(1, 110), &before);
-        end.keep(before);
-        let before = end.begin();
+        let before = end.begin_sample();
+        end.add_connection(&connection(1, 110), &before);
+        end.keep_unread(before);
+        let before = end.begin_sample();
         for number in 1..=2 {
-            end.see(&connection(number, 120), &before);
+            end.add_connection(&connection(number, 120), &before);
         }
         assert_eq!(end.sum.busy, Some(240));
     }
@@ -461,7 +473,7 @@ mod tests {
             client.write_all(&[7; 1_000]).unwrap();
             server.peek(&mut [0]).unwrap();
             let mut sockets = Sockets::of(&scope(vec![ServerLocation::Port(port)]));
-            let sample = look(&mut sockets);
+            let sample = take_sample(&mut sockets);
             assert_eq!(sample.missing, [], "{address}");
             for side in ["sockets generator", "sockets server"] {
                 assert_eq!(value(&sample, side, "connections"), Some(1.0), "{side} {sample:?}");
@@ -472,7 +484,10 @@ mod tests {
             let round_trip = value(&sample, "sockets generator", "round-trip");
             assert!(round_trip.is_some_and(|s| s > 0.0 && s < 1.0), "{sample:?}");
             server.read_exact(&mut [0; 1_000]).unwrap();
-            assert_eq!(value(&look(&mut sockets), "sockets server", "receive-queue"), Some(0.0));
+            assert_eq!(
+                value(&take_sample(&mut sockets), "sockets server", "receive-queue"),
+                Some(0.0)
+            );
         }
     }
 
@@ -491,11 +506,11 @@ mod tests {
         // The data is not read: the window fills up and stays full from then on.
         let full = (0..1_000_000).any(|_| {
             let _ = client.write(&[7; 65_536]);
-            let sample = look(&mut sockets);
+            let sample = take_sample(&mut sockets);
             limited(&sample) > 0.0
         });
         assert!(full);
-        let sample = look(&mut sockets);
+        let sample = take_sample(&mut sockets);
         assert!(value(&sample, "sockets generator", "send-queue").is_some_and(|bytes| bytes > 0.0));
         assert_eq!(value(&sample, "sockets server", "connections"), None, "it is elsewhere");
     }
@@ -509,7 +524,7 @@ mod tests {
         let _server = listener.accept().unwrap();
         client.write_all(&[7; 500]).unwrap();
         let mut sockets = Sockets::of(&scope(vec![ServerLocation::Socket(path)]));
-        let sample = look(&mut sockets);
+        let sample = take_sample(&mut sockets);
         assert_eq!(value(&sample, "sockets server", "receive-queue"), Some(500.0), "{sample:?}");
         assert_eq!(value(&sample, "sockets generator", "connections"), Some(1.0));
         assert_eq!(value(&sample, "sockets generator", "with-receive-queue"), Some(0.0));
@@ -523,22 +538,22 @@ mod tests {
         let _first = TcpStream::connect(four.local_addr().unwrap()).unwrap();
         let mut sockets = Sockets::of(&scope(vec![ServerLocation::Port(port)]));
         let count = |sockets: &mut Sockets| {
-            value(&look(sockets), "sockets generator", "connections").unwrap()
+            value(&take_sample(sockets), "sockets generator", "connections").unwrap()
         };
         assert_eq!(count(&mut sockets), 1.0);
         let _second = TcpStream::connect(six.local_addr().unwrap()).unwrap();
-        let counts: Vec<f64> = (0..=UNUSED_EVERY).map(|_| count(&mut sockets)).collect();
+        let counts: Vec<f64> = (0..=UNUSED_FAMILY_EVERY).map(|_| count(&mut sockets)).collect();
         assert_eq!((counts.first(), counts.last()), (Some(&1.0), Some(&2.0)));
     }
 
     #[test]
     fn sums_never_decrease_when_connections_end() {
-        let mut end = End::default();
-        let see = |end: &mut End, inodes: &[(u32, u64)]| {
-            let before = end.begin();
+        let mut end = SideConnections::default();
+        let see = |end: &mut SideConnections, inodes: &[(u32, u64)]| {
+            let before = end.begin_sample();
             for (inode, busy) in inodes {
                 let message = tcp::tests::message(1, 2, *inode, *busy);
-                end.see(&tcp::connection(&message).unwrap(), &before);
+                end.add_connection(&tcp::parse_connection(&message).unwrap(), &before);
             }
             (end.now.connections, end.sum.busy)
         };
@@ -559,8 +574,8 @@ mod tests {
         let unused = 2;
         let mut ports = vec![ServerLocation::Port(unused); 3];
         ports.push(ServerLocation::Elsewhere(unused - 1));
-        let sample = look(&mut Sockets::of(&scope(ports)));
+        let sample = take_sample(&mut Sockets::of(&scope(ports)));
         assert_eq!(value(&sample, "sockets server", "connections"), Some(0.0), "{sample:?}");
-        assert_eq!(look(&mut Sockets::of(&scope(vec![]))), Sample::default());
+        assert_eq!(take_sample(&mut Sockets::of(&scope(vec![]))), Sample::default());
     }
 }

@@ -13,34 +13,34 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 const BY_FAMILY: u16 = 20;
 
 /// Flags of a request for the single socket that the request names, `NLM_F_REQUEST`.
-const ONE: u16 = 0x1;
+const SINGLE_FLAGS: u16 = 0x1;
 
 /// Flags of a request for all matching sockets, `NLM_F_REQUEST | NLM_F_DUMP`.
-const DUMP: u16 = 0x301;
+const DUMP_FLAGS: u16 = 0x301;
 
 /// Message types `NLMSG_ERROR` and `NLMSG_DONE`.
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 
 /// Lengths of the header of a message and of an attribute, in bytes.
-const HEAD: usize = 16;
-const ATTRIBUTE: usize = 4;
+const HEADER_BYTES: usize = 16;
+const ATTRIBUTE_HEADER_BYTES: usize = 4;
 
 /// Size of the receive buffer in bytes: the kernel sends pieces of up to 32 KiB.
-const PIECE: usize = 32 << 10;
+const BUFFER_BYTES: usize = 32 << 10;
 
 /// Longest time that an answer may take.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Maximum number of pieces that are received in answer to one request.
-const MOST_PIECES: usize = 4_096;
+const MAX_DATAGRAMS: usize = 4_096;
 
 /// A netlink socket for requests.
 #[derive(Debug)]
 pub(super) struct Diagnostics {
     socket: OwnedFd,
-    piece: Vec<u8>,
-    question: u32,
+    buffer: Vec<u8>,
+    sequence: u32,
 }
 
 impl Diagnostics {
@@ -53,38 +53,38 @@ impl Diagnostics {
         let protocol = Some(netlink::SOCK_DIAG);
         let socket = rustix::net::socket_with(family, SocketType::RAW, flags, protocol)?;
         set_socket_timeout(&socket, Timeout::Recv, Some(RECEIVE_TIMEOUT))?;
-        Ok(Diagnostics { socket, piece: vec![0; PIECE], question: 0 })
+        Ok(Diagnostics { socket, buffer: vec![0; BUFFER_BYTES], sequence: 0 })
     }
 
-    /// Sends a request, and passes each socket of the answer to `see` until `see` returns
-    /// `DumpLimit::Yes`.
+    /// Sends a request, and passes each socket of the answer to `on_socket` until it returns
+    /// `DumpControl::Stop`.
     ///
     /// # Errors
     /// The kernel refuses the request, or does not answer in time.
-    pub(super) fn ask(
+    pub(super) fn dump(
         &mut self,
         request: &[u8],
-        mut see: impl FnMut(&[u8]) -> DumpLimit,
+        mut on_socket: impl FnMut(&[u8]) -> DumpControl,
     ) -> io::Result<()> {
-        self.question = self.question.wrapping_add(1);
-        let message = framed(self.question, DUMP, request);
+        self.sequence = self.sequence.wrapping_add(1);
+        let message = with_header(self.sequence, DUMP_FLAGS, request);
         rustix::net::send(&self.socket, &message, SendFlags::empty())?;
-        let mut is_enough = DumpLimit::No;
-        for _ in 0..MOST_PIECES {
+        let mut control = DumpControl::Continue;
+        for _ in 0..MAX_DATAGRAMS {
             let (_, length) =
-                rustix::net::recv(&self.socket, self.piece.as_mut_slice(), RecvFlags::empty())?;
-            let piece = self.piece.get(..length).unwrap_or_default();
-            for message in Messages(piece) {
-                let Message { kind, question, content } = message;
-                if question != self.question {
+                rustix::net::recv(&self.socket, self.buffer.as_mut_slice(), RecvFlags::empty())?;
+            let buffer = self.buffer.get(..length).unwrap_or_default();
+            for message in Messages(buffer) {
+                let Message { kind, sequence, content } = message;
+                if sequence != self.sequence {
                     continue;
                 }
                 match kind {
                     DONE => return Ok(()),
-                    ERROR => return Err(refusal(content)),
+                    ERROR => return Err(kernel_error(content)),
                     // The rest of an answer is received in any case, or it would be taken for the
                     // next answer.
-                    BY_FAMILY if is_enough == DumpLimit::No => is_enough = see(content),
+                    BY_FAMILY if control == DumpControl::Continue => control = on_socket(content),
                     _ => {}
                 }
             }
@@ -100,13 +100,13 @@ impl Diagnostics {
     /// # Errors
     /// The kernel does not answer in time.
     pub(super) fn request_one(&mut self, request: &[u8]) -> io::Result<Option<&[u8]>> {
-        self.question = self.question.wrapping_add(1);
-        let message = framed(self.question, ONE, request);
+        self.sequence = self.sequence.wrapping_add(1);
+        let message = with_header(self.sequence, SINGLE_FLAGS, request);
         rustix::net::send(&self.socket, &message, SendFlags::empty())?;
         let (_, length) =
-            rustix::net::recv(&self.socket, self.piece.as_mut_slice(), RecvFlags::empty())?;
-        let piece = self.piece.get(..length).unwrap_or_default();
-        let mut answers = Messages(piece).filter(|message| message.question == self.question);
+            rustix::net::recv(&self.socket, self.buffer.as_mut_slice(), RecvFlags::empty())?;
+        let buffer = self.buffer.get(..length).unwrap_or_default();
+        let mut answers = Messages(buffer).filter(|message| message.sequence == self.sequence);
         let answer = answers.find(|message| message.kind == BY_FAMILY);
         Ok(answer.map(|message| message.content))
     }
@@ -114,28 +114,28 @@ impl Diagnostics {
 
 /// Answer of a callback: continue, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DumpLimit {
-    /// Stop: the callback needs no more messages.
-    Yes,
+pub(super) enum DumpControl {
+    /// The callback needs no more messages.
+    Stop,
     /// Continue with the next message.
-    No,
+    Continue,
 }
 
 /// Returns a request with its header.
-fn framed(question: u32, flags: u16, request: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(HEAD + request.len()).unwrap_or(0);
-    let mut message = Vec::with_capacity(HEAD + request.len());
+fn with_header(sequence: u32, flags: u16, request: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(HEADER_BYTES + request.len()).unwrap_or(0);
+    let mut message = Vec::with_capacity(HEADER_BYTES + request.len());
     message.extend(length.to_ne_bytes());
     message.extend(BY_FAMILY.to_ne_bytes());
     message.extend(flags.to_ne_bytes());
-    message.extend(question.to_ne_bytes());
+    message.extend(sequence.to_ne_bytes());
     message.extend(0_u32.to_ne_bytes());
     message.extend(request);
     message
 }
 
 /// Returns the error in an error message, which holds the negative error number.
-fn refusal(content: &[u8]) -> io::Error {
+fn kernel_error(content: &[u8]) -> io::Error {
     let code = u32_at(content, 0).map_or(0, |code| i32::from_ne_bytes(code.to_ne_bytes()));
     io::Error::from_raw_os_error(code.checked_neg().unwrap_or(0))
 }
@@ -144,7 +144,7 @@ fn refusal(content: &[u8]) -> io::Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Message<'a> {
     kind: u16,
-    question: u32,
+    sequence: u32,
     content: &'a [u8],
 }
 
@@ -159,8 +159,8 @@ impl<'a> Iterator for Messages<'a> {
         let message = self.0.get(..length)?;
         let found = Message {
             kind: u16_at(message, 4)?,
-            question: u32_at(message, 8)?,
-            content: message.get(HEAD..)?,
+            sequence: u32_at(message, 8)?,
+            content: message.get(HEADER_BYTES..)?,
         };
         self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some(found)
@@ -176,7 +176,7 @@ impl<'a> Iterator for Attributes<'a> {
     fn next(&mut self) -> Option<(u16, &'a [u8])> {
         let length = usize::from(u16_at(self.0, 0)?);
         let kind = u16_at(self.0, 2)?;
-        let content = self.0.get(ATTRIBUTE..length)?;
+        let content = self.0.get(ATTRIBUTE_HEADER_BYTES..length)?;
         self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some((kind, content))
     }
@@ -184,8 +184,8 @@ impl<'a> Iterator for Attributes<'a> {
 
 /// Encodes an attribute of a request.
 pub(super) fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(ATTRIBUTE + content.len()).unwrap_or(0);
-    let mut attribute = Vec::with_capacity(ATTRIBUTE + content.len());
+    let length = u16::try_from(ATTRIBUTE_HEADER_BYTES + content.len()).unwrap_or(0);
+    let mut attribute = Vec::with_capacity(ATTRIBUTE_HEADER_BYTES + content.len());
     attribute.extend(length.to_ne_bytes());
     attribute.extend(kind.to_ne_bytes());
     attribute.extend(content);
@@ -193,28 +193,28 @@ pub(super) fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the bytes at an offset.
-fn at<const N: usize>(bytes: &[u8], place: usize) -> Option<[u8; N]> {
-    bytes.get(place..)?.first_chunk().copied()
+fn at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
+    bytes.get(offset..)?.first_chunk().copied()
 }
 
 /// Reads a number in host order at an offset.
-pub(super) fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
-    at(bytes, place).map(u16::from_ne_bytes)
+pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    at(bytes, offset).map(u16::from_ne_bytes)
 }
 
 /// Reads a number in host order at an offset.
-pub(super) fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
-    at(bytes, place).map(u32::from_ne_bytes)
+pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    at(bytes, offset).map(u32::from_ne_bytes)
 }
 
 /// Reads a number in host order at an offset.
-pub(super) fn u64_at(bytes: &[u8], place: usize) -> Option<u64> {
-    at(bytes, place).map(u64::from_ne_bytes)
+pub(super) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    at(bytes, offset).map(u64::from_ne_bytes)
 }
 
 /// Reads a number in network order at an offset.
-pub(super) fn network_u16_at(bytes: &[u8], place: usize) -> Option<u16> {
-    at(bytes, place).map(u16::from_be_bytes)
+pub(super) fn network_u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    at(bytes, offset).map(u16::from_be_bytes)
 }
 
 #[cfg(test)]
@@ -223,18 +223,19 @@ mod tests {
 
     #[test]
     fn netlink_messages_are_split_by_length() {
-        let piece = [framed(7, DUMP, b"abc\0"), framed(8, DUMP, b"")].concat();
-        let found: Vec<Message<'_>> = Messages(&piece).collect();
+        let buffer =
+            [with_header(7, DUMP_FLAGS, b"abc\0"), with_header(8, DUMP_FLAGS, b"")].concat();
+        let found: Vec<Message<'_>> = Messages(&buffer).collect();
         assert_eq!(found.len(), 2);
-        assert_eq!(found[0], Message { kind: BY_FAMILY, question: 7, content: b"abc\0" });
+        assert_eq!(found[0], Message { kind: BY_FAMILY, sequence: 7, content: b"abc\0" });
         assert_eq!(found[1].content, b"");
     }
 
     #[test]
     fn truncated_or_malformed_message_ends_iteration() {
-        let piece = framed(7, DUMP, b"abc\0");
-        for length in 0..piece.len() {
-            assert_eq!(Messages(&piece[..length]).count(), 0, "{length}");
+        let buffer = with_header(7, DUMP_FLAGS, b"abc\0");
+        for length in 0..buffer.len() {
+            assert_eq!(Messages(&buffer[..length]).count(), 0, "{length}");
         }
         for odd in [[0; 16], [255; 16]] {
             assert_eq!(Messages(&odd).count(), 0);
@@ -253,24 +254,24 @@ mod tests {
 
     #[test]
     fn netlink_refusal_has_the_reason_of_the_kernel() {
-        let refused = refusal(&(-2_i32).to_ne_bytes());
+        let refused = kernel_error(&(-2_i32).to_ne_bytes());
         assert_eq!(refused.kind(), io::ErrorKind::NotFound);
-        assert_eq!(refusal(&[1]).raw_os_error(), Some(0));
-        assert_eq!(refusal(&i32::MIN.to_ne_bytes()).raw_os_error(), Some(0));
+        assert_eq!(kernel_error(&[1]).raw_os_error(), Some(0));
+        assert_eq!(kernel_error(&i32::MIN.to_ne_bytes()).raw_os_error(), Some(0));
     }
 
     #[test]
     fn invalid_netlink_request_is_refused_and_the_next_one_answered() {
         let mut diagnostics = Diagnostics::open().unwrap();
         let none = |_: &[u8]| panic!("there is no such family");
-        assert!(diagnostics.ask(&[99, 0, 0, 0], none).is_err());
+        assert!(diagnostics.dump(&[99, 0, 0, 0], none).is_err());
         let mut count = 0;
-        let request = super::super::tcp::request(super::super::connection::Family::Four, &[1]);
+        let request = super::super::tcp::request(super::super::connection::Family::V4, &[1]);
         let count_one = |_: &[u8]| {
             count += 1;
-            DumpLimit::No
+            DumpControl::Continue
         };
-        diagnostics.ask(&request, count_one).unwrap();
+        diagnostics.dump(&request, count_one).unwrap();
         assert_eq!(count, 0, "port 1 has no connections");
     }
 }

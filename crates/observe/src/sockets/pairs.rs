@@ -11,11 +11,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::connection::Family;
-use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
-use super::netlink::{Diagnostics, DumpLimit};
-use super::{Connection, UNUSED_EVERY, tcp, unix};
+use super::limits::{MAX_CONNECTIONS, MAX_PORTS, MAX_UNIX_SOCKETS};
+use super::netlink::{Diagnostics, DumpControl};
+use super::{Connection, UNUSED_FAMILY_EVERY, tcp, unix};
 use crate::environment::Root;
-use crate::process::{Holder, is_same_path};
+use crate::process::{SocketHolder, is_same_path};
 use crate::scope::{Scope, ServerLocation};
 
 /// Minimum silence on a connection that counts as a pause, in milliseconds. The kernel's ticks are
@@ -23,42 +23,42 @@ use crate::scope::{Scope, ServerLocation};
 const SILENCE_MS: u32 = 8;
 
 /// Number of samples between two readings of the program's open files.
-const HELD_EVERY: u32 = 50;
+const OWNERS_READ_EVERY: u32 = 50;
 
 /// Number of samples between two readings of all connections, for which the kernel searches all of
 /// its tables.
-const ALL_EVERY: u32 = 10;
+const FULL_READ_EVERY: u32 = 10;
 
 /// Maximum number of connections of the program that are read one by one between two readings of
 /// all connections.
-const ONE_BY_ONE: usize = 24;
+const MAX_REREAD_CONNECTIONS: usize = 24;
 
 /// The smallest address in the order of addresses.
-const LEAST: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+const UNSPECIFIED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// Number of samples between two readings of all connections while a session's connection is
 /// unknown.
-const NEW_EVERY: u32 = 3;
+const UNKNOWN_CLIENT_READ_EVERY: u32 = 3;
 
 /// Connections of a program to the servers of a scope.
 #[derive(Debug)]
-pub(crate) struct Pairs {
+pub(crate) struct SocketPairs {
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
-    holder: Holder,
+    holder: SocketHolder,
     /// The program's sockets; `None` if its open files cannot be read.
-    held: Option<HashSet<u32>>,
+    held_sockets: Option<HashSet<u32>>,
     /// Client sockets that existed when the program's open files were read.
-    known: HashSet<u32>,
-    looks: u32,
+    known_sockets: HashSet<u32>,
+    sample_count: u32,
     /// Number of readings of all connections.
-    reads: u32,
+    full_reads: u32,
     /// Sample at which the program's open files were last read.
-    held_at: u32,
-    looks_since_all: u32,
-    used: [bool; 2],
+    owners_read_at: u32,
+    samples_since_full_read: u32,
+    used_families: [bool; 2],
     diagnostics: Option<Diagnostics>,
-    last: SocketSnapshot,
+    snapshot: SocketSnapshot,
 }
 
 /// The client of a session over TCP, as the server reports it.
@@ -71,7 +71,7 @@ pub(crate) struct SessionClient {
 
 /// Addresses of both ends of a TCP connection, ordered by the client's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Ends {
+struct ConnectionAddresses {
     client_port: u16,
     client: IpAddr,
     server: SocketAddr,
@@ -90,20 +90,20 @@ pub(crate) enum Owner {
 
 /// Data that waits on a connection at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingData {
     /// True if there is a request that the server has not read.
-    pub(crate) request: bool,
+    pub(crate) has_unread_request: bool,
     /// True if there is an answer that the program has not read.
-    pub(crate) answer: bool,
+    pub(crate) has_unread_answer: bool,
     /// True if one side has bytes that it has not sent yet.
-    pub(crate) unsent: bool,
+    pub(crate) has_unsent_bytes: bool,
     /// True if no data was sent or received for longer than a kernel tick; `None` if unknown.
     pub(crate) is_silent: Option<bool>,
 }
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct End {
+struct SocketEnd {
     /// TCP connection; `None` for a Unix socket.
     connection: Option<Connection>,
     inode: u32,
@@ -114,45 +114,45 @@ struct End {
 
 /// Both ends of a connection; `None` for an end that is not on this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Pair {
-    client: Option<End>,
-    server: Option<End>,
+struct SocketPair {
+    client: Option<SocketEnd>,
+    server: Option<SocketEnd>,
 }
 
 /// All connections at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct SocketSnapshot {
-    pairs: BTreeMap<Ends, Pair>,
+    pairs: BTreeMap<ConnectionAddresses, SocketPair>,
     /// True if no session's address is that of a client socket: addresses are translated on the way
     /// to the server.
     is_translated: bool,
     /// Connections over Unix sockets, which have no ports.
-    local: Vec<Pair>,
+    unix_pairs: Vec<SocketPair>,
     /// The program's sockets; `None` if unknown.
-    held: Option<HashSet<u32>>,
+    held_sockets: Option<HashSet<u32>>,
     /// Sockets whose owner is known.
-    known: HashSet<u32>,
+    known_sockets: HashSet<u32>,
     /// True if the last reading of all connections was complete.
     is_complete: bool,
     /// True if all connections were read at this sample.
     is_fresh: bool,
 }
 
-impl Pairs {
+impl SocketPairs {
     /// Creates the reader for the program of a scope; `None` if no program is observed.
-    pub(crate) fn of(scope: &Scope) -> Option<Pairs> {
-        let mut pairs = Pairs {
+    pub(crate) fn of(scope: &Scope) -> Option<SocketPairs> {
+        let mut pairs = SocketPairs {
             ports: Vec::new(),
             paths: Vec::new(),
-            holder: Holder::of(scope.generator?),
-            held: None,
-            known: HashSet::new(),
-            looks: 0,
-            reads: 0,
-            held_at: 0_u32.wrapping_sub(HELD_EVERY),
-            looks_since_all: ALL_EVERY,
-            last: SocketSnapshot::default(),
-            used: [false; 2],
+            holder: SocketHolder::of(scope.generator?),
+            held_sockets: None,
+            known_sockets: HashSet::new(),
+            sample_count: 0,
+            full_reads: 0,
+            owners_read_at: 0_u32.wrapping_sub(OWNERS_READ_EVERY),
+            samples_since_full_read: FULL_READ_EVERY,
+            snapshot: SocketSnapshot::default(),
+            used_families: [false; 2],
             diagnostics: None,
         };
         for place in &scope.servers {
@@ -169,58 +169,63 @@ impl Pairs {
     /// Reads the program's connections, or all connections if such a reading is due. It is due
     /// earlier if the client of a session is not known yet. Connections that cannot be read are
     /// left out.
-    pub(crate) fn look(&mut self, root: &Root, clients: &[SessionClient]) -> &SocketSnapshot {
-        self.looks = self.looks.wrapping_add(1);
-        self.looks_since_all += 1;
-        let is_new = clients.iter().any(|client| self.last.of(*client).next().is_none());
-        let due = if is_new { NEW_EVERY } else { ALL_EVERY };
-        let is_few = self.last.of_program().count() <= ONE_BY_ONE;
-        let is_all = self.looks_since_all >= due || !is_few || !self.last.is_complete;
-        let read = if is_all { self.read_all() } else { self.read_again() };
+    pub(crate) fn read_snapshot(
+        &mut self,
+        root: &Root,
+        clients: &[SessionClient],
+    ) -> &SocketSnapshot {
+        self.sample_count = self.sample_count.wrapping_add(1);
+        self.samples_since_full_read += 1;
+        let is_new = clients.iter().any(|client| self.snapshot.pairs_of(*client).next().is_none());
+        let due = if is_new { UNKNOWN_CLIENT_READ_EVERY } else { FULL_READ_EVERY };
+        let is_few = self.snapshot.program_pairs().count() <= MAX_REREAD_CONNECTIONS;
+        let is_all = self.samples_since_full_read >= due || !is_few || !self.snapshot.is_complete;
+        let read = if is_all { self.read_all() } else { self.reread() };
         if read.is_err() {
             // Close the socket: the rest of this answer would be taken for the next answer.
             self.diagnostics = None;
-            self.last = SocketSnapshot::default();
+            self.snapshot = SocketSnapshot::default();
         } else if is_all {
-            self.looks_since_all = 0;
+            self.samples_since_full_read = 0;
             self.find_owners(root);
         }
-        let is_foreign = |client: &SessionClient| !self.last.has_address_of(*client);
-        self.last.is_translated = !clients.is_empty() && clients.iter().all(is_foreign);
-        &self.last
+        let is_foreign = |client: &SessionClient| !self.snapshot.has_address_of(*client);
+        self.snapshot.is_translated = !clients.is_empty() && clients.iter().all(is_foreign);
+        &self.snapshot
     }
 
     /// Reads the program's open files, if such a reading is due.
     fn find_owners(&mut self, root: &Root) {
-        let snapshot = &mut self.last;
-        let clients = snapshot.pairs.values().chain(&snapshot.local).filter_map(|pair| pair.client);
+        let snapshot = &mut self.snapshot;
+        let clients =
+            snapshot.pairs.values().chain(&snapshot.unix_pairs).filter_map(|pair| pair.client);
         let clients: HashSet<u32> = clients.map(|end| end.inode).collect();
-        let has_new = clients.iter().any(|inode| !self.known.contains(inode));
-        if has_new || self.looks.wrapping_sub(self.held_at) >= HELD_EVERY {
-            self.held_at = self.looks;
-            self.held = self.holder.sockets(root);
-            self.known = clients;
+        let has_new = clients.iter().any(|inode| !self.known_sockets.contains(inode));
+        if has_new || self.sample_count.wrapping_sub(self.owners_read_at) >= OWNERS_READ_EVERY {
+            self.owners_read_at = self.sample_count;
+            self.held_sockets = self.holder.sockets(root);
+            self.known_sockets = clients;
         }
-        snapshot.held.clone_from(&self.held);
-        snapshot.known.clone_from(&self.known);
+        snapshot.held_sockets.clone_from(&self.held_sockets);
+        snapshot.known_sockets.clone_from(&self.known_sockets);
     }
 
     /// Reads the connections of the program.
-    fn read_again(&mut self) -> io::Result<()> {
+    fn reread(&mut self) -> io::Result<()> {
         let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
-        let SocketSnapshot { pairs, held, is_fresh, .. } = &mut self.last;
+        let SocketSnapshot { pairs, held_sockets, is_fresh, .. } = &mut self.snapshot;
         *is_fresh = false;
-        let is_held = |pair: &Pair| is_held(pair, held.as_ref());
+        let is_held = |pair: &SocketPair| is_held(pair, held_sockets.as_ref());
         for pair in pairs.values_mut().filter(|pair| is_held(pair)) {
             for end in [&mut pair.client, &mut pair.server] {
                 let Some(connection) = end.and_then(|end| end.connection) else { continue };
                 let message = diagnostics.request_one(&tcp::request_for(&connection))?;
-                let now = message.and_then(tcp::connection).filter(|it| it.is_established);
-                *end = now.as_ref().map(End::of);
+                let now = message.and_then(tcp::parse_connection).filter(|it| it.is_established);
+                *end = now.as_ref().map(SocketEnd::of);
             }
         }
         if !self.paths.is_empty() {
-            self.read_local()?;
+            self.read_unix_sockets()?;
         }
         Ok(())
     }
@@ -232,118 +237,125 @@ impl Pairs {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
-        let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
-        let is_due = self.reads.is_multiple_of(UNUSED_EVERY) || self.used == [false; 2];
-        self.reads = self.reads.wrapping_add(1);
-        let families = Family::ALL.into_iter().zip(&mut self.used);
+        let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MAX_PORTS).collect();
+        let is_due =
+            self.full_reads.is_multiple_of(UNUSED_FAMILY_EVERY) || self.used_families == [false; 2];
+        self.full_reads = self.full_reads.wrapping_add(1);
+        let families = Family::ALL.into_iter().zip(&mut self.used_families);
         for (family, used) in families.filter(|(_, used)| is_due || **used) {
             if numbers.is_empty() {
                 break;
             }
             *used = false;
-            diagnostics.ask(&tcp::request(family, &numbers), |message| {
-                let Some(connection) = tcp::connection(message) else { return DumpLimit::No };
+            diagnostics.dump(&tcp::request(family, &numbers), |message| {
+                let Some(connection) = tcp::parse_connection(message) else {
+                    return DumpControl::Continue;
+                };
                 *used = true;
-                snapshot.see(&connection, &self.ports);
-                if snapshot.pairs.len() < MOST { DumpLimit::No } else { DumpLimit::Yes }
+                snapshot.add_connection(&connection, &self.ports);
+                if snapshot.pairs.len() < MAX_CONNECTIONS {
+                    DumpControl::Continue
+                } else {
+                    DumpControl::Stop
+                }
             })?;
         }
         snapshot.finish();
-        self.last = snapshot;
+        self.snapshot = snapshot;
         if !self.paths.is_empty() {
-            self.read_local()?;
+            self.read_unix_sockets()?;
         }
         Ok(())
     }
 
     /// Reads the connections over Unix sockets.
-    fn read_local(&mut self) -> io::Result<()> {
+    fn read_unix_sockets(&mut self) -> io::Result<()> {
         let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
         let mut ends = Vec::new();
-        diagnostics.ask(&unix::request(), |message| {
-            ends.extend(unix::end(message));
-            if ends.len() < MOST_ENDS { DumpLimit::No } else { DumpLimit::Yes }
+        diagnostics.dump(&unix::request(), |message| {
+            ends.extend(unix::parse_socket(message));
+            if ends.len() < MAX_UNIX_SOCKETS { DumpControl::Continue } else { DumpControl::Stop }
         })?;
         let paths = &self.paths;
         let is_server =
             |path: &std::path::Path| paths.iter().any(|server| is_same_path(server, path));
-        self.last.see_local(&ends, is_server);
+        self.snapshot.add_unix_pairs(&ends, is_server);
         Ok(())
     }
 }
 
 /// Returns true if the client's end of a connection is one of these sockets.
-fn is_held(pair: &Pair, held: Option<&HashSet<u32>>) -> bool {
-    pair.client.zip(held).is_some_and(|(end, held)| held.contains(&end.inode))
+fn is_held(pair: &SocketPair, held_sockets: Option<&HashSet<u32>>) -> bool {
+    pair.client.zip(held_sockets).is_some_and(|(end, held)| held.contains(&end.inode))
 }
 
 impl SessionClient {
     /// Creates the client from the address or name and the port that a server reports; `None`
     /// without a port, as over a Unix socket.
-    pub(crate) fn shown(host: &str, port: &str) -> Option<SessionClient> {
+    pub(crate) fn from_reported(host: &str, port: &str) -> Option<SessionClient> {
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
         Some(SessionClient { address, port: port.parse().ok()? })
     }
 }
 
-impl Ends {
+impl ConnectionAddresses {
     /// Returns the smallest possible connection with this port and address of the client.
-    fn least(client_port: u16, client: IpAddr) -> Ends {
-        Ends { client_port, client, server: SocketAddr::new(LEAST, 0) }
+    fn lower_bound(client_port: u16, client: IpAddr) -> ConnectionAddresses {
+        ConnectionAddresses { client_port, client, server: SocketAddr::new(UNSPECIFIED_ADDRESS, 0) }
     }
 
     /// Returns the addresses of a connection, given its end at the client.
-    fn of_client(&Connection { local, remote, .. }: &Connection) -> Ends {
-        Ends { client_port: local.port(), client: local.ip(), server: remote }
+    fn of_client(&Connection { local, remote, .. }: &Connection) -> ConnectionAddresses {
+        ConnectionAddresses { client_port: local.port(), client: local.ip(), server: remote }
     }
 
     /// Returns the addresses of a connection, given its end at the server.
-    fn of_server(&Connection { local, remote, .. }: &Connection) -> Ends {
-        Ends { client_port: remote.port(), client: remote.ip(), server: local }
+    fn of_server(&Connection { local, remote, .. }: &Connection) -> ConnectionAddresses {
+        ConnectionAddresses { client_port: remote.port(), client: remote.ip(), server: local }
     }
 
-    fn have_client_of(&self, other: &Ends) -> bool {
+    fn has_same_client(&self, other: &ConnectionAddresses) -> bool {
         (self.client_port, self.client) == (other.client_port, other.client)
     }
 }
 
-impl End {
-    fn of(connection: &Connection) -> End {
-        let Connection { inode, receive_queue, send_queue, counted, .. } = *connection;
-        let times = [counted.since_sent_ms, counted.since_received_ms];
+impl SocketEnd {
+    fn of(connection: &Connection) -> SocketEnd {
+        let Connection { inode, receive_queue, send_queue, counters, .. } = *connection;
+        let times = [counters.since_sent_ms, counters.since_received_ms];
         let silence_ms = times.into_iter().flatten().min();
         let connection = Some(*connection);
-        End { connection, inode, receive_queue, send_queue, silence_ms }
+        SocketEnd { connection, inode, receive_queue, send_queue, silence_ms }
     }
 }
 
-impl Pair {
-    fn waiting(&self) -> Waiting {
+impl SocketPair {
+    fn waiting(&self) -> WaitingData {
         let ends = || [self.client, self.server].into_iter().flatten();
         // Only the server's end also has the time at which its kernel was given data to send.
         let silence_ms = ends().filter_map(|end| end.silence_ms).min();
-        Waiting {
-            request: self.server.is_some_and(|end| end.receive_queue > 0),
-            answer: self.client.is_some_and(|end| end.receive_queue > 0),
-            unsent: ends().any(|end| end.send_queue > 0),
+        WaitingData {
+            has_unread_request: self.server.is_some_and(|end| end.receive_queue > 0),
+            has_unread_answer: self.client.is_some_and(|end| end.receive_queue > 0),
+            has_unsent_bytes: ends().any(|end| end.send_queue > 0),
             is_silent: silence_ms.map(|ms| ms >= SILENCE_MS),
         }
     }
 }
 
 impl SocketSnapshot {
-    fn see(&mut self, connection: &Connection, ports: &[(u16, bool)]) {
-        let end = Some(End::of(connection));
+    fn add_connection(&mut self, connection: &Connection, ports: &[(u16, bool)]) {
+        let end = Some(SocketEnd::of(connection));
         if ports.contains(&(connection.local.port(), true)) {
-            self.pairs.entry(Ends::of_server(connection)).or_default().server = end;
+            self.pairs.entry(ConnectionAddresses::of_server(connection)).or_default().server = end;
         } else if ports.iter().any(|(port, _)| *port == connection.remote.port()) {
-            self.pairs.entry(Ends::of_client(connection)).or_default().client = end;
+            self.pairs.entry(ConnectionAddresses::of_client(connection)).or_default().client = end;
         }
     }
 
     /// Ends a reading of all connections.
     fn finish(&mut self) {
-        self.is_complete = self.pairs.len() < MOST;
+        self.is_complete = self.pairs.len() < MAX_CONNECTIONS;
         self.is_fresh = true;
         if self.is_complete {
             self.join_translated();
@@ -355,19 +367,19 @@ impl SocketSnapshot {
     /// Several such connections with the same address and port of the client cannot be
     /// distinguished.
     fn join_translated(&mut self) {
-        let lacks_end = |pair: &Pair| pair.client.is_none() || pair.server.is_none();
-        let single: Vec<(Ends, Pair)> = (self.pairs.iter())
+        let lacks_end = |pair: &SocketPair| pair.client.is_none() || pair.server.is_none();
+        let single: Vec<(ConnectionAddresses, SocketPair)> = (self.pairs.iter())
             .filter(|(_, pair)| lacks_end(pair))
             .map(|(ends, pair)| (*ends, *pair))
             .collect();
-        for same in single.chunk_by(|(one, _), (other, _)| one.have_client_of(other)) {
+        for same in single.chunk_by(|(one, _), (other, _)| one.has_same_client(other)) {
             let ([
-                (of_client, Pair { client: Some(_), .. }),
-                (of_server, Pair { server: Some(server), .. }),
+                (of_client, SocketPair { client: Some(_), .. }),
+                (of_server, SocketPair { server: Some(server), .. }),
             ]
             | [
-                (of_server, Pair { server: Some(server), .. }),
-                (of_client, Pair { client: Some(_), .. }),
+                (of_server, SocketPair { server: Some(server), .. }),
+                (of_client, SocketPair { client: Some(_), .. }),
             ]) = same
             else {
                 continue;
@@ -377,8 +389,12 @@ impl SocketSnapshot {
         }
     }
 
-    fn see_local(&mut self, ends: &[unix::End], is_server: impl Fn(&std::path::Path) -> bool) {
-        let end = |end: &unix::End| End {
+    fn add_unix_pairs(
+        &mut self,
+        ends: &[unix::UnixSocket],
+        is_server: impl Fn(&std::path::Path) -> bool,
+    ) {
+        let end = |end: &unix::UnixSocket| SocketEnd {
             connection: None,
             inode: end.inode,
             receive_queue: end.queues.0,
@@ -386,50 +402,51 @@ impl SocketSnapshot {
             send_queue: 0,
             silence_ms: None,
         };
-        let [clients, servers] = unix::sides(ends, is_server);
-        let clients: HashMap<u32, End> = clients.iter().map(|it| (it.inode, end(it))).collect();
-        let pairs = servers.iter().map(|server| Pair {
+        let [clients, servers] = unix::split_by_side(ends, is_server);
+        let clients: HashMap<u32, SocketEnd> =
+            clients.iter().map(|it| (it.inode, end(it))).collect();
+        let pairs = servers.iter().map(|server| SocketPair {
             client: clients.get(&server.peer).copied(),
             server: Some(end(server)),
         });
-        self.local = pairs.collect();
+        self.unix_pairs = pairs.collect();
     }
 
     /// Iterates over the TCP connections of the program.
-    fn of_program(&self) -> impl Iterator<Item = &Pair> {
-        self.pairs.values().filter(|pair| is_held(pair, self.held.as_ref()))
+    fn program_pairs(&self) -> impl Iterator<Item = &SocketPair> {
+        self.pairs.values().filter(|pair| is_held(pair, self.held_sockets.as_ref()))
     }
 
     /// Iterates over the connections that may belong to this client. There are several if its
     /// server does not show the client's address, or if the client has the same address at several
     /// servers.
-    fn of(&self, client: SessionClient) -> impl Iterator<Item = &Pair> {
+    fn pairs_of(&self, client: SessionClient) -> impl Iterator<Item = &SocketPair> {
         let SessionClient { address, port } = client;
         let address = address.filter(|_| !self.is_translated);
-        let is_it = move |ends: &Ends| {
+        let is_it = move |ends: &ConnectionAddresses| {
             ends.client_port == port && address.is_none_or(|address| ends.client == address)
         };
-        let first = Ends::least(port, address.unwrap_or(LEAST));
+        let first = ConnectionAddresses::lower_bound(port, address.unwrap_or(UNSPECIFIED_ADDRESS));
         self.pairs.range(first..).take_while(move |(ends, _)| is_it(ends)).map(|(_, pair)| pair)
     }
 
     /// Returns true if a connection has the client's address, or if that address is unknown.
     fn has_address_of(&self, client: SessionClient) -> bool {
         client.address.is_none_or(|address| {
-            let first = Ends::least(client.port, address);
+            let first = ConnectionAddresses::lower_bound(client.port, address);
             let next = self.pairs.range(first..).next();
-            next.is_some_and(|(it, _)| it.have_client_of(&first))
+            next.is_some_and(|(it, _)| it.has_same_client(&first))
         })
     }
 
     /// Returns the owner of this client's connection; a `client` of `None` stands for a Unix
     /// socket.
     pub(crate) fn owner(&self, client: Option<SessionClient>) -> Owner {
-        let Some(held) = &self.held else { return Owner::Unknown };
-        let owner = |pair: &Pair| {
+        let Some(held_sockets) = &self.held_sockets else { return Owner::Unknown };
+        let owner = |pair: &SocketPair| {
             // If the client's end is not on this machine, the client is on another machine.
             let Some(end) = pair.client else { return Owner::Others };
-            match (held.contains(&end.inode), self.known.contains(&end.inode)) {
+            match (held_sockets.contains(&end.inode), self.known_sockets.contains(&end.inode)) {
                 (true, _) => Owner::Program,
                 (false, true) => Owner::Others,
                 (false, false) => Owner::Unknown,
@@ -437,19 +454,19 @@ impl SocketSnapshot {
         };
         match client {
             Some(client) => {
-                let mut owners = self.of(client).map(owner).peekable();
+                let mut owners = self.pairs_of(client).map(owner).peekable();
                 match owners.peek() {
-                    Some(_) => common(owners).unwrap_or(Owner::Unknown),
+                    Some(_) => common_value(owners).unwrap_or(Owner::Unknown),
                     // The connection has ended, or is that of another machine to a remote server.
                     None if self.is_complete && self.is_fresh => Owner::Others,
                     None => Owner::Unknown,
                 }
             }
             None => {
-                let mut local = self.local.iter();
-                if local.any(|pair| is_held(pair, Some(held))) {
+                let mut local = self.unix_pairs.iter();
+                if local.any(|pair| is_held(pair, Some(held_sockets))) {
                     Owner::Program
-                } else if self.of_program().next().is_some() {
+                } else if self.program_pairs().next().is_some() {
                     Owner::Others
                 } else {
                     Owner::Unknown
@@ -461,16 +478,16 @@ impl SocketSnapshot {
     /// Returns the data that waits on the connection of a session; `None` if unknown. Connections
     /// over Unix sockets cannot be matched to sessions: the result is known only if it is the same
     /// for all of them.
-    pub(crate) fn waiting(&self, client: Option<SessionClient>) -> Option<Waiting> {
+    pub(crate) fn waiting(&self, client: Option<SessionClient>) -> Option<WaitingData> {
         match client {
-            Some(client) => common(self.of(client).map(Pair::waiting)),
-            None => common(self.local.iter().map(Pair::waiting)),
+            Some(client) => common_value(self.pairs_of(client).map(SocketPair::waiting)),
+            None => common_value(self.unix_pairs.iter().map(SocketPair::waiting)),
         }
     }
 }
 
 /// Returns the value that all items have; `None` if they differ, or if there are none.
-fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+fn common_value<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|next| next == first).then_some(first)
 }
@@ -478,15 +495,27 @@ fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
 #[cfg(test)]
 impl SocketSnapshot {
     /// Returns a snapshot of one connection whose server has this many bytes to read.
-    pub(crate) fn planted(client_port: u16, receive_queue: u32) -> SocketSnapshot {
+    pub(crate) fn with_one_connection(client_port: u16, receive_queue: u32) -> SocketSnapshot {
         let end = |receive_queue| {
-            Some(End { connection: None, inode: 1, receive_queue, send_queue: 0, silence_ms: None })
+            Some(SocketEnd {
+                connection: None,
+                inode: 1,
+                receive_queue,
+                send_queue: 0,
+                silence_ms: None,
+            })
         };
-        let pair = Pair { client: end(0), server: end(receive_queue) };
-        let (held, known) = (Some([1].into()), [1].into());
+        let pair = SocketPair { client: end(0), server: end(receive_queue) };
+        let (held_sockets, known_sockets) = (Some([1].into()), [1].into());
         let client = Ipv4Addr::LOCALHOST.into();
-        let ends = Ends { client_port, client, server: SocketAddr::new(client, 3_306) };
-        SocketSnapshot { pairs: [(ends, pair)].into(), held, known, ..SocketSnapshot::default() }
+        let ends =
+            ConnectionAddresses { client_port, client, server: SocketAddr::new(client, 3_306) };
+        SocketSnapshot {
+            pairs: [(ends, pair)].into(),
+            held_sockets,
+            known_sockets,
+            ..SocketSnapshot::default()
+        }
     }
 }
 
@@ -504,9 +533,9 @@ mod tests {
         }
     }
 
-    fn pairs(generator: u32, port: u16) -> Pairs {
+    fn pairs(generator: u32, port: u16) -> SocketPairs {
         let servers = vec![ServerLocation::Port(port)];
-        Pairs::of(&Scope { generator: Some(generator), servers, ..Scope::default() })
+        SocketPairs::of(&Scope { generator: Some(generator), servers, ..Scope::default() })
             .expect("a program")
     }
 
@@ -518,12 +547,12 @@ mod tests {
         let (mut server, peer) = listener.accept().expect("its other end");
         let peer = SessionClient::of(peer);
         let mut ours = pairs(std::process::id(), address.port());
-        let seen = |ours: &mut Pairs| {
-            let snapshot = ours.look(&Root::system(), &[peer]);
+        let seen = |ours: &mut SocketPairs| {
+            let snapshot = ours.read_snapshot(&Root::system(), &[peer]);
             assert_eq!(snapshot.owner(Some(peer)), Owner::Program);
-            let Waiting { request, answer, .. } =
+            let WaitingData { has_unread_request, has_unread_answer, .. } =
                 snapshot.waiting(Some(peer)).expect("its sockets");
-            (request, answer)
+            (has_unread_request, has_unread_answer)
         };
         assert_eq!(seen(&mut ours), (false, false));
         client.write_all(b"select 1").expect("a request");
@@ -543,9 +572,10 @@ mod tests {
         let peer = Some(SessionClient::of(client.local_addr().expect("its address")));
         let mut child =
             std::process::Command::new("sleep").arg("60").spawn().expect("another program");
-        let owner = pairs(child.id(), address.port()).look(&Root::system(), &[]).owner(peer);
-        let none = pairs(u32::MAX, address.port()).look(&Root::system(), &[]).owner(peer);
-        let gone = pairs(std::process::id(), 1).look(&Root::system(), &[]).owner(peer);
+        let owner =
+            pairs(child.id(), address.port()).read_snapshot(&Root::system(), &[]).owner(peer);
+        let none = pairs(u32::MAX, address.port()).read_snapshot(&Root::system(), &[]).owner(peer);
+        let gone = pairs(std::process::id(), 1).read_snapshot(&Root::system(), &[]).owner(peer);
         child.kill().expect("an end");
         child.wait().expect("an end");
         assert_eq!((owner, none, gone), (Owner::Others, Owner::Unknown, Owner::Others));
@@ -556,7 +586,7 @@ mod tests {
         let address = |text: &str| text.parse::<SocketAddr>().expect("an address");
         Connection {
             key: [0; 40],
-            family: Family::Six,
+            family: Family::V6,
             identity: [0; 48],
             is_established: true,
             inode,
@@ -564,22 +594,22 @@ mod tests {
             remote: address(remote),
             receive_queue,
             send_queue: 0,
-            counted: ConnectionCounters::default(),
+            counters: ConnectionCounters::default(),
         }
     }
 
     /// Returns a snapshot of connections to servers at port 5432 of this machine and at port 5433
     /// of another one. The program holds socket 1.
     fn snapshot(ends: &[Connection]) -> SocketSnapshot {
-        let (held, known) = (Some([1].into()), (1..10).collect());
-        let mut all = SocketSnapshot { held, known, ..SocketSnapshot::default() };
-        ends.iter().for_each(|end| all.see(end, &[(5_432, true), (5_433, false)]));
+        let (held_sockets, known_sockets) = (Some([1].into()), (1..10).collect());
+        let mut all = SocketSnapshot { held_sockets, known_sockets, ..SocketSnapshot::default() };
+        ends.iter().for_each(|end| all.add_connection(end, &[(5_432, true), (5_433, false)]));
         all.finish();
         all
     }
 
     fn shown(host: &str, port: u16) -> Option<SessionClient> {
-        SessionClient::shown(host, &port.to_string())
+        SessionClient::from_reported(host, &port.to_string())
     }
 
     #[test]
@@ -594,7 +624,7 @@ mod tests {
         ]);
         let of = |host| {
             let client = shown(host, 40_001);
-            (all.owner(client), all.waiting(client).map(|waiting| waiting.request))
+            (all.owner(client), all.waiting(client).map(|waiting| waiting.has_unread_request))
         };
         assert_eq!(of("127.0.0.1"), (Owner::Program, Some(false)));
         assert_eq!(of("::ffff:127.0.0.1"), (Owner::Program, Some(false)));
@@ -625,7 +655,7 @@ mod tests {
             let server = || end(5, ["10.0.0.1:5432", "10.0.0.1:40001"], 8);
             let of = |ends: &[Connection]| {
                 let (all, client) = (snapshot(ends), shown("10.0.0.1", 40_001));
-                (all.owner(client), all.waiting(client).map(|waiting| waiting.request))
+                (all.owner(client), all.waiting(client).map(|waiting| waiting.has_unread_request))
             };
             assert_eq!(of(&[client(), server()]), (Owner::Program, Some(true)), "{service}");
             let other = end(1, ["10.0.0.1:40001", "10.0.0.7:5433"], 0);
@@ -658,45 +688,53 @@ mod tests {
         let client = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         let _server = listener.accept().expect("its other end");
         let mut ours = pairs(std::process::id(), port);
-        let snapshot = ours.look(&Root::system(), &[]);
+        let snapshot = ours.read_snapshot(&Root::system(), &[]);
         let ends: Vec<_> = snapshot.pairs.iter().collect();
-        let [(Ends { client: address, .. }, Pair { client: Some(_), server: Some(_) })] = ends[..]
-        else {
+        let [(addresses, SocketPair { client: Some(_), server: Some(_) })] = ends[..] else {
             panic!("{ends:?}")
         };
-        assert_eq!(*address, client.local_addr().expect("an address").ip());
+        assert_eq!(addresses.client, client.local_addr().expect("an address").ip());
     }
 
     /// Returns the state of a pair whose ends have been silent for this many milliseconds.
-    fn silent(client_ms: u32, server_ms: u32) -> Waiting {
+    fn silent(client_ms: u32, server_ms: u32) -> WaitingData {
         let end = |inode, ms| {
             let connection = None;
-            Some(End { connection, inode, receive_queue: 0, send_queue: 0, silence_ms: Some(ms) })
+            Some(SocketEnd {
+                connection,
+                inode,
+                receive_queue: 0,
+                send_queue: 0,
+                silence_ms: Some(ms),
+            })
         };
-        Pair { client: end(1, client_ms), server: end(2, server_ms) }.waiting()
+        SocketPair { client: end(1, client_ms), server: end(2, server_ms) }.waiting()
     }
 
     #[test]
     fn silence_longer_than_a_tick_is_a_pause() {
         assert_eq!(silent(8, 12).is_silent, Some(true));
         assert_eq!(silent(8, 4).is_silent, Some(false));
-        assert_eq!(Pair::default().waiting().is_silent, None);
+        assert_eq!(SocketPair::default().waiting().is_silent, None);
     }
 
     #[test]
     fn unix_sockets_are_summed() {
         let of = |queues: [u32; 2]| {
-            let end = |receive_queue| End {
+            let end = |receive_queue| SocketEnd {
                 connection: None,
                 inode: 1,
                 receive_queue,
                 send_queue: 0,
                 silence_ms: None,
             };
-            let pair = |queue| Pair { server: Some(end(queue)), client: None };
+            let pair = |queue| SocketPair { server: Some(end(queue)), client: None };
             let snapshot =
-                SocketSnapshot { local: queues.map(pair).to_vec(), ..SocketSnapshot::default() };
-            snapshot.waiting(None).map(|waiting| waiting.request)
+                SocketSnapshot {
+                    unix_pairs: queues.map(pair).to_vec(),
+                    ..SocketSnapshot::default()
+                };
+            snapshot.waiting(None).map(|waiting| waiting.has_unread_request)
         };
         assert_eq!([of([0, 0]), of([5, 5]), of([0, 5])], [Some(false), Some(true), None]);
         assert_eq!(SocketSnapshot::default().waiting(None), None);

@@ -15,11 +15,11 @@ use record::ComponentKind;
 use record::metric::pooler;
 
 use super::connection::{Connection, Family, LastTransfer};
-use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
-use super::netlink::{Diagnostics, DumpLimit};
+use super::limits::{MAX_CONNECTIONS, MAX_PORTS, MAX_UNIX_SOCKETS};
+use super::netlink::{Diagnostics, DumpControl};
 use super::{tcp, unix};
 use crate::environment::Root;
-use crate::process::Holder;
+use crate::process::SocketHolder;
 use crate::process::proxies::{Listener, listener};
 use crate::sample::Sample;
 use crate::scope::ServerLocation;
@@ -32,37 +32,37 @@ const LONGEST_PAUSE: u32 = 16;
 pub(super) struct PoolerSearch {
     found: Option<Pooler>,
     /// Numbers of samples until the next search, and from that search to the one after it.
-    next: (u32, u32),
+    next_search: (u32, u32),
 }
 
 /// A pooler, and its connections to servers at the last sample.
 #[derive(Debug)]
 struct Pooler {
     name: String,
-    holder: Holder,
+    holder: SocketHolder,
     /// Port at which the pooler accepts connections.
     port: u16,
     /// Ports of the servers to which the pooler connects.
     servers: Vec<u16>,
-    now: Outgoing,
+    now: OutgoingConnections,
 }
 
 /// Connections of a process to servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Outgoing {
+struct OutgoingConnections {
     /// Remote ports of the connections that use TCP.
     ports: Vec<u16>,
     /// Number of connections that wait for an answer; `None` if the kernel does not report it.
     working: Option<usize>,
     /// Number of connections that use Unix sockets.
-    local: usize,
+    unix_sockets: usize,
 }
 
 /// All connections of the machine at one moment.
 #[derive(Debug, Default)]
 struct MachineSockets {
     tcp: Vec<Connection>,
-    unix: Vec<unix::End>,
+    unix: Vec<unix::UnixSocket>,
 }
 
 /// Returns the locations on this machine to which sockets are connected, without sockets that were
@@ -76,7 +76,7 @@ pub(crate) fn servers_behind(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<Serve
 impl PoolerSearch {
     /// Creates a search that has found no pooler yet.
     pub(super) fn new() -> PoolerSearch {
-        PoolerSearch { found: None, next: (0, 1) }
+        PoolerSearch { found: None, next_search: (0, 1) }
     }
 
     /// Returns the port at which the pooler accepts connections, if it was found.
@@ -89,7 +89,7 @@ impl PoolerSearch {
     ///
     /// # Errors
     /// The kernel does not list sockets.
-    pub(super) fn look(
+    pub(super) fn search_or_read(
         &mut self,
         diagnostics: &mut Diagnostics,
         root: &Root,
@@ -101,23 +101,23 @@ impl PoolerSearch {
         }
         if let Some(pooler) = &mut self.found {
             let sockets = pooler.holder.sockets(root).unwrap_or_default();
-            let numbers: Vec<u16> = pooler.servers.iter().copied().take(MOST_PORTS).collect();
+            let numbers: Vec<u16> = pooler.servers.iter().copied().take(MAX_PORTS).collect();
             let request = |family| tcp::request(family, &numbers);
             let families = if numbers.is_empty() { &[][..] } else { &Family::ALL };
             let read = MachineSockets::read(diagnostics, families, request)?;
             pooler.now = read.outgoing(&sockets, pooler.port);
             return Ok(());
         }
-        let (left, pause) = self.next;
+        let (left, pause) = self.next_search;
         if left > 0 {
-            self.next.0 = left - 1;
+            self.next_search.0 = left - 1;
             return Ok(());
         }
-        self.next = (pause, (pause * 2).min(LONGEST_PAUSE));
+        self.next_search = (pause, (pause * 2).min(LONGEST_PAUSE));
         let read = MachineSockets::read(diagnostics, &Family::ALL, tcp::request_for_all)?;
         self.found = read.servers_of(held).into_iter().find_map(|port| {
-            let Listener { number, name } = listener(root, port)?;
-            let mut holder = Holder::of(number);
+            let Listener { pid, name } = listener(root, port)?;
+            let mut holder = SocketHolder::of(pid);
             let sockets = holder.sockets(root)?;
             let now = read.outgoing(&sockets, port);
             let is_the_target = targets.contains(&port);
@@ -137,15 +137,15 @@ impl PoolerSearch {
         let Some(Pooler { name, now, .. }) = &self.found else { return };
         let kind = ComponentKind::Pooler(name.clone());
         sample.read(&kind, pooler::SESSIONS, now.count() as f64);
-        if let Some(working) = now.working.filter(|_| now.local == 0) {
+        if let Some(working) = now.working.filter(|_| now.unix_sockets == 0) {
             sample.read(&kind, pooler::WORKING, working as f64);
         }
     }
 }
 
-impl Outgoing {
+impl OutgoingConnections {
     fn count(&self) -> usize {
-        self.ports.len() + self.local
+        self.ports.len() + self.unix_sockets
     }
 }
 
@@ -157,14 +157,22 @@ impl MachineSockets {
     ) -> io::Result<MachineSockets> {
         let mut read = MachineSockets::default();
         for family in families {
-            diagnostics.ask(&request(*family), |message| {
-                read.tcp.extend(tcp::connection(message));
-                if read.tcp.len() < MOST { DumpLimit::No } else { DumpLimit::Yes }
+            diagnostics.dump(&request(*family), |message| {
+                read.tcp.extend(tcp::parse_connection(message));
+                if read.tcp.len() < MAX_CONNECTIONS {
+                    DumpControl::Continue
+                } else {
+                    DumpControl::Stop
+                }
             })?;
         }
-        diagnostics.ask(&unix::request(), |message| {
-            read.unix.extend(unix::end(message));
-            if read.unix.len() < MOST_ENDS { DumpLimit::No } else { DumpLimit::Yes }
+        diagnostics.dump(&unix::request(), |message| {
+            read.unix.extend(unix::parse_socket(message));
+            if read.unix.len() < MAX_UNIX_SOCKETS {
+                DumpControl::Continue
+            } else {
+                DumpControl::Stop
+            }
         })?;
         Ok(read)
     }
@@ -179,26 +187,27 @@ impl MachineSockets {
         ours.for_each(|it| *counts.entry(it.remote.port()).or_default() += 1);
         let mut ports: Vec<(u16, usize)> = counts.into_iter().collect();
         ports.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        ports.into_iter().take(MOST_PORTS).map(|(port, _)| port).collect()
+        ports.into_iter().take(MAX_PORTS).map(|(port, _)| port).collect()
     }
 
     /// Returns the connections to servers among the sockets of a process that accepts connections
     /// at a port.
-    fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> Outgoing {
+    fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> OutgoingConnections {
         let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local.port() != port;
         let tcp: Vec<&Connection> = self.tcp.iter().filter(is_its).collect();
-        let awaits =
-            tcp.iter().map(|it| Some(usize::from(it.counted.turn()? == LastTransfer::Awaiting)));
-        Outgoing {
+        let awaits = tcp.iter().map(|it| {
+            Some(usize::from(it.counters.last_transfer()? == LastTransfer::Awaiting))
+        });
+        OutgoingConnections {
             working: awaits.sum(),
             ports: tcp.iter().map(|it| it.remote.port()).collect(),
-            local: self.local(sockets, is_of_a_database).count(),
+            unix_sockets: self.unix_peer_paths(sockets, is_of_a_database).count(),
         }
     }
 
     /// Returns the path of the other end of each connection of a process to a Unix socket, if the
     /// path is wanted.
-    fn local(
+    fn unix_peer_paths(
         &self,
         sockets: &HashSet<u32>,
         is_wanted: impl Fn(&Path) -> bool,
@@ -223,16 +232,16 @@ impl MachineSockets {
         };
         let remote = self.tcp.iter().filter(leads_here).map(|it| it.remote.port());
         let remote: BTreeSet<u16> = remote.collect();
-        let local: BTreeSet<&Path> = self.local(sockets, is_of_a_database).collect();
+        let local: BTreeSet<&Path> = self.unix_peer_paths(sockets, is_of_a_database).collect();
         let remote = remote.into_iter().map(ServerLocation::Port);
         let local = local.into_iter().map(|path| ServerLocation::Socket(path.to_owned()));
-        remote.chain(local).take(MOST_PORTS).collect()
+        remote.chain(local).take(MAX_PORTS).collect()
     }
 
     /// Returns true if a process is connected to a Unix socket of a server with one of these ports.
     fn is_local_to(&self, sockets: &HashSet<u32>, targets: &[u16]) -> bool {
         let is_wanted = |path: &Path| targets.iter().any(|port| is_of_port(path, *port));
-        self.local(sockets, is_wanted).next().is_some()
+        self.unix_peer_paths(sockets, is_wanted).next().is_some()
     }
 }
 
@@ -260,15 +269,15 @@ mod tests {
     /// received.
     fn connection(inode: u32, ports: [u16; 2], since_ms: [u32; 2]) -> Connection {
         let message = tcp::tests::message(ports[0], ports[1], inode, 0);
-        let read = tcp::connection(&message).expect("a connection");
+        let read = tcp::parse_connection(&message).expect("a connection");
         let [sent, received] = since_ms.map(Some);
-        let counted = ConnectionCounters {
+        let counters = ConnectionCounters {
             since_sent_ms: sent,
             since_received_ms: received,
             since_acknowledged_ms: received,
             ..ConnectionCounters::default()
         };
-        Connection { counted, ..read }
+        Connection { counters, ..read }
     }
 
     /// Returns a program (sockets 1 and 2) that uses a pooler (10 to 12) at port 6432, whose
@@ -292,7 +301,10 @@ mod tests {
         let all = pooled();
         assert_eq!(all.servers_of(&[1, 2, 3].into()), [6_432]);
         let outgoing = all.outgoing(&[10, 11, 12].into(), 6_432);
-        assert_eq!(outgoing, Outgoing { ports: vec![5_432], working: Some(1), local: 0 });
+        assert_eq!(
+            outgoing,
+            OutgoingConnections { ports: vec![5_432], working: Some(1), unix_sockets: 0 }
+        );
         let behind = all.servers_behind(&[10, 11, 12].into(), &[6_432]);
         assert_eq!(behind, [ServerLocation::Port(5_432)]);
         // A connection to another machine has one end here.
@@ -301,7 +313,7 @@ mod tests {
 
     #[test]
     fn connections_of_a_pooler_over_unix_sockets_are_known_by_their_path() {
-        let end = |inode, peer, path: Option<&str>| unix::End {
+        let end = |inode, peer, path: Option<&str>| unix::UnixSocket {
             inode,
             peer,
             path: path.map(Into::into),
@@ -326,14 +338,14 @@ mod tests {
     fn search_for_a_pooler_is_repeated_ever_more_seldom() {
         let mut search = PoolerSearch::new();
         let mut diagnostics = Diagnostics::open().expect("a socket");
-        let planted = crate::environment::tests::Planted::new();
+        let planted = crate::environment::tests::TestRoot::new();
         let mut searched = Vec::new();
-        for look in 0..40 {
-            if search.next.0 == 0 {
-                searched.push(look);
+        for round in 0..40 {
+            if search.next_search.0 == 0 {
+                searched.push(round);
             }
             search
-                .look(&mut diagnostics, &planted.root, &[u32::MAX].into(), &[])
+                .search_or_read(&mut diagnostics, &planted.root, &[u32::MAX].into(), &[])
                 .expect("an answer");
         }
         assert_eq!(searched, [0, 2, 5, 10, 19, 36]);

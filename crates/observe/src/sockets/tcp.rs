@@ -7,10 +7,10 @@ use super::connection::{Connection, ConnectionCounters, Family};
 use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
 
 /// Attribute that holds `struct tcp_info`, `INET_DIAG_INFO`.
-const INFO: u16 = 2;
+const INFO_ATTRIBUTE: u16 = 2;
 
 /// Attribute with the filter of a request, `INET_DIAG_REQ_BYTECODE`.
-const WANTED: u16 = 1;
+const FILTER_ATTRIBUTE: u16 = 1;
 
 /// Protocol number, `IPPROTO_TCP`.
 const TCP: u8 = 6;
@@ -19,29 +19,29 @@ const TCP: u8 = 6;
 const ESTABLISHED: u32 = 1 << 1;
 
 /// Lengths of `struct inet_diag_sockid` and of `struct inet_diag_msg`, in bytes.
-const IDENTITY: usize = 48;
-const MESSAGE: usize = 72;
+const SOCKET_ID_BYTES: usize = 48;
+const MESSAGE_BYTES: usize = 72;
 
 /// Encodes a request for the established connections that have one of these ports on either side.
 pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
-    let mut request = vec![family.number(), TCP, 1 << (INFO - 1), 0];
+    let mut request = vec![family.number(), TCP, 1 << (INFO_ATTRIBUTE - 1), 0];
     request.extend(ESTABLISHED.to_ne_bytes());
-    request.extend([0; IDENTITY]);
-    request.extend(attribute(WANTED, &wanted(ports)));
+    request.extend([0; SOCKET_ID_BYTES]);
+    request.extend(attribute(FILTER_ATTRIBUTE, &port_filter(ports)));
     request
 }
 
 /// Encodes a request for all established connections.
 pub(super) fn request_for_all(family: Family) -> Vec<u8> {
-    let mut request = vec![family.number(), TCP, 1 << (INFO - 1), 0];
+    let mut request = vec![family.number(), TCP, 1 << (INFO_ATTRIBUTE - 1), 0];
     request.extend(ESTABLISHED.to_ne_bytes());
-    request.extend([0; IDENTITY]);
+    request.extend([0; SOCKET_ID_BYTES]);
     request
 }
 
 /// Encodes a request for the socket of a connection.
 pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
-    let mut request = vec![connection.family.number(), TCP, 1 << (INFO - 1), 0];
+    let mut request = vec![connection.family.number(), TCP, 1 << (INFO_ATTRIBUTE - 1), 0];
     request.extend(ESTABLISHED.to_ne_bytes());
     request.extend(connection.identity);
     request
@@ -49,7 +49,7 @@ pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
 
 /// A comparison of `struct inet_diag_bc_op`.
 #[derive(Clone, Copy)]
-enum Test {
+enum Comparison {
     LocalAtLeast = 2,
     LocalAtMost = 3,
     RemoteAtLeast = 4,
@@ -58,41 +58,42 @@ enum Test {
 
 /// Length of an operation in bytes. A comparison is followed by a second operation, which holds its
 /// port.
-const OPERATION: usize = 4;
+const OPERATION_BYTES: usize = 4;
 
 /// Length added by each port, in bytes: two ranges, each followed by a jump to the end.
-const PER_PORT: usize = 2 * (2 * 2 * OPERATION + OPERATION);
+const BYTES_PER_PORT: usize = 2 * (2 * 2 * OPERATION_BYTES + OPERATION_BYTES);
 
 /// Encodes a filter that accepts a socket if its local or its remote port is one of `ports`. Each
 /// operation advances by `yes` or by `no` bytes. A socket is accepted if execution arrives exactly
 /// at the end, and rejected if execution passes the end.
-fn wanted(ports: &[u16]) -> Vec<u8> {
-    let length = ports.len() * PER_PORT + OPERATION;
+fn port_filter(ports: &[u16]) -> Vec<u8> {
+    let length = ports.len() * BYTES_PER_PORT + OPERATION_BYTES;
     let mut program: Vec<u8> = Vec::with_capacity(length);
     for port in ports {
-        for pair in
-            [[Test::LocalAtLeast, Test::LocalAtMost], [Test::RemoteAtLeast, Test::RemoteAtMost]]
-        {
+        for pair in [
+            [Comparison::LocalAtLeast, Comparison::LocalAtMost],
+            [Comparison::RemoteAtLeast, Comparison::RemoteAtMost],
+        ] {
             let [at_least, at_most] = pair;
             // On a mismatch, continue after the jump.
-            compare(&mut program, at_least, *port, 5 * OPERATION);
-            compare(&mut program, at_most, *port, 3 * OPERATION);
+            compare(&mut program, at_least, *port, 5 * OPERATION_BYTES);
+            compare(&mut program, at_most, *port, 3 * OPERATION_BYTES);
             let left = length - program.len();
             jump(&mut program, left);
         }
     }
-    jump(&mut program, 2 * OPERATION);
+    jump(&mut program, 2 * OPERATION_BYTES);
     program
 }
 
-fn compare(program: &mut Vec<u8>, test: Test, port: u16, otherwise: usize) {
-    operation(program, test as u8, 2 * OPERATION, otherwise);
+fn compare(program: &mut Vec<u8>, comparison: Comparison, port: u16, otherwise: usize) {
+    operation(program, comparison as u8, 2 * OPERATION_BYTES, otherwise);
     operation(program, 0, 0, usize::from(port));
 }
 
 /// Appends `INET_DIAG_BC_JMP`, which advances by its `no` value.
 fn jump(program: &mut Vec<u8>, by: usize) {
-    operation(program, 1, OPERATION, by);
+    operation(program, 1, OPERATION_BYTES, by);
 }
 
 fn operation(program: &mut Vec<u8>, code: u8, yes: usize, no: usize) {
@@ -102,9 +103,9 @@ fn operation(program: &mut Vec<u8>, code: u8, yes: usize, no: usize) {
 }
 
 /// Parses the connection of a message.
-pub(super) fn connection(message: &[u8]) -> Option<Connection> {
-    let identity = message.get(4..4 + IDENTITY)?;
-    let family = Family::numbered(*message.first()?)?;
+pub(super) fn parse_connection(message: &[u8]) -> Option<Connection> {
+    let identity = message.get(4..4 + SOCKET_ID_BYTES)?;
+    let family = Family::from_number(*message.first()?)?;
     let end = |port: usize, address: usize| {
         let port = network_u16_at(identity, port)?;
         Some(SocketAddr::new(family.address(identity.get(address..)?)?, port))
@@ -113,8 +114,8 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     // Both ports, both addresses and the inode of the socket.
     key.get_mut(..36)?.copy_from_slice(identity.get(..36)?);
     key.get_mut(36..)?.copy_from_slice(message.get(68..72)?);
-    let attributes = Attributes(message.get(MESSAGE..)?);
-    let info = attributes.filter(|(kind, _)| *kind == INFO).map(|(_, info)| info).next();
+    let attributes = Attributes(message.get(MESSAGE_BYTES..)?);
+    let info = attributes.filter(|(kind, _)| *kind == INFO_ATTRIBUTE).map(|(_, info)| info).next();
     // Only unsent bytes wait here, not bytes that are in flight or not acknowledged. Kernels report
     // unsent bytes separately from 4.6 on.
     let unsent = info.and_then(|info| u32_at(info, 144));
@@ -128,12 +129,12 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
         remote: end(2, 20)?,
         receive_queue: u32_at(message, 56)?,
         send_queue: unsent.or(u32_at(message, 60))?,
-        counted: info.map(counted).unwrap_or_default(),
+        counters: info.map(parse_counters).unwrap_or_default(),
     })
 }
 
 /// Parses the counters of `struct tcp_info`, which is shorter in older kernels.
-fn counted(info: &[u8]) -> ConnectionCounters {
+fn parse_counters(info: &[u8]) -> ConnectionCounters {
     let micros = |place: usize| u64_at(info, place);
     ConnectionCounters {
         busy: micros(168),
@@ -185,13 +186,13 @@ pub(super) mod tests {
         info[184..192].copy_from_slice(&u64::to_ne_bytes(50));
         message.extend(attribute(8, &[0]));
         message.extend([0; 3]);
-        message.extend(attribute(INFO, &info));
+        message.extend(attribute(INFO_ATTRIBUTE, &info));
         message
     }
 
     #[test]
     fn a_connection_is_read_out_of_its_message() {
-        let found = connection(&message(5_432, 40_000, 9, 30)).unwrap();
+        let found = parse_connection(&message(5_432, 40_000, 9, 30)).unwrap();
         assert_eq!((found.local.port(), found.remote.port()), (5_432, 40_000));
         assert_eq!((found.receive_queue, found.send_queue), (11, 20));
         let expected = ConnectionCounters {
@@ -210,8 +211,8 @@ pub(super) mod tests {
             since_acknowledged_ms: Some(14),
             unacknowledged: Some(1),
         };
-        assert_eq!(found.counted, expected);
-        let other = connection(&message(5_432, 40_000, 10, 30)).unwrap();
+        assert_eq!(found.counters, expected);
+        let other = parse_connection(&message(5_432, 40_000, 10, 30)).unwrap();
         assert_ne!(found.key, other.key, "another socket has another inode");
     }
 
@@ -219,21 +220,24 @@ pub(super) mod tests {
     fn truncated_message_gives_less_or_nothing() {
         let whole = message(1, 2, 3, 4);
         for length in 0..whole.len() {
-            let found = connection(&whole[..length]);
-            assert_eq!(found.is_some(), length >= MESSAGE, "{length}");
+            let found = parse_connection(&whole[..length]);
+            assert_eq!(found.is_some(), length >= MESSAGE_BYTES, "{length}");
             let tells_no_more = |found: Connection| {
-                found.counted == ConnectionCounters::default() && found.send_queue == 22
+                found.counters == ConnectionCounters::default() && found.send_queue == 22
             };
             assert!(found.is_none_or(tells_no_more), "{length}");
         }
-        let short = counted(&[1; 104]);
+        let short = parse_counters(&[1; 104]);
         assert_eq!((short.busy, short.retransmits.is_some()), (None, true));
     }
 
     #[test]
     fn filter_length_matches_its_jumps() {
         for count in 0..9 {
-            assert_eq!(wanted(&vec![7; count]).len(), count * PER_PORT + OPERATION);
+            assert_eq!(
+                port_filter(&vec![7; count]).len(),
+                count * BYTES_PER_PORT + OPERATION_BYTES
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::netlink::{Attributes, u32_at};
 
 /// Requested attributes, `UDIAG_SHOW_NAME | UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN`.
-const SHOW: u32 = 0x1 | 0x4 | 0x10;
+const SHOWN_ATTRIBUTES: u32 = 0x1 | 0x4 | 0x10;
 
 /// Attributes `UNIX_DIAG_NAME`, `UNIX_DIAG_PEER` and `UNIX_DIAG_RQLEN`.
 const NAME: u16 = 0;
@@ -18,11 +18,11 @@ const QUEUES: u16 = 4;
 const ESTABLISHED: u32 = 1 << 1;
 
 /// Length of `struct unix_diag_msg`, in bytes.
-const MESSAGE: usize = 16;
+const MESSAGE_BYTES: usize = 16;
 
 /// A connected socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct UnixSocket {
     /// Inode of the socket.
     pub(super) inode: u32,
     /// Inode of the other end.
@@ -36,17 +36,17 @@ pub(super) struct End {
 /// Encodes a request for all connected sockets.
 pub(super) fn request() -> Vec<u8> {
     let mut request = vec![1, 0, 0, 0];
-    for number in [ESTABLISHED, 0, SHOW, 0, 0] {
+    for number in [ESTABLISHED, 0, SHOWN_ATTRIBUTES, 0, 0] {
         request.extend(number.to_ne_bytes());
     }
     request
 }
 
 /// Parses the socket of a message.
-pub(super) fn end(message: &[u8]) -> Option<End> {
+pub(super) fn parse_socket(message: &[u8]) -> Option<UnixSocket> {
     let inode = u32_at(message, 4)?;
-    let mut end = End { inode, peer: 0, path: None, queues: (0, 0) };
-    for (kind, content) in Attributes(message.get(MESSAGE..)?) {
+    let mut end = UnixSocket { inode, peer: 0, path: None, queues: (0, 0) };
+    for (kind, content) in Attributes(message.get(MESSAGE_BYTES..)?) {
         match kind {
             NAME => {
                 let name = String::from_utf8_lossy(content);
@@ -62,8 +62,11 @@ pub(super) fn end(message: &[u8]) -> Option<End> {
 }
 
 /// Returns the ends at clients, and the ends at the server, which have the path of the server.
-pub(super) fn sides(ends: &[End], is_server: impl Fn(&Path) -> bool) -> [Vec<&End>; 2] {
-    let at_server: Vec<&End> =
+pub(super) fn split_by_side(
+    ends: &[UnixSocket],
+    is_server: impl Fn(&Path) -> bool,
+) -> [Vec<&UnixSocket>; 2] {
+    let at_server: Vec<&UnixSocket> =
         ends.iter().filter(|end| end.path.as_deref().is_some_and(&is_server)).collect();
     let peers: BTreeSet<u32> = at_server.iter().map(|end| end.peer).collect();
     let at_clients = ends.iter().filter(|end| peers.contains(&end.inode)).collect();
@@ -96,8 +99,9 @@ mod tests {
             message(3, 4, "/run/other.sock", (1, 1)),
             message(4, 3, "\0abstract", (1, 1)),
         ];
-        let ends: Vec<End> = messages.iter().map(|message| end(message).unwrap()).collect();
-        let [clients, server] = sides(&ends, |path| path == Path::new("/run/s.sock"));
+        let ends: Vec<UnixSocket> =
+            messages.iter().map(|message| parse_socket(message).unwrap()).collect();
+        let [clients, server] = split_by_side(&ends, |path| path == Path::new("/run/s.sock"));
         assert_eq!((clients.len(), server.len()), (1, 1));
         assert_eq!((clients[0].queues, server[0].queues), ((30, 40), (10, 20)));
     }
@@ -106,7 +110,11 @@ mod tests {
     fn truncated_message_gives_less_or_nothing() {
         let whole = message(1, 2, "/run/s.sock", (10, 20));
         for length in 0..whole.len() {
-            assert_eq!(end(&whole[..length]).is_some(), length >= MESSAGE, "{length}");
+            assert_eq!(
+                parse_socket(&whole[..length]).is_some(),
+                length >= MESSAGE_BYTES,
+                "{length}"
+            );
         }
     }
 }

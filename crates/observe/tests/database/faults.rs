@@ -7,26 +7,26 @@ use testbed::{Kind, Options, Server, shared};
 use crate::{Readings, ask, for_user, in_real_time, mariadb, postgres};
 
 /// Longest time that a watch may take to end, with a margin for a busy machine.
-const LONGEST_END: Nanos = Nanos::from_millis(3_000);
+const WATCH_END_TIMEOUT: Nanos = Nanos::from_millis(3_000);
 
 /// Checks that another session replaces a session that was killed, and that the sums continue.
-fn a_killed_session<D: Driver>(driver: &D, kill: impl FnOnce()) {
+fn check_killed_session_is_replaced<D: Driver>(driver: &D, kill: impl FnOnce()) {
     let (watch, mut readings) = Readings::begin(driver);
-    readings.until(|readings| readings.last("sessions", "looks") >= 3.0);
+    readings.wait_blocking(|readings| readings.last("sessions", "looks") >= 3.0);
     kill();
-    readings.until(|readings| !readings.missing("database").is_empty());
+    readings.wait_blocking(|readings| !readings.missing("database").is_empty());
     let before = readings.last("sessions", "looks");
-    readings.until(|readings| readings.last("sessions", "looks") >= before + 3.0);
+    readings.wait_blocking(|readings| readings.last("sessions", "looks") >= before + 3.0);
     watch.end();
     let why = readings.missing("database");
     assert!(matches!(&why[..], [why] if why.starts_with("for a while: ")), "{why:?}");
 }
 
 #[test]
-fn postgres_ends_the_session() {
+fn session_that_postgres_ends_is_replaced() {
     let server = shared(Kind::Postgres);
     server.sql("create role mortal superuser login password 'mortal'").expect("a role");
-    a_killed_session(&postgres(&for_user(&server.url(), "mortal")), || {
+    check_killed_session_is_replaced(&postgres(&for_user(&server.url(), "mortal")), || {
         let text =
             "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'mortal'";
         assert_eq!(server.sql(text).expect("an answer"), "t\n");
@@ -34,12 +34,12 @@ fn postgres_ends_the_session() {
 }
 
 #[test]
-fn mariadb_ends_the_session() {
+fn session_that_mariadb_ends_is_replaced() {
     let server = shared(Kind::Mariadb);
     let text = "create user mortal identified by 'mortal'; grant process on *.* to mortal; \
         grant all on assay.* to mortal";
     server.sql(text).expect("a user");
-    a_killed_session(&mariadb(&for_user(&server.url(), "mortal")), || {
+    check_killed_session_is_replaced(&mariadb(&for_user(&server.url(), "mortal")), || {
         server.sql("kill user mortal").expect("it is there");
     });
 }
@@ -49,7 +49,7 @@ fn connection_without_a_listener_is_refused() {
     // A port that the kernel never assigns to other sockets.
     let url = "postgres://ann:ann@127.0.0.1:1/shop";
     let (watch, mut readings) = Readings::begin(&postgres(&Target::parse(url).expect("a URL")));
-    readings.until(|readings| !readings.missing("database").is_empty());
+    readings.wait_blocking(|readings| !readings.missing("database").is_empty());
     watch.end();
     assert!(readings.missing("database")[0].contains("no server listens there"));
 }
@@ -58,9 +58,9 @@ fn connection_without_a_listener_is_refused() {
 fn refused_login_is_reported() {
     let stranger = for_user(&shared(Kind::Mariadb).url(), "stranger");
     let (watch, mut readings) = Readings::begin(&mariadb(&stranger));
-    readings.until(|readings| !readings.missing("database").is_empty());
+    readings.wait_blocking(|readings| !readings.missing("database").is_empty());
     watch.end();
-    readings.take();
+    readings.receive_pending();
     let why = readings.missing("database");
     assert!(matches!(&why[..], [why] if why.contains("stranger")), "{why:?}");
 }
@@ -71,7 +71,7 @@ fn non_database_file_is_reported() {
     for (watch, mut readings) in
         [Readings::begin(&Null), Readings::begin(&Simulated::new(config, Seed(1)))]
     {
-        readings.until(|readings| !readings.missing("database").is_empty());
+        readings.wait_blocking(|readings| !readings.missing("database").is_empty());
         watch.end();
         assert!(readings.missing("database")[0].contains("gave no version"));
     }
@@ -90,25 +90,25 @@ fn growth(before: &[Count], after: &[Count], counter: Counter) -> f64 {
 }
 
 /// Reads the server's statistics before and after a watch.
-fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
-    let account = || {
+fn counters_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
+    let counters = || {
         in_real_time(async |rt| {
             let mut connection = driver.connect(&rt).await.expect("a connection");
-            let account = connection.activity_counters().await.expect("the counters");
+            let counters = connection.activity_counters().await.expect("the counters");
             connection.close().await;
-            account
+            counters
         })
     };
-    let before = account();
+    let before = counters();
     let (watch, mut readings) = Readings::begin(driver);
-    readings.until(|readings| readings.last("sessions", "looks") >= 10.0);
+    readings.wait_blocking(|readings| readings.last("sessions", "looks") >= 10.0);
     watch.end();
     assert_eq!(readings.last("sessions", "active"), 0.0, "only the observer is connected");
-    [before, account()]
+    [before, counters()]
 }
 
 #[test]
-fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
+fn observer_counts_as_ours_and_frozen_postgres_does_not_delay_its_end() {
     let options = Options::postgres()
         .set("shared_preload_libraries", "pg_stat_statements")
         // An autovacuum worker commits in each database some seconds after the start.
@@ -116,19 +116,19 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     let mut server = Server::start(&options).expect("a server");
     server.sql("create extension pg_stat_statements").expect("it comes with the server");
     let driver = postgres(&server.url());
-    let [before, after] = accounts_around_a_watch(&driver);
+    let [before, after] = counters_around_a_watch(&driver);
     let own = growth(&before, &after, Counter::CommitsOfAssay);
     assert!(own > 15.0, "{own}");
     assert_eq!(growth(&before, &after, Counter::Commits), own);
     let (watch, mut readings) = Readings::begin(&driver);
-    readings.until(|readings| readings.last("sessions", "looks") >= 2.0);
+    readings.wait_blocking(|readings| readings.last("sessions", "looks") >= 2.0);
     assert!(readings.last("statistics", "pg_stat_statements.") > 0.0);
     server.freeze();
     let begun = Monotonic.now();
     watch.end();
     let took = Monotonic.now().since(begun);
     server.thaw();
-    assert!(took < LONGEST_END, "{took}");
+    assert!(took < WATCH_END_TIMEOUT, "{took}");
     // The session was abandoned in the middle of a statement; the server ends the session when it
     // notices.
     ask(&driver, &["select 1"]);
@@ -139,11 +139,13 @@ fn mariadb_counts_the_observer_as_ours() {
     let options = Options::mariadb().set("performance_schema", "on");
     let server = Server::start(&options).expect("a server");
     let driver = mariadb(&server.url());
-    let [before, after] = accounts_around_a_watch(&driver);
+    let [before, after] = counters_around_a_watch(&driver);
     let own = growth(&before, &after, Counter::StatementsOfAssay);
     assert!(own > 20.0, "{own}");
     assert_eq!(growth(&before, &after, Counter::Statements), own);
     let (watch, mut readings) = Readings::begin(&driver);
-    readings.until(|readings| readings.last("statistics", "performance_schema.wait/") > 0.0);
+    let has_wait =
+        |readings: &Readings| readings.last("statistics", "performance_schema.wait/") > 0.0;
+    readings.wait_blocking(has_wait);
     watch.end();
 }

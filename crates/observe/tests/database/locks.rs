@@ -15,7 +15,11 @@ fn request(text: &str) -> Work {
 
 /// Plants a row that an open transaction has changed and that three other sessions want to change,
 /// and returns the observer's reports.
-fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Readings) -> bool) -> Readings {
+fn observe_hot_row<D: Driver>(
+    driver: &D,
+    table: &str,
+    is_reached: impl Fn(&Readings) -> bool,
+) -> Readings {
     ask(
         driver,
         &[
@@ -23,12 +27,16 @@ fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Readings) -> 
             &format!("insert into {table} values (1, 0)"),
         ],
     );
-    while_held(driver, &format!("update {table} set n = n + 1 where id = 1"), is_seen)
+    observe_while_locked(driver, &format!("update {table} set n = n + 1 where id = 1"), is_reached)
 }
 
 /// Returns the observer's reports while one session holds the locks of a statement in an open
 /// transaction, and three others execute the same statement.
-fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> bool) -> Readings {
+fn observe_while_locked<D: Driver>(
+    driver: &D,
+    text: &str,
+    is_reached: impl Fn(&Readings) -> bool,
+) -> Readings {
     in_real_time(async |rt| {
         let mut holder = driver.connect(&rt).await.expect("a connection");
         let mut held = request(text);
@@ -47,7 +55,7 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> 
         // reports.
         rt::yield_now().await;
         let (watch, mut readings) = Readings::begin(driver);
-        readings.wait(&rt, is_seen).await;
+        readings.wait(&rt, is_reached).await;
         let mut end = Work { steps: vec![Step::Commit], ..Work::default() };
         holder.run(&mut end).await.expect("a commit");
         for waiter in waiters {
@@ -55,15 +63,15 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Readings) -> 
         }
         holder.close().await;
         watch.end();
-        readings.take();
+        readings.receive_pending();
         readings
     })
 }
 
 #[test]
-fn postgres_shows_the_table_of_a_hot_row() {
+fn postgres_reports_the_table_of_a_hot_row() {
     let driver = postgres(&shared(Kind::Postgres).url());
-    let readings = a_hot_row(&driver, "hot_row", |readings| {
+    let readings = observe_hot_row(&driver, "hot_row", |readings| {
         readings.last("locks", "hot_row") >= 6.0 && readings.last("waits", "Lock:tuple") >= 2.0
     });
     assert!(readings.last("waits", "Lock:transactionid") >= 1.0);
@@ -77,10 +85,10 @@ fn postgres_shows_the_table_of_a_hot_row() {
 }
 
 #[test]
-fn mariadb_shows_the_table_of_a_hot_row() {
+fn mariadb_reports_the_table_of_a_hot_row() {
     let driver = mariadb(&shared(Kind::Mariadb).url());
     let readings =
-        a_hot_row(&driver, "hot_row", |readings| readings.last("locks", "hot_row") >= 6.0);
+        observe_hot_row(&driver, "hot_row", |readings| readings.last("locks", "hot_row") >= 6.0);
     assert!(readings.last("waits", "Lock:row") >= 6.0);
     assert!(readings.last("statements", "update hot_row set n = n + ? where id = ?") >= 3.0);
     assert!(readings.last("sessions", "idle-in-transaction") >= 1.0);
@@ -89,19 +97,19 @@ fn mariadb_shows_the_table_of_a_hot_row() {
 }
 
 #[test]
-fn postgres_shows_the_table_behind_a_key_that_two_would_insert() {
+fn postgres_reports_the_table_of_a_conflicting_insert() {
     let driver = postgres(&shared(Kind::Postgres).url());
     ask(&driver, &["create table one_key (id int primary key)"]);
-    let readings =
-        while_held(&driver, "insert into one_key values (1) on conflict do nothing", |readings| {
-            readings.last("locks", "one_key") >= 2.0
-        });
+    let insert = "insert into one_key values (1) on conflict do nothing";
+    let readings = observe_while_locked(&driver, insert, |readings| {
+        readings.last("locks", "one_key") >= 2.0
+    });
     assert!(readings.last("waits", "Lock:transactionid") >= 2.0);
     assert_eq!(readings.last("locks", "transactionid"), 0.0, "that is no table");
 }
 
 #[test]
-fn mariadb_shows_who_waits_to_change_a_table() {
+fn mariadb_reports_metadata_lock_waits() {
     let driver = mariadb(&shared(Kind::Mariadb).url());
     ask(&driver, &["create table in_use (id int primary key)"]);
     in_real_time(async |rt| {

@@ -21,7 +21,7 @@ const EVERY: Nanos = Nanos::from_millis(200);
 const SAMPLES: usize = 10_000;
 
 /// Longest time that a test waits.
-const LONGEST: Nanos = Nanos::from_secs(60);
+const TEST_TIMEOUT: Nanos = Nanos::from_secs(60);
 
 /// Samples that an observer has reported so far.
 struct Readings {
@@ -44,24 +44,24 @@ impl Readings {
             driver.clone(),
             ObservedSessions::Ours(own),
             EVERY,
-            move |at, said| {
-                let _ = sender.send((at, said));
+            move |at, sample| {
+                let _ = sender.send((at, sample));
             },
         );
         (watch.expect("a thread"), Readings { receiver, samples: Vec::new() })
     }
 
     /// Takes the samples reported since the last call.
-    fn take(&mut self) {
+    fn receive_pending(&mut self) {
         self.samples.extend(self.receiver.try_iter());
     }
 
     /// Returns the last value of the metric whose name begins with `metric`; 0 without one.
     fn last(&self, component: &str, metric: &str) -> f64 {
         let readings = self.samples.iter().rev().flat_map(|(_, sample)| &sample.readings);
-        let mut those = readings
+        let mut matching = readings
             .filter(|r| r.series.component == component && r.series.metric.starts_with(metric));
-        those.next().map_or(0.0, |reading| reading.value)
+        matching.next().map_or(0.0, |reading| reading.value)
     }
 
     /// Returns the reasons for which a component was reported as missing, in order.
@@ -71,23 +71,23 @@ impl Readings {
     }
 
     /// Waits until the reports meet a condition, while other tasks of this thread run.
-    async fn wait(&mut self, rt: &Rt, is_so: impl Fn(&Readings) -> bool) {
-        let late = rt.now() + LONGEST;
-        while !is_so(self) {
+    async fn wait(&mut self, rt: &Rt, is_reached: impl Fn(&Readings) -> bool) {
+        let late = rt.now() + TEST_TIMEOUT;
+        while !is_reached(self) {
             assert!(rt.now() < late, "it never came: {:?}", self.samples.last());
             rt.sleep(Nanos::from_millis(10)).await;
-            self.take();
+            self.receive_pending();
         }
     }
 
     /// Waits until the reports meet a condition, and blocks the thread meanwhile.
     #[track_caller]
-    fn until(&mut self, is_so: impl Fn(&Readings) -> bool) {
-        let late = Monotonic.now() + LONGEST;
-        while !is_so(self) {
+    fn wait_blocking(&mut self, is_reached: impl Fn(&Readings) -> bool) {
+        let late = Monotonic.now() + TEST_TIMEOUT;
+        while !is_reached(self) {
             let left = late.since(Monotonic.now());
             match self.receiver.recv_timeout(Duration::from_nanos(left.0)) {
-                Ok(said) => self.samples.push(said),
+                Ok(sample) => self.samples.push(sample),
                 Err(_) => panic!("it never came: {:?}", self.samples.last()),
             }
         }

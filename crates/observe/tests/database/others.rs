@@ -8,27 +8,27 @@ use testbed::{Options, Server, Via};
 use crate::{Readings, for_user, in_real_time, mariadb, postgres};
 
 /// The statements of a session that keeps a processor busy until it is ended.
-struct Endless {
+struct EndlessQuery {
     /// Query for the session's id.
     id: &'static str,
     query: &'static str,
     end: fn(SessionId) -> String,
 }
 
-const ON_POSTGRES: Endless = Endless {
+const ON_POSTGRES: EndlessQuery = EndlessQuery {
     id: "select pg_backend_pid()",
     query: "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
     end: |SessionId(id)| format!("select pg_terminate_backend({id})"),
 };
 
-const ON_MARIADB: Endless = Endless {
+const ON_MARIADB: EndlessQuery = EndlessQuery {
     id: "select connection_id()",
     query: "select benchmark(2000000000, sha2('x', 512))",
     end: |SessionId(id)| format!("kill {id}"),
 };
 
 /// Starts a server without the sessions of other tests.
-fn private(options: &Options) -> Server {
+fn start_private(options: &Options) -> Server {
     Server::start(options).expect("a server")
 }
 
@@ -40,30 +40,30 @@ struct Sessions<'d, D> {
     is_second_target: bool,
 }
 
-/// Returns the observer's reports once `is_seen` is true of them, while a session of `driver` is
+/// Returns the observer's reports once `is_reached` is true of them, while a session of `driver` is
 /// idle and a session of `other` runs a query.
-fn beside<D: Driver>(
+fn observe_idle_and_busy<D: Driver>(
     server: &Server,
     [driver, other]: [&D; 2],
-    endless: &Endless,
-    is_seen: impl Fn(&Readings) -> bool,
+    endless: &EndlessQuery,
+    is_reached: impl Fn(&Readings) -> bool,
 ) -> Readings {
     let sessions = Sessions { driver, busy: other, is_second_target: false };
-    observed(server, &sessions, endless, is_seen)
+    observe_sessions(server, &sessions, endless, is_reached)
 }
 
-/// Returns the observer's reports of these sessions once `is_seen` is true of them.
-fn observed<D: Driver>(
+/// Returns the observer's reports of these sessions once `is_reached` is true of them.
+fn observe_sessions<D: Driver>(
     server: &Server,
     sessions: &Sessions<'_, D>,
-    endless: &Endless,
-    is_seen: impl Fn(&Readings) -> bool,
+    endless: &EndlessQuery,
+    is_reached: impl Fn(&Readings) -> bool,
 ) -> Readings {
     let Sessions { driver, busy: other, is_second_target } = *sessions;
     in_real_time(async |rt| {
         let idle = driver.connect(&rt).await.expect("a connection");
         let mut busy = other.connect(&rt).await.expect("a connection");
-        let Endless { id, query, end } = *endless;
+        let EndlessQuery { id, query, end } = *endless;
         let id = busy.query_text(id).await.expect("an id");
         let id = id.single().and_then(|id| id.parse().ok()).expect("a number");
         let task = rt.spawn(async move {
@@ -77,9 +77,9 @@ fn observed<D: Driver>(
         reached.close().await;
         let second = is_second_target.then_some(other);
         let (watch, mut readings) = Readings::begin_with(driver, second);
-        readings.wait(&rt, is_seen).await;
+        readings.wait(&rt, is_reached).await;
         watch.end();
-        readings.take();
+        readings.receive_pending();
         server.sql(&end(SessionId(id))).expect("its end");
         task.await;
         idle.close().await;
@@ -92,15 +92,15 @@ fn observed<D: Driver>(
 fn other_clients_are_recognised<D: Driver>(
     server: &Server,
     open: impl Fn() -> D,
-    endless: &Endless,
+    endless: &EndlessQuery,
 ) {
     let (driver, other) = (open(), open());
-    let readings = beside(server, [&driver, &other], endless, |readings| {
+    let readings = observe_idle_and_busy(server, [&driver, &other], endless, |readings| {
         readings.last("sessions", "others") >= 3.0
     });
     assert_eq!(readings.last("sessions", "active"), 0.0);
     assert!(readings.last("sessions", "idle") >= 1.0);
-    let readings = beside(server, [&driver, &driver], endless, |readings| {
+    let readings = observe_idle_and_busy(server, [&driver, &driver], endless, |readings| {
         readings.last("sessions", "active") >= 3.0
     });
     // The server may still be ending the first session.
@@ -109,26 +109,31 @@ fn other_clients_are_recognised<D: Driver>(
 
 #[test]
 fn postgres_client_with_our_name_is_another_client() {
-    let server = private(&Options::postgres());
+    let server = start_private(&Options::postgres());
     other_clients_are_recognised(&server, || postgres(&server.url()), &ON_POSTGRES);
 }
 
 #[test]
 fn mariadb_client_with_our_user_is_another_client() {
-    let server = private(&Options::mariadb());
+    let server = start_private(&Options::mariadb());
     other_clients_are_recognised(&server, || mariadb(&server.url()), &ON_MARIADB);
 }
 
 /// Checks that a query of a second target on the same server is attributed to the run.
-fn second_target_is_ours<D: Driver>(server: &Server, [main, second]: [&D; 2], endless: &Endless) {
+fn second_target_is_ours<D: Driver>(
+    server: &Server,
+    [main, second]: [&D; 2],
+    endless: &EndlessQuery,
+) {
     let sessions = Sessions { driver: main, busy: second, is_second_target: true };
-    let readings =
-        observed(server, &sessions, endless, |readings| readings.last("sessions", "active") >= 3.0);
+    let readings = observe_sessions(server, &sessions, endless, |readings| {
+        readings.last("sessions", "active") >= 3.0
+    });
     assert_eq!(readings.last("sessions", "others"), 0.0);
 }
 
 /// A session that changes its name, as applications do, and then runs a query.
-const RENAMED: Endless = Endless {
+const RENAMED: EndlessQuery = EndlessQuery {
     query: "set application_name = 'reports'; \
             select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
     ..ON_POSTGRES
@@ -136,9 +141,9 @@ const RENAMED: Endless = Endless {
 
 #[test]
 fn session_that_changes_its_name_is_ours() {
-    let server = private(&Options::postgres());
+    let server = start_private(&Options::postgres());
     let driver = postgres(&server.url());
-    let readings = beside(&server, [&driver, &driver], &RENAMED, |readings| {
+    let readings = observe_idle_and_busy(&server, [&driver, &driver], &RENAMED, |readings| {
         let of = |metric| readings.last("sessions", metric);
         of("active") + of("others") >= 3.0
     });
@@ -146,11 +151,13 @@ fn session_that_changes_its_name_is_ours() {
 }
 
 /// A query with parallel workers, on a server with [`parallel`] options and a table `t`.
-const IN_PARALLEL: Endless =
-    Endless { query: "select sum(length(repeat(md5(x::text), 400000))) from t", ..ON_POSTGRES };
+const PARALLEL_QUERY: EndlessQuery = EndlessQuery {
+    query: "select sum(length(repeat(md5(x::text), 400000))) from t",
+    ..ON_POSTGRES
+};
 
 /// Returns options with which the server uses parallel workers for every query that permits them.
-fn parallel() -> Options {
+fn parallel_options() -> Options {
     let none = ["parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"];
     let options = none.iter().fold(Options::postgres(), |options, name| options.set(name, "0"));
     options.set("max_parallel_workers_per_gather", "2")
@@ -158,25 +165,25 @@ fn parallel() -> Options {
 
 #[test]
 fn parallel_workers_of_another_client_with_our_name_are_its_own() {
-    let server = private(&parallel());
+    let server = start_private(&parallel_options());
     let table = "create table t as select i::bigint x from generate_series(1, 100000) i; \
                  grant select on t to public; analyze t";
     server.sql(table).expect("a table");
     let (driver, other) = (postgres(&server.url()), postgres(&server.url()));
-    let readings = beside(&server, [&driver, &other], &IN_PARALLEL, |readings| {
+    let readings = observe_idle_and_busy(&server, [&driver, &other], &PARALLEL_QUERY, |readings| {
         readings.last("sessions", "others") >= 12.0
     });
     assert_eq!(readings.last("sessions", "parallel-workers"), 0.0);
     // Without its workers, a session would add one to each sample.
     let [others, looks] = ["others", "looks"].map(|metric| readings.last("sessions", metric));
     assert!(others > looks, "{others} in {looks} samples");
-    beside(&server, [&driver, &driver], &IN_PARALLEL, |readings| {
+    observe_idle_and_busy(&server, [&driver, &driver], &PARALLEL_QUERY, |readings| {
         readings.last("sessions", "parallel-workers") >= 3.0
     });
 }
 
 /// Returns connections to two servers whose sessions have the same id.
-async fn with_one_id<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Connection; 2] {
+async fn connect_with_equal_ids<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Connection; 2] {
     let mut found = Vec::new();
     for driver in drivers {
         found.push(driver.connect(rt).await.expect("a connection"));
@@ -199,11 +206,11 @@ async fn with_one_id<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Connection; 2]
 /// Both servers number their sessions from one, and the user is the same.
 #[test]
 fn session_of_a_second_server_does_not_hide_another_client() {
-    let servers = [(); 2].map(|()| private(&Options::mariadb()));
+    let servers = [(); 2].map(|()| start_private(&Options::mariadb()));
     let [main, second] = servers.each_ref().map(|server| mariadb(&server.url()));
     let stranger = mariadb(&servers[0].url());
     in_real_time(async |rt| {
-        let [mut busy, mut ours] = with_one_id(&rt, [&stranger, &second]).await;
+        let [mut busy, mut ours] = connect_with_equal_ids(&rt, [&stranger, &second]).await;
         let SessionId(id) = busy.session_id().expect("an id");
         ours.identify().await;
         let task = rt.spawn(async move {
@@ -212,13 +219,13 @@ fn session_of_a_second_server_does_not_hide_another_client() {
         });
         rt::yield_now().await;
         let (watch, mut readings) = Readings::begin_with(&main, Some(&second));
-        let is_seen = |readings: &Readings| {
+        let is_reached = |readings: &Readings| {
             let of = |metric| readings.last("sessions", metric);
             of("others") + of("active") >= 3.0
         };
-        readings.wait(&rt, is_seen).await;
+        readings.wait(&rt, is_reached).await;
         watch.end();
-        readings.take();
+        readings.receive_pending();
         servers[0].sql(&(ON_MARIADB.end)(SessionId(id))).expect("its end");
         task.await;
         ours.close().await;
@@ -238,14 +245,14 @@ fn without_pooler(server: &Server) -> Target {
 #[test]
 fn second_target_behind_a_pooler_of_the_same_server_is_ours() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
-    let server = private(&options);
+    let server = start_private(&options);
     let (main, second) = (postgres(&without_pooler(&server)), postgres(&server.url()));
     second_target_is_ours(&server, [&main, &second], &ON_POSTGRES);
 }
 
 #[test]
 fn second_target_with_another_user_of_the_same_server_is_ours() {
-    let server = private(&Options::mariadb());
+    let server = start_private(&Options::mariadb());
     let main = mariadb(&server.url());
     let text = "create user clerk identified by 'clerk'; grant all on assay.* to clerk";
     server.sql(text).expect("a user");
@@ -256,7 +263,7 @@ fn second_target_with_another_user_of_the_same_server_is_ours() {
 /// The run has no session at the observed server, for example because its jobs use another server.
 #[test]
 fn sessions_of_others_are_not_ours_if_the_run_has_none() {
-    let server = private(&Options::postgres());
+    let server = start_private(&Options::postgres());
     let (driver, other) = (postgres(&server.url()), postgres(&server.url()));
     in_real_time(async |rt| {
         let mut busy = other.connect(&rt).await.expect("a connection");
@@ -268,7 +275,7 @@ fn sessions_of_others_are_not_ours_if_the_run_has_none() {
         let (watch, mut readings) = Readings::begin(&driver);
         readings.wait(&rt, |readings| readings.last("sessions", "others") >= 3.0).await;
         watch.end();
-        readings.take();
+        readings.receive_pending();
         let all = "select pg_terminate_backend(pid) from pg_stat_activity \
                    where backend_type = 'client backend' and pid <> pg_backend_pid()";
         server.sql(all).expect("its end");
@@ -281,9 +288,9 @@ fn sessions_of_others_are_not_ours_if_the_run_has_none() {
 #[test]
 fn sessions_behind_a_pooler_are_recognised_by_their_name() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
-    let server = private(&options);
+    let server = start_private(&options);
     let (driver, other) = (postgres(&server.url()), postgres(&server.url()));
-    let readings = beside(&server, [&driver, &other], &ON_POSTGRES, |readings| {
+    let readings = observe_idle_and_busy(&server, [&driver, &other], &ON_POSTGRES, |readings| {
         readings.last("sessions", "active") >= 3.0
     });
     assert_eq!(readings.last("sessions", "others"), 0.0);

@@ -6,14 +6,14 @@ use testbed::{Kind, shared};
 use crate::{Readings, for_user, mariadb, postgres};
 
 #[test]
-fn postgres_without_pg_monitor() {
+fn missing_pg_monitor_is_reported() {
     let server = shared(Kind::Postgres);
     server.sql("create role poor login password 'poor'").expect("a role");
     // A user whose sessions are hidden from the unprivileged user.
     let rich = postgres(&server.url());
     let (other, _) = Readings::begin(&rich);
     let (watch, mut readings) = Readings::begin(&postgres(&for_user(&server.url(), "poor")));
-    readings.until(|readings| {
+    readings.wait_blocking(|readings| {
         !readings.missing("sessions of others").is_empty()
             && readings.last("sessions", "looks") >= 2.0
     });
@@ -27,12 +27,12 @@ fn postgres_without_pg_monitor() {
 }
 
 #[test]
-fn mariadb_without_process() {
+fn missing_process_privilege_is_reported() {
     let server = shared(Kind::Mariadb);
     let text = "create user poor identified by 'poor'; grant all on assay.* to poor";
     server.sql(text).expect("a user");
     let (watch, mut readings) = Readings::begin(&mariadb(&for_user(&server.url(), "poor")));
-    readings.until(|readings| readings.last("sessions", "looks") >= 2.0);
+    readings.wait_blocking(|readings| readings.last("sessions", "looks") >= 2.0);
     watch.end();
     for what in ["sessions of others", "locks"] {
         let why = readings.missing(what);

@@ -23,7 +23,7 @@ fn watched(options: &str) -> Readings {
         other.run(&mut work).await.expect("no row");
         other.close().await;
         watch.end();
-        readings.take();
+        readings.receive_pending();
         connection.close().await;
         readings
     })

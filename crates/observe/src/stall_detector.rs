@@ -13,10 +13,10 @@ use base::{Nanos, Stamp};
 pub(crate) const TICK: Nanos = Nanos::from_millis(10);
 
 /// Delay of a wake-up that counts as a stall: longer than a time slice of a busy scheduler.
-const STALL: Nanos = Nanos::from_millis(10);
+const MIN_STALL: Nanos = Nanos::from_millis(10);
 
 /// Time at which the thread was last awake.
-pub(crate) struct Pace {
+pub(crate) struct StallDetector {
     last: Stamp,
 }
 
@@ -29,23 +29,23 @@ pub(crate) struct Stall {
     pub(crate) length: Nanos,
 }
 
-impl Pace {
+impl StallDetector {
     /// Starts at the given time.
-    pub(crate) fn new(now: Stamp) -> Pace {
-        Pace { last: now }
+    pub(crate) fn new(now: Stamp) -> StallDetector {
+        StallDetector { last: now }
     }
 
     /// Returns the time of the next wake-up.
-    pub(crate) fn next(&self) -> Stamp {
+    pub(crate) fn next_wake_up(&self) -> Stamp {
         self.last + TICK
     }
 
     /// Notes a wake-up, and returns the stall before it, if there was one.
-    pub(crate) fn awake(&mut self, now: Stamp) -> Option<Stall> {
-        let begin = self.next();
+    pub(crate) fn on_wake_up(&mut self, now: Stamp) -> Option<Stall> {
+        let begin = self.next_wake_up();
         self.last = now;
         let length = now.since(begin);
-        (length >= STALL).then_some(Stall { begin, length })
+        (length >= MIN_STALL).then_some(Stall { begin, length })
     }
 
     /// Notes that the thread itself was working until now, which is not a stall.
@@ -64,28 +64,31 @@ mod tests {
 
     #[test]
     fn stalls_have_a_minimum_length() {
-        let mut pace = Pace::new(at(0));
-        assert_eq!(pace.awake(at(10_010)), None);
-        assert_eq!(pace.awake(at(30_009)), None);
+        let mut detector = StallDetector::new(at(0));
+        assert_eq!(detector.on_wake_up(at(10_010)), None);
+        assert_eq!(detector.on_wake_up(at(30_009)), None);
         let begin = at(40_009);
-        assert_eq!(pace.awake(at(340_009)), Some(Stall { begin, length: Nanos::from_millis(300) }));
-        assert_eq!(pace.next(), at(350_009));
+        assert_eq!(
+            detector.on_wake_up(at(340_009)),
+            Some(Stall { begin, length: Nanos::from_millis(300) })
+        );
+        assert_eq!(detector.next_wake_up(), at(350_009));
     }
 
     #[test]
     fn sampling_time_is_not_a_stall() {
-        let mut pace = Pace::new(at(0));
-        pace.busy_until(at(50_000));
-        assert_eq!(pace.awake(at(60_020)), None);
+        let mut detector = StallDetector::new(at(0));
+        detector.busy_until(at(50_000));
+        assert_eq!(detector.on_wake_up(at(60_020)), None);
     }
 
     #[test]
     fn a_stop_of_two_ticks_is_found_wherever_it_begins() {
         for begin in 0..TICK.0 / 1_000 {
-            let mut pace = Pace::new(at(0));
+            let mut detector = StallDetector::new(at(0));
             // If the wake-up is due while the process is stopped, it happens at the end of the
             // stop.
-            let stall = pace.awake(at(begin + 20_000));
+            let stall = detector.on_wake_up(at(begin + 20_000));
             let length = stall.map(|stall| stall.length.0 / 1_000);
             assert!(length.is_some_and(|length| (10_000..=20_000).contains(&length)), "{begin}");
         }

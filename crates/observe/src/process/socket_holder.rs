@@ -2,32 +2,32 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::census::ProcessTree;
 use super::files::Files;
+use super::process_tree::ProcessTree;
 use crate::environment::Root;
 
 /// Maximum number of open files that are read in all.
-const MOST_FILES: usize = 65_536;
+const MAX_OPEN_FILES: usize = 65_536;
 
 /// A program that holds sockets.
 #[derive(Debug)]
-pub(crate) struct Holder {
+pub(crate) struct SocketHolder {
     program: u32,
-    census: ProcessTree,
+    process_tree: ProcessTree,
 }
 
-impl Holder {
+impl SocketHolder {
     /// Creates a holder for the program whose root process has this number.
-    pub(crate) fn of(program: u32) -> Holder {
-        Holder { program, census: ProcessTree::default() }
+    pub(crate) fn of(program: u32) -> SocketHolder {
+        SocketHolder { program, process_tree: ProcessTree::default() }
     }
 
     /// Returns the inodes of the sockets that the program holds; `None` if they cannot be read, for
     /// example by a different user.
     pub(crate) fn sockets(&mut self, root: &Root) -> Option<HashSet<u32>> {
-        self.census.take(&mut Files::of(root));
+        self.process_tree.update(&mut Files::of(root));
         let first = BTreeSet::from([self.program]);
-        let mut family = self.census.descendants(&first);
+        let mut family = self.process_tree.descendants(&first);
         family.insert(self.program);
         sockets_of(root, &family)
     }
@@ -40,14 +40,14 @@ pub(super) fn sockets_of(root: &Root, processes: &BTreeSet<u32>) -> Option<HashS
         let folder = format!("proc/{number}/fd");
         root.numbers(&folder).into_iter().map(move |fd| format!("{folder}/{fd}"))
     };
-    let mut open = processes.iter().flat_map(open).take(MOST_FILES).peekable();
+    let mut open = processes.iter().flat_map(open).take(MAX_OPEN_FILES).peekable();
     open.peek()?;
     let links = open.filter_map(|path| root.link(&path));
-    Some(links.filter_map(|link| socket(&link)).collect())
+    Some(links.filter_map(|link| socket_inode(&link)).collect())
 }
 
 /// Parses the inode of a link such as `socket:[4711]`.
-fn socket(link: &str) -> Option<u32> {
+fn socket_inode(link: &str) -> Option<u32> {
     link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
@@ -57,21 +57,22 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
-    use crate::environment::tests::Planted;
+    use crate::environment::tests::TestRoot;
 
     #[test]
     fn sockets_of_a_program_are_its_own() {
         let socket_of_ours = TcpListener::bind("127.0.0.1:0").expect("a port");
         let fd = socket_of_ours.as_raw_fd();
         let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).expect("a link");
-        let inode = socket(link.to_str().expect("a name")).expect("an inode");
-        let held = Holder::of(std::process::id()).sockets(&Root::system()).expect("its files");
+        let inode = socket_inode(link.to_str().expect("a name")).expect("an inode");
+        let held =
+            SocketHolder::of(std::process::id()).sockets(&Root::system()).expect("its files");
         assert!(held.contains(&inode), "{held:?}");
-        let nobody = Holder::of(u32::MAX).sockets(&Root::system());
+        let nobody = SocketHolder::of(u32::MAX).sockets(&Root::system());
         assert_eq!(nobody, None, "there is no such process");
-        assert_eq!(Holder::of(1).sockets(&Planted::new().root), None);
+        assert_eq!(SocketHolder::of(1).sockets(&TestRoot::new().root), None);
         assert_eq!(
-            (socket("pipe:[3]"), socket("socket:[x]"), socket("/tmp/a")),
+            (socket_inode("pipe:[3]"), socket_inode("socket:[x]"), socket_inode("/tmp/a")),
             (None, None, None)
         );
     }
