@@ -57,7 +57,7 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             let more = match size {
                 SampleSize::Pairs(_) => {
                     let delta = crate::number::percent(change.delta);
-                    more_pairs(more_pairs, &format!("show whether it changes by {delta} or more"))
+                    pairs_to_decide(more_pairs, &format!("show whether it changes by {delta} or more"))
                 }
                 SampleSize::Groups(_) => "more runs may decide".to_owned(),
             };
@@ -95,7 +95,7 @@ pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange)
         (Some(BetOutcome::Undecided { .. }), None) => format!("undecided: {NO_SCATTER}"),
         (Some(BetOutcome::Undecided { more_pairs }), Some(compared)) => {
             let end = nearest_end(bet, compared.change);
-            let more = more_pairs(more_pairs, "show on which side the change lies");
+            let more = pairs_to_decide(more_pairs, "show on which side the change lies");
             format!("undecided: the interval contains {end}; {more}")
         }
         (Some(outcome), _) => outcome.name().to_owned(),
@@ -133,7 +133,7 @@ pub(super) fn declared_size(size: f64, scale: Scale) -> String {
 
 /// Returns the number of pairs that would be enough for an aim: `about 9 more pairs would decide
 /// the bet`.
-fn more_pairs(pairs: Option<u32>, aim: &str) -> String {
+fn pairs_to_decide(pairs: Option<u32>, aim: &str) -> String {
     match pairs {
         Some(pairs) => format!("about {} would {aim}", count(pairs.into(), "more pair")),
         None => format!("no realistic number of pairs would {aim}"),

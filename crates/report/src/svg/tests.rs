@@ -107,7 +107,7 @@ fn heat_map(cells: &[(u32, u32, u8)]) -> Vec<String> {
     };
     let cells = cells.iter().map(cell).collect();
     let marks = vec![Mark::Cells { ink: Ink::Series(0), cells }];
-    let text = painted(&Figure { marks, legend: Vec::new(), ..whole() }, FigureContext::Page("f"));
+    let text = painted(&Figure { marks, legend: Vec::new(), ..full_figure() }, FigureContext::Page("f"));
     let paths = text.split("<path ").filter(|path| path.contains("#0072b2"));
     paths.map(|path| path.split("/>").next().unwrap().to_owned()).collect()
 }
@@ -145,7 +145,7 @@ fn rows_of_a_heat_map_may_differ_in_height() {
             HeatCell { x: [0.0, 1.0], y: [4.5, 6.0], level: 1 },
         ],
     }];
-    let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
+    let text = painted(&Figure { marks, ..full_figure() }, FigureContext::Page("f"));
     assert!(text.contains("fill-opacity=\"0.167\""), "{text}");
 }
 
@@ -157,7 +157,7 @@ fn range_and_interval_beyond_the_axis_end_in_an_arrow() {
             true => Mark::Ranges { ink, extents },
             false => Mark::Intervals { ink, extents },
         };
-        let text = painted(&Figure { marks: vec![mark], ..whole() }, FigureContext::Page("f"));
+        let text = painted(&Figure { marks: vec![mark], ..full_figure() }, FigureContext::Page("f"));
         let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
         path.split('"').next().unwrap().matches('l').count()
     };
@@ -173,7 +173,7 @@ fn label_of_a_narrow_period_has_no_remark() {
     let label = |to: f64| {
         let label = "warm-up, not counted".to_owned();
         let marks = vec![Mark::Period { ink: Ink::Quiet, from: 0.0, to, label }];
-        let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
+        let text = painted(&Figure { marks, ..full_figure() }, FigureContext::Page("f"));
         let found = text.split("<text ").find(|text| text.contains(">warm-up")).unwrap();
         found.split("</text>").next().unwrap().to_owned()
     };
@@ -196,13 +196,13 @@ fn labels_have_an_outline_of_the_ground() {
 
 #[test]
 fn description_has_the_range_of_the_axes() {
-    let figure = Figure { y: Axis::logarithmic("time", Unit::Time, [220e3, 48e6]), ..whole() };
+    let figure = Figure { y: Axis::logarithmic("time", Unit::Time, [220e3, 48e6]), ..full_figure() };
     let text = svg(&figure);
     let words = "Horizontal axis: time since the start, 0 s to 10 s. \
                  Vertical axis: time, 200 µs to 50 ms.";
     assert!(text.contains(words), "{text}");
     let names = vec!["throughput(read)".to_owned()];
-    let text = svg(&Figure { y: Axis::categories("", &names), ..whole() });
+    let text = svg(&Figure { y: Axis::categories("", &names), ..full_figure() });
     assert!(text.contains(" Vertical axis: throughput(read)."), "{text}");
 }
 
@@ -212,7 +212,7 @@ fn missing_value_splits_a_line() {
     let ys = [1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, f64::NAN, 4.0];
     let points = (0..).map(f64::from).zip(ys).map(|(x, y)| Point { x, y }).collect();
     let marks = vec![Mark::Line { ink, stroke: Stroke::Solid, points }];
-    let text = painted(&Figure { marks, ..whole() }, FigureContext::Page("f"));
+    let text = painted(&Figure { marks, ..full_figure() }, FigureContext::Page("f"));
     let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
     assert_eq!(path.split('"').next().unwrap().matches('M').count(), 3, "{path}");
     assert!(path.split('"').next().unwrap().ends_with('z'), "a lone point is a disc: {path}");
@@ -220,7 +220,7 @@ fn missing_value_splits_a_line() {
 
 /// Returns the width of the shape that is drawn in the first colour of a figure, in pixels.
 fn drawn_width(mark: Mark) -> f64 {
-    let picture = Figure { marks: vec![mark], legend: Vec::new(), ..whole() };
+    let picture = Figure { marks: vec![mark], legend: Vec::new(), ..full_figure() };
     let tree = resvg::usvg::Tree::from_str(&svg(&picture), &Default::default()).unwrap();
     let size = tree.size().to_int_size();
     let mut pixels = resvg::tiny_skia::Pixmap::new(size.width(), size.height()).unwrap();
@@ -257,7 +257,7 @@ fn lone_point_of_a_line_or_a_band_is_visible() {
 #[test]
 fn empty_figure_says_why() {
     let missing = Some("No request ended in an error.".to_owned());
-    let text = svg(&Figure { missing, ..whole() });
+    let text = svg(&Figure { missing, ..full_figure() });
     assert!(text.contains(">No request ended in an error.</text>"), "{text}");
     assert!(!text.contains("stroke-linecap"), "nothing is drawn: {text}");
 }
@@ -295,7 +295,7 @@ fn check_texts_apart(texts: &[(f64, bool, &str)]) {
     };
     let marks: Vec<Mark> = of_category(0.0).chain(of_category(1.0)).collect();
     let y = Axis::categories("", &names);
-    let figure = Figure { x, y, marks, legend: Vec::new(), ..whole() };
+    let figure = Figure { x, y, marks, legend: Vec::new(), ..full_figure() };
     let layout = Layout::of(&figure, FigureContext::File);
     let boxes = boxes_of_small_texts(&svg(&figure));
     assert_eq!(boxes.len(), 2 * texts.len(), "{boxes:?}");
@@ -343,7 +343,7 @@ fn texts_that_have_room_share_a_row() {
         };
         let y = Axis::categories("", &["a".to_owned()]);
         let marks = texts.iter().map(text).collect();
-        Layout::of(&Figure { y, marks, ..whole() }, FigureContext::File).size.height
+        Layout::of(&Figure { y, marks, ..full_figure() }, FigureContext::File).size.height
     };
     assert_eq!(height(&[1.0, 6.0]), height(&[1.0]));
     assert_eq!(height(&[1.0, 1.1, 6.0]), height(&[1.0]) + 22.0, "one more row above and below");
