@@ -1,11 +1,11 @@
-# Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine
-# needs.
+# Every goal first installs what it needs. On a new machine, `make demo` or `make test` is enough to
+# start.
 
-# The folder of cargo, which a shell does not search if it was started before rustup was installed.
+# The folder of cargo: a shell that was started before rustup was installed does not search it.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
-# Builds in CI are used once: they keep nothing for a later build, and failures are found by their
-# messages, without line tables. Fewer codegen units take less processor time.
+# Builds in CI are used once, so incremental compilation would only cost time. Failures are found by
+# their messages, without line tables. Fewer codegen units take less processor time.
 ifdef CI
 export CARGO_INCREMENTAL := 0
 export CARGO_PROFILE_DEV_DEBUG := none
@@ -35,9 +35,9 @@ dist:
 	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
 	ls -l $(DIST)
 
-# The release build and the compiling lints run alongside the tests and use the processor time that
-# the tests leave. The build is first, because its last minutes use a single processor. The gates
-# and the browser use one processor, and leave the other one to the documentation and to the demo.
+# The release build and the lints that compile run at the same time as the tests, with the processor
+# time that the tests leave. The build is first, because its last minutes use a single processor. The
+# gates and the browser use one processor, and leave the other one to the documentation and the demo.
 test:
 	@scripts/setup build
 	$(MAKE) -j 2 installed compiled
@@ -46,8 +46,8 @@ test:
 	$(MAKE) -j 2 -O gate documented
 	$(MAKE) -j 2 -O browser demonstrated
 
-# What the tests need is installed while they compile: on a new machine that takes minutes of waiting for the network
-# and the disk.
+# The packages for the tests are installed while the tests compile: on a new machine, the installation waits minutes
+# for the network and the disk.
 installed:
 	@scripts/setup test
 
@@ -64,7 +64,7 @@ tidy:
 	target/debug/xtask tidy
 	target/tools/cargo-deny/bin/cargo-deny --log-level error --locked check --hide-inclusion-graph licenses bans sources
 
-# The fuzz targets are only checked; without that path libFuzzer itself would be built.
+# The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH, libFuzzer itself would be built.
 clippy:
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
 		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
@@ -73,17 +73,19 @@ clippy:
 documented:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
-# The scripts of pages: types, lints, unit tests, and the bytes in the tree. `cd web && npm run build` makes them.
+# Checks of the scripts of pages: types, lints, unit tests, and that the scripts in crates/report are those that
+# `cd web && npm run build` makes.
 pages:
 	cd web && npm test --silent
 
-# The pages of records in a browser, with the program as it is installed, and the samples of a week.
-# With the features of the whole workspace, the example is the one that the tests have built.
+# Tests of the pages of records in a browser, with the release build of the program. The example
+# `observed` adds samples to the records; with `--workspace` it has the same features as in the tests, so
+# it need not be compiled again.
 browser:
 	cargo build --locked -q --workspace --example observed
 	cd web && npm run --silent browser ../$(ASSAY) ../target/debug/examples/observed
 
-# The programs that the gates measure, as they are installed.
+# The release builds that `gate` measures.
 gated:
 	cargo build --release --locked -p cli -p bench --bin assay --bin bench
 
@@ -92,13 +94,13 @@ gated:
 demonstrated:
 	scripts/demo $(ASSAY) 1 || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 
-# Instructions per request and the size of the program, against their limits. Beside other programs a
-# request takes a hundredth more, as more of them wait.
+# Compares the instructions per request and the size of the program with their limits. While other
+# programs run, a request takes 1 % more instructions, because more requests wait.
 gate:
 	target/debug/xtask gate
 
-# Hours: everything takes turns with everything else, for 15 s each. The tables and raw numbers of the comparison are
-# written into the tree. One part alone: `target/release/compare rounds --only postgres,16,64`.
+# Takes hours: all cases run in turn, for 15 s each. The tables and the raw numbers of the comparison are written into
+# the repository. To run one part alone: `target/release/compare rounds --only postgres,16,64`.
 bench:
 	@scripts/setup bench
 	cargo build --release --locked -p cli -p limit -p bench
@@ -108,10 +110,10 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# An hour: makes situations with a known limiter, and counts the limiters that are identified. The
-# machine should be idle otherwise. The tables are written into the guide. A single
-# one: `target/release/limiter --only hot`. MySQL's own situations are there if `scripts/servers`
-# has fetched it.
+# Takes an hour on an otherwise idle machine: makes situations with a known limiter, and counts the
+# limiters that are identified. The tables are written into the guide. To make a single situation:
+# `target/release/limiter --only hot`. The situations with MySQL are included if `scripts/servers`
+# has fetched MySQL.
 MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
 limiter: export ASSAY_MYSQLD := $(or $(ASSAY_MYSQLD),$(MYSQLD))
 limiter:
@@ -119,25 +121,25 @@ limiter:
 	cargo build --release --locked -p cli -p bench -p accuracy
 	target/release/limiter --write
 
-# Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they
-# notice, intervals that hold the truth, errors of comparisons, of capacity searches, and of curves
-# and histories; then a hundred runs and two capacity searches in real time, if the machine is idle
-# otherwise.
+# Takes two and a half hours: counts the false alarms of the checks in a thousand valid runs, the
+# faults that the checks notice, the intervals that contain the true value, and the errors of
+# comparisons, of capacity searches, and of curves and histories. Then it makes a hundred runs and two
+# capacity searches in real time, if the machine is otherwise idle.
 selftest-full: installed
 	cargo build --release --locked -p cli -p bench -p accuracy
 	target/release/assay selftest --real
 	target/release/trust; code=$$?; target/release/trust real && exit $$code
 
-# An hour for each target, 15 in all: coverage-guided fuzzing with a nightly toolchain and
-# cargo-fuzz. New inputs are minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300
-# TARGETS="workload script plan"`.
+# Takes an hour for each of the 15 targets: coverage-guided fuzzing with a nightly toolchain and
+# cargo-fuzz. New inputs are minimised and kept in fuzz/corpus. For a shorter run:
+# `make fuzz SECONDS=300 TARGETS="workload script plan"`.
 SECONDS ?= 3600
 fuzz:
 	scripts/fuzz $(SECONDS) $(TARGETS)
 
-# Half an hour: the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the system's own
-# servers, go-mysql-server and psql-wire, with and without TLS. One alone: `scripts/test-servers target/release/assay
-# mysql9`.
+# Takes half an hour: runs the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the
+# system's own servers, go-mysql-server and psql-wire, with and without TLS. To test one server:
+# `scripts/test-servers target/release/assay mysql9`.
 test-servers:
 	@scripts/setup servers
 	@scripts/servers

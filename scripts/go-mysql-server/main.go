@@ -1,5 +1,5 @@
 // A go-mysql-server with one empty database `assay` in memory, for `make test-servers`: `go-mysql-server ADDRESS`.
-// Anybody may log in, so the address must be one of this machine.
+// Every login is accepted, so the address must be local to this machine.
 package main
 
 import (

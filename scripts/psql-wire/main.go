@@ -1,8 +1,9 @@
-// PostgreSQL's protocol by psql-wire, in front of SQLite, for `make test-servers`: `psql-wire ADDRESS`. Each database
-// is a file that is deleted at the end. Anybody may log in, so the address must be one of this machine.
+// A server for `make test-servers` that speaks PostgreSQL's protocol and runs statements in SQLite:
+// `psql-wire ADDRESS`. Each database is a file that is deleted at the end. Every login is accepted, so the address must
+// be local to this machine.
 //
-// The protocol is psql-wire's own; the statements are SQLite's, except for those that Assay's suite needs and SQLite
-// lacks.
+// The protocol is implemented by psql-wire alone. SQLite runs all statements, except those that Assay's suite needs and
+// SQLite lacks.
 package main
 
 import (
@@ -140,7 +141,7 @@ func (all *databases) begin(ctx context.Context) (context.Context, error) {
 	return context.WithValue(ctx, key{}, of), nil
 }
 
-// SQLite's connection is not used again: a transaction that was left open ends with it.
+// The connection to SQLite is discarded, which ends a transaction that was left open.
 func (all *databases) end(ctx context.Context) error {
 	all.mutex.Lock()
 	delete(all.sessions, port(ctx))
@@ -163,7 +164,7 @@ func failure(code codes.Code, text string) error { return psqlerr.WithCode(error
 
 var near = regexp.MustCompile(`^near ("[^"]*"): syntax error`)
 
-// Gives an error of SQLite the code and the words of PostgreSQL's.
+// Returns an error of SQLite with the code and the words of PostgreSQL's error.
 func explained(err error) error {
 	text := err.Error()
 	var found sqlite3.Error
@@ -192,7 +193,7 @@ var (
 	copied = regexp.MustCompile(`(?is)^copy (.+?) \((.+)\) from stdin$`)
 )
 
-// Separates the statements of a text, with SQLite's placeholders in place of PostgreSQL's.
+// Returns the statements of a text, with SQLite's placeholders instead of PostgreSQL's.
 func split(text string) []string {
 	var statements []string
 	var one strings.Builder
@@ -246,7 +247,7 @@ func parse(ctx context.Context, query wire.Query) (wire.PreparedStatements, erro
 	return all, nil
 }
 
-// Notes that a failed statement ends the work of an open transaction.
+// Marks an open transaction as failed after a failed statement.
 func (session *session) after(err error) error {
 	if err != nil && session.status == types.ServerTransactionBlock {
 		session.status = types.ServerTransactionFailed
@@ -313,8 +314,8 @@ func statement(ctx context.Context, text string) (*wire.PreparedStatement, error
 	}, columns, parameters), nil
 }
 
-// Returns the number of a statement's parameters and the names of its columns. SQLite tells the columns only of a
-// statement that is run: only queries are.
+// Returns the number of a statement's parameters and the names of its columns. SQLite names the columns only of a
+// statement that is run, so only queries are run here.
 func (session *session) described(ctx context.Context, word, text string) (int, []string, error) {
 	parameters := 0
 	err := session.connection.Raw(func(connection any) error {
@@ -340,7 +341,7 @@ func (session *session) described(ctx context.Context, word, text string) (int, 
 // A function that runs a statement and returns its command tag.
 type runner func(context.Context, wire.DataWriter, []any) (string, error)
 
-// Makes a statement of a function; `word` is the first of its text.
+// Returns a statement that calls a function; `word` is the first word of its text.
 func run(word string, do runner, columns wire.Columns, parameters int) *wire.PreparedStatement {
 	kinds := make([]uint32, parameters)
 	for place := range kinds {
@@ -374,7 +375,7 @@ func run(word string, do runner, columns wire.Columns, parameters int) *wire.Pre
 	}, wire.WithColumns(columns), wire.WithParameters(kinds))
 }
 
-// Begins or ends a transaction. One that failed can only be rolled back.
+// Begins or ends a transaction. A failed transaction can only be rolled back.
 func (session *session) transaction(ctx context.Context, word string) (string, error) {
 	text, status := word, types.ServerStatus(types.ServerIdle)
 	switch {

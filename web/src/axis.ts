@@ -1,5 +1,5 @@
-// Axes: the places of values, and ticks at round numbers. The rules are the painter's, so an axis
-// drawn here looks like one of the page.
+// Axes: the places of values, and ticks at round numbers. The rules are those of the program that
+// draws the figures of the page, so an axis drawn here looks like the original one.
 
 import { clock, count, time, type Unit } from "./number.js";
 
@@ -19,7 +19,7 @@ export interface Tick {
   readonly label: string;
 }
 
-/** Reads an axis from an attribute of a figure: scale, unit and ends. */
+/** Reads an axis from an attribute of a figure, which has its scale, its unit and the values at its ends. */
 export function readAxis(text: string): Axis {
   const [scale, unit, from, to] = text.split(" ");
   return { scale: scale as Scale, unit: unit as Unit, from: Number(from), to: Number(to) };
@@ -37,7 +37,7 @@ function unstraight(scale: Scale, value: number): number {
   return scale === "tail" ? 1 - Math.exp(-value) : value;
 }
 
-/** Returns the place of a value as a fraction of the axis; it is below 0 or above 1 beyond the ends. */
+/** Returns the place of a value as a fraction of the axis: below 0 or above 1 for a value beyond the ends. */
 export function placeOf(axis: Axis, value: number): number {
   const [from, to] = [straight(axis.scale, axis.from), straight(axis.scale, axis.to)];
   return (straight(axis.scale, value) - from) / (to - from);
@@ -135,10 +135,10 @@ function sizeOf(unit: Unit, highest: number): [number, string] {
   return highest >= 1e5 ? [1e3, " k"] : [1, ""];
 }
 
-/** Powers of ten with a tick each. */
+/** Largest number of decades of an axis on which every power of ten has a label. */
 const MOST_POWERS = 7;
 
-/** Returns the factors of powers of ten that have a tick, each with true if it has a label. */
+/** Returns the factors at which each power of ten has a tick, each with true if the tick has a label. */
 function factors(decades: number, stride: number): [number, boolean][] {
   const few: [number, boolean][] = [[1, true], [2, true], [5, true]]; // biome-ignore format: short
   const some: [number, boolean][] = [[1, true], [2, false], [3, true], [5, false]]; // biome-ignore format: short

@@ -1,4 +1,4 @@
-// The courses of the jobs of a run in progress: a value for each second, drawn as small figures.
+// Small figures for the jobs of a run in progress: throughput and p99 over time, with a value for each second.
 
 import { significant, time } from "./number.js";
 
@@ -10,13 +10,13 @@ interface Course {
   readonly values: readonly [Value[], Value[]];
 }
 
-/** Values up to a second since time zero. */
+/** Values of all jobs up to an interval, the number of a second since time zero. */
 export interface Courses {
   readonly interval: number | null;
   readonly courses: readonly Course[];
 }
 
-/** The most seconds that are shown, and the fewest that have the whole width. */
+/** Largest number of seconds that a figure shows, and smallest number that fills its width. */
 const MOST = 300;
 const FEWEST = 60;
 
@@ -25,7 +25,7 @@ const [WIDTH, HEIGHT] = [300, 60];
 const TITLES = ["completed per second", "p99 of the response times"] as const;
 const WORDS = [significant, time] as const;
 
-/** Adds the latest values to those so far; a second that was missed is a gap, and an earlier one begins a new run. */
+/** Adds the latest values to the earlier ones. Missed seconds become a gap; an earlier interval begins a new run. */
 export function added(all: Courses, latest: Courses): Courses {
   const [from, to] = [all.interval, latest.interval];
   if (to === null || to === from) return all;
@@ -40,8 +40,8 @@ export function added(all: Courses, latest: Courses): Courses {
 }
 
 /**
- * Returns the line through values, the latest at the right, with the axis from zero to the greatest.
- * A minute or more has the whole width.
+ * Returns the line through values, the latest at the right, with an axis from zero to the greatest value.
+ * Values of a minute or more fill the whole width.
  */
 export function line(values: readonly Value[]): string {
   const greatest = Math.max(...values.map((value) => value ?? 0)) || 1;
@@ -57,7 +57,7 @@ export function line(values: readonly Value[]): string {
   return out;
 }
 
-/** Returns a line as an element; nothing but attributes, as the policy of the page allows no styles. */
+/** Returns a line as an element. It uses only attributes, because the policy of the page forbids styles. */
 function drawn(values: readonly Value[], words: string): SVGSVGElement {
   const made = <T extends "svg" | "path">(name: T, attributes: Record<string, string>) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -1,13 +1,13 @@
-// The script of pages with figures. Everything is in the page without it; it adds a cursor over all
-// figures of one run, shows a part of the time, hides series and changes the vertical axis. It
-// connects to nothing.
+// The script of pages with figures. The page has all its content without the script. The script adds
+// a cursor over all figures of one run, zooms into a part of the time, hides series and changes the
+// vertical axis. It makes no network connection.
 
 import { clock } from "./number.js";
 import { type Listener, Panel } from "./panel.js";
 
 const panels: Panel[] = [];
 
-/** Says what has changed to those who cannot see it. */
+/** Announces changes to screen readers. */
 const status = document.createElement("p");
 status.className = "status";
 status.setAttribute("role", "status");

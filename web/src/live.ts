@@ -1,4 +1,4 @@
-// The script of the page of a run in progress: brings the page up to date by the events of the run.
+// The script of the page of a run in progress: updates the page with each event of the run.
 
 import { added, type Courses, figures } from "./course.js";
 
@@ -21,7 +21,7 @@ const say = (text: string): void => {
   element("connection").textContent = text;
 };
 
-/** Returns the cell of a name, whose direction does not change the text around it. */
+/** Returns the cell of a name. The writing direction of the name does not affect the text around it. */
 function nameCell(text: string): HTMLElement {
   const made = document.createElement("th");
   made.scope = "row";

@@ -1,9 +1,9 @@
-// Numbers for people: three significant digits and a suitable unit, as the rest of the page has
-// them.
+// Formats numbers for readers: three significant digits and a suitable unit, as in the rest of the
+// page.
 
 export type Unit = "number" | "ns" | "share" | "change";
 
-/** Formats a number with these decimals, and commas between thousands. */
+/** Formats a number with the given number of decimals, and commas between thousands. */
 export function count(value: number, decimals: number): string {
   const [whole = "", rest] = value.toFixed(decimals).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
@@ -15,7 +15,7 @@ function magnitude(value: number): number {
   return Number(value.toExponential(2).split("e")[1]);
 }
 
-/** Formats a number with three significant digits; from a thousand on with all digits before the point. */
+/** Formats a number with three significant digits, or with all digits before the point if these are more. */
 export function significant(value: number): string {
   const sign = value < 0 ? "−" : "";
   const size = Math.abs(value);
@@ -44,8 +44,8 @@ export function shown(unit: Unit, value: number): string {
 const two = (value: number): string => String(value).padStart(2, "0");
 
 /**
- * Formats a time since the start, in seconds, in the form of an axis that ends at `end`. `step` is the distance to the
- * next one, which decides about seconds and their parts.
+ * Formats a time since the start, in seconds, for an axis that ends at `end`. `step` is the distance to the next tick;
+ * it decides whether seconds and tenths of a second are shown.
  */
 export function clock(at: number, end: number, step: number): string {
   if (end < 180) return at === 0 ? "0" : `${step < 0.999 ? at.toFixed(1) : Math.round(at)} s`;

@@ -4,20 +4,20 @@
 import { type AxisMode, made, Plot } from "./plot.js";
 import { spacing } from "./reading.js";
 
-/** A receiver of requests of the controls: the cursor and the time are shared by all figures. */
+/** A receiver of events from the controls. All figures share the cursor and the part of the time that is shown. */
 export interface Listener {
-  /** The cursor is at a place of the whole figure, in pixels; none if it has left. */
+  /** Moves the cursor to a place of the whole figure, in pixels; `undefined` if it has left the figure. */
   cursor(panel: Panel, place: number | undefined): void;
-  /** The part of the time between two places of the whole figure shall be drawn. */
+  /** Draws only the part of the time between two places of the whole figure. */
   zoom(panel: Panel, from: number, to: number): void;
-  /** The whole run shall be drawn. */
+  /** Draws the whole run. */
   reset(): void;
 }
 
-/** Points that a large step of the keyboard passes. */
+/** Number of points that the cursor moves by a large step of the keyboard. */
 const LARGE = 10;
 
-/** Shortest drag, in pixels of the figure. */
+/** Shortest pointer movement that counts as a drag, in pixels of the figure. */
 const DRAG = 5;
 
 function button(text: string, className: string, isPressed?: boolean): HTMLButtonElement {
@@ -72,7 +72,7 @@ export class Panel {
     return tools;
   }
 
-  /** Returns the button that hides a series, with its sample. */
+  /** Returns the button that hides a series, with a sample of its line. */
   private series(entry: number): HTMLElement {
     const { group, name } = this.plot.entries[entry] ?? { group: this.svg, name: "" };
     const hasMarks = this.plot.hasMarks(entry);
@@ -95,7 +95,7 @@ export class Panel {
     return made;
   }
 
-  /** Takes the legend out of the picture, where buttons stand for it. */
+  /** Removes the legend from the picture, because the buttons replace it. */
   private cutLegend(): void {
     const texts = this.plot.entries.map(({ group }) => Number(group.querySelector("text")?.getAttribute("y")));
     if (texts.length === 0) return;
@@ -150,7 +150,7 @@ export class Panel {
     };
   }
 
-  /** Returns where a pointer is within the plot, in pixels of the figure. */
+  /** Returns the horizontal place of a pointer within the plot, in pixels of the figure. */
   private place(event: PointerEvent): number {
     const box = this.svg.getBoundingClientRect();
     const place = ((event.clientX - box.left) / box.width) * this.svg.viewBox.baseVal.width;
@@ -186,7 +186,7 @@ export class Panel {
     svg.ondblclick = () => this.listener.reset();
   }
 
-  /** Follows a key; returns false for one without a meaning. */
+  /** Handles a key; returns false if the key has no function. */
   private key(key: string, isShift: boolean): boolean {
     const { plot, listener } = this;
     const [from, to] = [plot.wholeX(plot.left), plot.wholeX(plot.right)];
@@ -209,7 +209,7 @@ export class Panel {
     return true;
   }
 
-  /** Returns the position `move` points further, in the whole figure. */
+  /** Returns the place that is `move` points further, in pixels of the whole figure. */
   private neighbour(at: number, move: number): number {
     const { places } = this.plot;
     if (!Number.isFinite(move)) return (move < 0 ? places[0] : places[places.length - 1]) ?? at;
@@ -225,8 +225,8 @@ export class Panel {
     const { plot } = this;
     const isWhole = from <= plot.x.from && to >= plot.x.to;
     plot.shownX = isWhole ? plot.x : { ...plot.x, from, to };
-    // Below the drawing: above it, a layout that changes would move the figure away from the
-    // pointer.
+    // The button is below the drawing: above it, it would move the figure away from the pointer when
+    // it appears.
     if (isWhole) this.whole.remove();
     else this.svg.parentElement?.querySelector(".file")?.before(this.whole);
     plot.draw();
@@ -273,7 +273,7 @@ export class Panel {
     readout.setAttribute("aria-valuenow", String(value));
     readout.setAttribute("aria-valuetext", text);
     readout.textContent = this.at === undefined ? "" : text;
-    // A text that needed several lines keeps them, so nothing below moves with the cursor.
+    // The readout keeps the height of its tallest text so far, so nothing below moves with the cursor.
     readout.style.minHeight = `${readout.offsetHeight}px`;
   }
 }

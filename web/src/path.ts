@@ -1,11 +1,11 @@
-// The paths of marks: the points that the painter wrote, and the same points on other axes.
+// The paths of marks: the points as they are in the page, and the same points on other axes.
 
 export interface Point {
   readonly x: number;
   readonly y: number;
-  /** True where an outline begins. */
+  /** True if an outline begins at this point. */
   readonly isFirst: boolean;
-  /** True where an outline is closed. */
+  /** True if an outline is closed at this point. */
   isClosed: boolean;
   /** Relative commands around the point: a symbol, which keeps its size. */
   readonly symbol: string;
@@ -41,7 +41,7 @@ export function readPath(data: string): Point[] {
   return points;
 }
 
-/** Returns the data of a path whose points are mapped. */
+/** Returns the data of a path after the coordinates of its points have been mapped. */
 export function drawPath(points: readonly Point[], x: (x: number) => number, y: (y: number) => number): string {
   const short = (value: number) => String(Math.round(value * 100) / 100);
   return points

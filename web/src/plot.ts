@@ -1,4 +1,5 @@
-// One figure: the attributes that the painter gives it, and the same marks on other axes.
+// One figure of the page: its axes and marks, read from its attributes, and the same marks on other
+// axes.
 
 import { type Axis, linear, logarithmic, placeOf, readAxis, ticks, valueAt } from "./axis.js";
 import { clock, shown } from "./number.js";
@@ -7,10 +8,10 @@ import { type Height, heightAt, heights, READ } from "./reading.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Kinds of marks that mean the same on a logarithmic axis, and on one that does not begin at zero. */
+/** Kinds of marks that keep their meaning on a logarithmic axis, and on an axis that does not begin at zero. */
 const MOVABLE = ["line", "steps", "spread", "dots", "symbols", "error-bars", "rule", "level", "period", "text"];
 
-/** Kinds of marks that may be beyond the axis where they touch its end. */
+/** Kinds of marks whose value may be beyond the axis if they touch its end. */
 const CUT = ["symbols", "error-bars", "dots"];
 
 /** Length of a tick without a label, in pixels. */
@@ -31,7 +32,7 @@ interface Mark {
 export interface Reading {
   readonly entry: number;
   readonly text: string;
-  /** Its place in the figure as it is drawn, in pixels; none for an area. */
+  /** Place of the value in the figure as it is drawn, in pixels; `undefined` for an area. */
   readonly at: [number, number] | undefined;
 }
 
@@ -82,7 +83,7 @@ export class Plot {
     return this.svg.querySelector(`[data-part="${name}"]`);
   }
 
-  /** Lets no mark leave the plot when a part of an axis is drawn. */
+  /** Adds the clip path that cuts marks at the edges of the plot while a part of an axis is drawn. */
   private clip(): void {
     const id = `${this.svg.getAttribute("aria-labelledby")?.split(" ")[0]}-clip`;
     const clip = made("clipPath", { id });
@@ -92,9 +93,9 @@ export class Plot {
     this.svg.dataset["clip"] = `url(#${id})`;
   }
 
-  /** True if the vertical axis can be drawn in other ways without saying something else. */
+  /** True if the vertical axis can be drawn in other modes without a change of meaning. */
   get isMovable(): boolean {
-    // The lower end of a logarithmic axis stands for zero, and everything below.
+    // The lower end of a logarithmic axis stands for zero and for every value below the axis.
     const last = this.y.scale === "log" ? this.bottom - 0.02 : Number.POSITIVE_INFINITY;
     const isOutside = ({ y }: Point) => y <= this.top + 0.02 || y >= last;
     const isCut = (mark: Mark) => CUT.includes(mark.kind) && mark.paths.some(({ points }) => points.some(isOutside));
@@ -108,7 +109,7 @@ export class Plot {
     );
   }
 
-  /** Returns true if marks stand for an entry of the legend; others explain a symbol. */
+  /** Returns true if an entry of the legend has marks; entries without marks explain a symbol. */
   hasMarks(entry: number): boolean {
     return this.marks.some((mark) => mark.entry === entry);
   }
@@ -126,18 +127,18 @@ export class Plot {
     return valueAt(this.x, (place - this.left) / (this.right - this.left));
   }
 
-  /** Returns the place in the whole figure of a value of the horizontal axis. */
+  /** Returns the place of a value of the horizontal axis, in the whole figure. */
   placeOfX(value: number): number {
     return this.left + placeOf(this.x, value) * (this.right - this.left);
   }
 
-  /** Returns where a place of the whole figure is drawn. */
+  /** Returns the place at which a place of the whole figure is drawn now. */
   drawnX(place: number): number {
     if (this.shownX === this.x) return place;
     return this.left + placeOf(this.shownX, this.valueOfX(place)) * (this.right - this.left);
   }
 
-  /** Returns the place of the whole figure that is drawn somewhere. */
+  /** Returns the place of the whole figure that is drawn now at the given place. */
   wholeX(drawn: number): number {
     return this.placeOfX(valueAt(this.shownX, (drawn - this.left) / (this.right - this.left)));
   }
@@ -150,11 +151,11 @@ export class Plot {
     if (this.shownY === this.y) return place;
     const value = this.valueOfY(place);
     const drawn = this.shownY.scale === "log" && value <= 0 ? -1 : placeOf(this.shownY, value);
-    // Marks far beyond the plot are cut there: browsers do not draw coordinates of any size.
+    // Marks far beyond the plot are moved nearer: browsers do not draw very large coordinates.
     return this.bottom - Math.min(Math.max(drawn, -1), 2) * (this.bottom - this.top);
   }
 
-  /** Hides a series or shows it again. */
+  /** Hides a series or shows it again; returns true if it is now hidden. */
   toggle(entry: number): boolean {
     const isHidden = !this.hidden.delete(entry);
     if (isHidden) this.hidden.add(entry);
@@ -166,7 +167,7 @@ export class Plot {
     return isHidden;
   }
 
-  /** Returns the values of what is shown, within the part of the time that is drawn. */
+  /** Returns the values of the visible series within the part of the time that is drawn. */
   private values(): number[] {
     const isShown = ({ at }: Height) => this.drawnX(at) >= this.left - 0.01 && this.drawnX(at) <= this.right + 0.01;
     return this.marks
@@ -188,7 +189,7 @@ export class Plot {
     return positive.length === 0 ? this.y : logarithmic(this.y.unit, Math.min(...positive), high);
   }
 
-  /** Draws the marks on the axes that are chosen. */
+  /** Draws the marks on the chosen axes. */
   draw(): void {
     this.shownY = this.axis();
     const isWhole = this.shownX === this.x && this.shownY === this.y;
@@ -269,7 +270,7 @@ export class Plot {
     }
   }
 
-  /** Rounds a value of a linear axis to what a hundredth of a pixel can tell. */
+  /** Rounds a value of a linear axis to the resolution of a hundredth of a pixel. */
   private rounded(value: number): number {
     if (this.y.scale !== "linear") return value;
     const part = (this.y.to - this.y.from) / (this.bottom - this.top) / 100;
@@ -277,7 +278,7 @@ export class Plot {
     return Number((Math.round(value / power) * power).toPrecision(12));
   }
 
-  /** Returns the text of a place of the whole figure on the horizontal axis. */
+  /** Formats the value of the horizontal axis at a place of the whole figure. */
   textOfX(place: number): string {
     const value = this.valueOfX(place);
     if (this.x.scale === "time") return clock(value, this.x.to, (this.shownX.to - this.shownX.from) / 400);

@@ -8,9 +8,9 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** The height of a mark at a place, in pixels: one for a line, two for an area. */
+/** The height of a mark at a place, in pixels. `low` and `high` are equal for a line, and the edges of an area. */
 export interface Height {
-  /** Horizontal place of the point that was read. */
+  /** Horizontal place of the point, in pixels. */
   readonly at: number;
   readonly low: number;
   readonly high: number;
@@ -19,7 +19,7 @@ export interface Height {
 /** Kinds of marks that have a value at each place. */
 export const READ = ["line", "steps", "area", "spread"];
 
-/** Most typical distances between two points at which the nearer one still counts. */
+/** Largest distance from the cursor at which a point is still read, in usual distances between two points. */
 const REACH = 1.5;
 
 /** Returns the heights of a mark, from left to right. */
@@ -39,14 +39,14 @@ export function heights({ kind, points }: Series): Height[] {
   return found;
 }
 
-/** Returns the usual distance between two neighbours, in pixels. */
+/** Returns the median distance between two neighbours, in pixels. */
 export function spacing(places: readonly number[]): number {
   const gaps = places.slice(1).map((place, number) => place - (places[number] ?? place));
   const sorted = gaps.filter((gap) => gap > 0).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Returns the height that is nearest to a place; none in a gap. */
+/** Returns the height that is nearest to a place; `undefined` in a gap. */
 export function heightAt(all: readonly Height[], kind: string, place: number): Height | undefined {
   if (kind === "steps") return all.findLast(({ at }) => at <= place + 1e-6) ?? all[0];
   let nearest = all[0];

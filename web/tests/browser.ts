@@ -1,5 +1,5 @@
-// Pages of records in a browser: `npm run browser PROGRAM`. One browser serves all tests, and every
-// page is watched for messages on the console and for requests that leave it.
+// Tests of the pages of records in a browser: `npm run browser PROGRAM`. All tests use one browser.
+// A message on the console, or a request to another site, fails the test of a page.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ before(async () => {
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
   browser = await chromium.launch({ executablePath, args });
-  // Records are made while the pages of others are tested, and so is a run in real time.
+  // Other records, and a run in real time, are made while pages are tested.
   records.begin(NAMES);
   live = livePage();
   live.catch(() => {});
@@ -35,7 +35,7 @@ after(async () => {
   await records.remove();
 });
 
-/** Opens a page, and complains of what it says and asks for after `use` has used it. */
+/** Opens a page and passes it to `use`. Fails if the page writes to the console or requests another address. */
 async function opened(address: string, options: BrowserContextOptions, use: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -57,13 +57,13 @@ async function opened(address: string, options: BrowserContextOptions, use: (pag
   }
 }
 
-/** Opens the page of a record when it is made. */
+/** Opens the page of a record as soon as the record is made. */
 async function shown(name: string, options: BrowserContextOptions, use: (page: Page) => Promise<void>) {
   await records.made(name);
   await opened(`file://${records.path(`${name}.html`)}`, options, use);
 }
 
-/** Asserts that axe finds nothing serious, and that nothing is wider than the screen. */
+/** Asserts that axe (a checker of accessibility) finds nothing serious, and that the page fits the screen's width. */
 async function isAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() =>
@@ -88,20 +88,20 @@ const paths = (page: Page, figure: string): Promise<string[]> =>
     .locator(`${figure} [data-part=marks] path`)
     .evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
 
-/** Returns the sentence about the limiter beside the answer of a run, or that of an experiment. */
+/** Returns the sentence about the limiter in the answer of a run or of an experiment. */
 const limiter = (page: Page): Locator =>
   page
     .locator("#answer .lead", { hasText: /limit/i })
     .or(page.locator("#answer dt", { hasText: /^limiter$/ }).locator("+ dd"))
     .first();
 
-/** Records whose first screen is judged. */
+/** Records whose first screen is checked. */
 const JUDGED = ["run", "hour", "comparison", "suspect", "sweep", "capacity"];
 
 /** The height of a small screen, in pixels. */
 const SCREEN = 800;
 
-/** Asserts that a first screen has question, answer, verdict, limiter and the beginning of a figure. */
+/** Asserts that the first screen has question, answer, verdict, limiter and the beginning of a figure. */
 async function answersAtOnce(page: Page): Promise<void> {
   const parts = { question: page.locator("h1"), answer: page.locator(".answer"), verdict: page.locator(".badge") };
   for (const [part, place] of Object.entries({ ...parts, limiter: limiter(page) })) {
@@ -112,7 +112,7 @@ async function answersAtOnce(page: Page): Promise<void> {
   assert.ok(drawing && drawing.y + 40 <= SCREEN, `figure: ${JSON.stringify(drawing)}`);
 }
 
-/** In the order in which they are made: the week takes longest. */
+/** The order is the order in which the records become ready: the week takes longest. */
 for (const name of [...NAMES.filter((name) => name !== "week"), "week"]) {
   test(`${name}: figures are drawn, and the page is accessible on a desk and on a phone`, async () => {
     await shown(name, DESKTOP, async (page) => {
@@ -160,7 +160,7 @@ test("a record of a week with three jobs and all observers has at most 200 MB", 
 /** Goals for writing a page in seconds of processor time. */
 const TO_WRITE: Record<string, number> = { hour: 1, week: 3, comparison: 2, suspect: 2 };
 
-/** Largest multiple of a goal: the machine of the tests is slower, and busy. */
+/** Largest allowed multiple of a goal, because the machine of the tests is slow and busy. */
 const TOLERANCE = 3;
 
 test("pages are written within three times their goals, in processor time", async () => {
@@ -314,10 +314,10 @@ test("doubts are unfolded without a script, and printed", async () => {
   });
 });
 
-/** The policy of Jenkins for the files of a build, and of some wikis. */
+/** The content security policy of Jenkins for the files of a build, and of some wikis. */
 const STRICT = "sandbox; default-src 'none'; img-src 'self'; style-src 'self'";
 
-/** The table with the numbers of the answer, and a column of it. */
+/** The table with the numbers of the answer, and one of its columns, by the name of the record. */
 const KEY_TABLES = {
   hour: ["Times of read", "p99"],
   comparison: ["Metrics of slow against plain", "change"],
@@ -386,7 +386,7 @@ test("the page of a run that goes on is updated until it ends", () => live);
 /** The address of a server of some records. */
 let list: Promise<string> | undefined;
 
-/** Starts that server when the records are made, unless it was started before. */
+/** Starts this server as soon as the records are made, unless it was started before; returns its address. */
 function served(): Promise<string> {
   list ??= records.all().then(() => records.served(["serve", records.listed(), "--listen", "127.0.0.1:0"]));
   return list;

@@ -1,6 +1,6 @@
-// Pictures of pages: `npm run pictures [PROGRAM]` makes the pictures of the guide from the records of the tests in a
-// browser, so the same program makes the same pictures. That of a run in progress is the exception.
-// `npm run pictures PROGRAM RECORD IMAGE …` makes one of each record, for the studies.
+// Pictures of pages, taken in a browser. `npm run pictures [PROGRAM]` makes the pictures of the guide from the records
+// of the tests: the same program makes the same pictures, except the picture of a run in progress.
+// `npm run pictures PROGRAM RECORD IMAGE …` makes a picture of each given record, for the studies.
 
 import { linkSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -20,18 +20,18 @@ const OF_STUDY = 1300;
 interface Picture {
   /** Address of the page. */
   readonly page: string;
-  /** File of the picture. */
+  /** Name of the picture's file. */
   readonly image: string;
-  /** Its largest height, in pixels. */
+  /** Largest height of the picture, in pixels. */
   readonly most: number;
   /** Width of the screen, in pixels. */
   readonly width?: number;
   readonly colorScheme?: "dark" | "light";
-  /** Waits until the page shows what the picture is of. */
+  /** Waits until the page shows the subject of the picture. */
   readonly ready?: (page: Page) => Promise<unknown>;
 }
 
-/** The pictures of records in the guide; the page is that of the record of this name. */
+/** The pictures of records in the guide; `page` is the name of the record. */
 const OF_RECORDS: Picture[] = [
   { page: "run", image: "run", most: 830 },
   { page: "run", image: "phone", most: 1130, width: 390 },
@@ -45,7 +45,7 @@ const OF_RECORDS: Picture[] = [
 /** The records of the list, the newest first. */
 const LISTED = ["failed", "run", "comparison", "sweep", "capacity"];
 
-/** A run that is watched for its first 45 seconds. */
+/** A run whose picture is taken after 45 seconds. */
 const LIVE = `duration = 1m
 [read]
 query = select 1
@@ -58,7 +58,7 @@ rate = 50
 const [program = "../target/release/assay", ...studies] = process.argv.slice(2);
 const records = new Records(program, "../target/debug/examples/observed");
 
-/** Returns the address of the list of some records, whose order is that of the times of their files. */
+/** Returns the address of a page that lists some records, in the order of the times of their files. */
 async function list(): Promise<string> {
   mkdirSync(records.path("nightly"));
   for (const [place, name] of LISTED.entries()) {
@@ -69,7 +69,7 @@ async function list(): Promise<string> {
   return records.served(["serve", "nightly", "--listen", "127.0.0.1:0"]);
 }
 
-/** Returns the address of a run in real time, which begins now. */
+/** Starts a run in real time, and returns the address of its page. */
 async function live(): Promise<string> {
   writeFileSync(records.path("live.ini"), LIVE);
   const url = "sim:mm1?service=2ms&stall=200ms&stall-every=11s";
@@ -93,7 +93,7 @@ async function ofGuide(): Promise<Picture[]> {
   return pictures.map((picture) => ({ ...picture, image: join(FOLDER, `${picture.image}.png`) }));
 }
 
-/** The pages of records, given with their images in turn. */
+/** Returns the pictures of studies; the arguments are records and images in turn. */
 async function ofStudies(named: string[]): Promise<Picture[]> {
   const pictures: Picture[] = [];
   for (let at = 0; at + 1 < named.length; at += 2) {

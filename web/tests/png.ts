@@ -1,4 +1,4 @@
-// Small PNG files (ISO 15948) of screenshots: a palette of at most 256 colours in place of three or four bytes a pixel.
+// Small PNG files (ISO 15948) of screenshots: a palette of at most 256 colours instead of 3 or 4 bytes per pixel.
 
 import { deflateSync, inflateSync } from "node:zlib";
 
@@ -7,10 +7,10 @@ const TRUECOLOUR = 2;
 const PALETTE = 3;
 const TRUECOLOUR_ALPHA = 6;
 
-/** The most colours that a palette has. */
+/** Largest number of colours in a palette. */
 const MOST = 256;
 
-/** Pixels, row by row from the top; each is a colour, 0xRRGGBB. */
+/** Pixels, row by row from the top. Each pixel is a colour, 0xRRGGBB. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -35,7 +35,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, typed, sum]);
 }
 
-/** Returns the nearest of three neighbours (ISO 15948, 9.4). */
+/** Returns the neighbour that predicts a byte best, the Paeth predictor (ISO 15948, 9.4). */
 function paeth(left: number, above: number, corner: number): number {
   const estimate = left + above - corner;
   const [a, b, c] = [left, above, corner].map((value) => Math.abs(estimate - value)) as [number, number, number];
@@ -60,7 +60,7 @@ function unfiltered(data: Buffer, height: number, length: number, step: number):
   return out;
 }
 
-/** Reads an opaque picture of eight bits a channel, as browsers make it; or one that `small` has made. */
+/** Reads an opaque picture with eight bits per channel, as browsers make it, or a picture that `small` has made. */
 export function pixels(png: Buffer): Pixels {
   const [width, height, type] = [png.readUInt32BE(16), png.readUInt32BE(20), png[25] ?? 0];
   const parts: Buffer[] = [];
@@ -93,12 +93,12 @@ function distance(one: number, other: number): number {
   return red * red + green * green + blue * blue;
 }
 
-/** Returns at most 256 colours, and for each colour of the picture the place of the nearest of them. */
+/** Returns at most 256 colours, and for each colour of the picture the index of the nearest one among them. */
 function palette(counts: Map<number, number>): [number[], Map<number, number>] {
   const kept: number[] = [];
   const nearest = new Map([...counts.keys()].sort((one, other) => one - other).map((colour) => [colour, 0]));
   const errors = new Map([...counts.keys()].map((colour) => [colour, Number.POSITIVE_INFINITY]));
-  // A colour of few pixels that is unlike all others is worth as much as a shade of many.
+  // A colour of a few pixels that differs much from all others is as important as a shade of many pixels.
   const worth = (colour: number) => (counts.get(colour) ?? 0) * Math.min(errors.get(colour) ?? 0, 1e6);
   while (kept.length < MOST) {
     const next = [...nearest.keys()].reduce((best, colour) => (worth(colour) > worth(best) ? colour : best));
@@ -114,7 +114,7 @@ function palette(counts: Map<number, number>): [number[], Map<number, number>] {
   return [kept, nearest];
 }
 
-/** Returns the picture with 256 of its colours; other pixels get the nearest of them. */
+/** Returns the picture with at most 256 of its colours; other pixels get the nearest of these. */
 export function small({ width, height, colours }: Pixels): Buffer {
   const counts = new Map<number, number>();
   for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);

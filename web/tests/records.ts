@@ -1,5 +1,5 @@
-// Records for the tests in a browser and their pages: made in virtual time, one of SQLite in real
-// time, and one of PostgreSQL that is kept in the tree.
+// Records for the tests in a browser, and their pages. Most are made in virtual time, one of SQLite in
+// real time; one of PostgreSQL is a file of the repository.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -55,17 +55,17 @@ start = 2s
 stop = 4s
 `;
 
-/** The making of a record. */
+/** Instructions for making a record. */
 interface Recipe {
   readonly name: string;
-  /** Texts by name of the file; the first one is run. None if the record is one of the tree. */
+  /** Texts of the files by their names; the first file is run. `undefined` if the record is in the repository. */
   readonly files?: Record<string, string>;
   readonly more?: string[];
-  /** True if it gets the samples of all observers, which a run in virtual time does not have. */
+  /** True if samples of all observers are added to the record: a run in virtual time has none. */
   readonly isObserved?: boolean;
-  /** True if it is run in real time. */
+  /** True if the run is in real time. */
   readonly isReal?: boolean;
-  /** The names of files of figures of its page that have marks. */
+  /** Names of the figures of its page that must have marks. */
   readonly drawn: readonly string[];
 }
 
@@ -85,13 +85,13 @@ const OF_THREE_JOBS = ["throughput", ...ofJobs(["read", "write", "scan"]), "queu
 /** The figures of a server and its machine. */
 const OF_SERVER = ["cpu", "waits", "processors", "disk-bytes", "disk-operations", "disk-use", "network"];
 
-/** A run in which a request is due only with some seeds. */
+/** A run in which, with some seeds, no request is due. */
 const SHORT = "duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n";
 
-/** The name of a job that is longer than a name of a file. */
+/** A name of a job that is longer than file names may be. */
 const LONG_NAME = "balance_of_accounts_".repeat(5);
 
-/** The records, those that take longest first. */
+/** The records; the ones that take longest come first. */
 const RECIPES: Recipe[] = [
   {
     name: "week",
@@ -117,7 +117,7 @@ const RECIPES: Recipe[] = [
     name: "failed",
     files: { "over.ini": "duration = 20s\n[over]\nquery = select 1\nrate = 700\n" },
     more: ["--url", "sim:mm1?service=2ms&outage=5s..8s"],
-    // Beyond the capacity, times are withheld.
+    // The rate exceeds the capacity, so response times are withheld.
     drawn: ["throughput", "queue", "errors"],
   },
   {
@@ -207,25 +207,25 @@ export const DRAWN = new Map(RECIPES.map(({ name, drawn }) => [name, drawn]));
 /** The names of all records. */
 export const NAMES = RECIPES.map(({ name }) => name);
 
-/** The records of the list of a server. */
+/** The records that the server lists. */
 const LISTED = ["run", "hour", "failed", "comparison"];
 
-/** Number of records that are made at a time. */
+/** Number of records that are made at the same time. */
 const AT_ONCE = 2;
 
 /** The program, and a folder for records and pages. */
 export class Records {
   readonly folder = mkdtempSync(join(tmpdir(), "assay-pages-"));
-  /** Times and sizes, to be printed. */
+  /** Measured times and sizes, as text to print. */
   readonly measures: string[] = [];
-  /** Processor time for the page of each record, in seconds. */
+  /** Processor time of writing the page of each record, in seconds. */
   readonly seconds = new Map<string, number>();
   readonly program: string;
   /** The program that adds samples to a record. */
   readonly observed: string;
-  /** The making of each record that has begun. */
+  /** The promise of each record whose making has begun. */
   private readonly makings = new Map<string, Promise<void>>();
-  /** Records that wait until another one is made. */
+  /** Records that wait until another record is made. */
   private readonly waiting: (() => void)[] = [];
   private free = AT_ONCE;
   private readonly servers: ChildProcess[] = [];
@@ -235,7 +235,7 @@ export class Records {
     this.observed = resolve(observed);
   }
 
-  /** Ends the servers, and removes the records. */
+  /** Stops the servers, and removes the records. */
   async remove(): Promise<void> {
     const running = this.servers.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
     const ended = running.map((server) => once(server, "exit"));
@@ -248,12 +248,12 @@ export class Records {
     return join(this.folder, file);
   }
 
-  /** Runs the program, and returns the processor time in seconds. Codes 1 and 3 are answers about a run. */
+  /** Runs Assay, and returns its processor time in seconds. The exit codes 1 and 3 are no failures of the test. */
   assay(args: string[]): Promise<number> {
     return this.execute(this.program, args);
   }
 
-  /** Starts the program, and returns the address that it prints. The program ends with the records. */
+  /** Starts Assay as a server, and returns the address that it prints. `remove` stops the server. */
   served(args: string[]): Promise<string> {
     const child = spawn(this.program, args, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] });
     this.servers.push(child);
@@ -272,7 +272,7 @@ export class Records {
 
   /** Runs a program, and returns its processor time in seconds. */
   private execute(program: string, args: string[]): Promise<number> {
-    // The last line of `times` has the processor time of children: other programs do not change it.
+    // The last line of `times` has the processor time of the shell's children. Other programs do not affect it.
     const timed = ["-c", '"$0" "$@"; code=$?; times; exit $code', program, ...args];
     return new Promise((resolve, reject) => {
       execFile("sh", timed, { cwd: this.folder }, (error, stdout, stderr) => {
@@ -286,7 +286,7 @@ export class Records {
     });
   }
 
-  /** Makes a record of these files in virtual time, of which the first is run, and its page. */
+  /** Makes the record of a recipe, and its page. */
   private async record({ name, files, more = [], isReal = false, isObserved = false }: Recipe): Promise<void> {
     if (files) {
       for (const [file, text] of Object.entries(files)) writeFileSync(this.path(file), text);
@@ -305,13 +305,13 @@ export class Records {
     );
   }
 
-  /** Waits for a turn. */
+  /** Waits until a further record may be made. */
   private async turn(): Promise<void> {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  /** Gives the turn to the next one. */
+  /** Lets the next waiting record be made. */
   private pass(): void {
     const next = this.waiting.shift();
     if (next) next();
@@ -322,7 +322,7 @@ export class Records {
   begin(names: readonly string[]): void {
     for (const recipe of RECIPES.filter(({ name }) => names.includes(name))) {
       const made = this.turn().then(() => this.record(recipe).finally(() => this.pass()));
-      // The error is that of the tests that wait for the record.
+      // The tests that wait for the record report the error.
       made.catch(() => {});
       this.makings.set(recipe.name, made);
     }
@@ -333,13 +333,13 @@ export class Records {
     await this.makings.get(name);
   }
 
-  /** Waits until nothing is made any more, and fails if a record could not be made. */
+  /** Waits until all records are made, and fails if one of them could not be made. */
   async all(): Promise<void> {
     await Promise.allSettled(this.makings.values());
     await Promise.all(this.makings.values());
   }
 
-  /** Returns a folder with some of the records: a server reads all that it lists. */
+  /** Returns a folder with only some of the records, because a server reads every record of its folder. */
   listed(): string {
     const folder = "listed";
     if (!existsSync(this.path(folder))) {
@@ -349,12 +349,12 @@ export class Records {
     return folder;
   }
 
-  /** Returns the bytes of a record. */
+  /** Returns the size of a record, in bytes. */
   size(name: string): number {
     return statSync(this.path(`${name}.assay`)).size;
   }
 
-  /** Returns the bytes of a page. */
+  /** Returns the size of a page, in bytes. */
   bytes(name: string): number {
     return readFileSync(this.path(`${name}.html`)).length;
   }

@@ -421,8 +421,8 @@ mod tests {
     #[test]
     fn large_changes_are_grouped_and_sizes_have_their_unit() {
         assert_eq!(signed(20.67, Scale::Ratio), "+2,067 %");
-        assert_eq!(more_pairs(Some(1_750), "decide"), "about 1,750 more pairs would decide");
-        assert_eq!(more_pairs(Some(1), "decide"), "about 1 more pair would decide");
+        assert_eq!(pairs_to_decide(Some(1_750), "decide"), "about 1,750 more pairs would decide");
+        assert_eq!(pairs_to_decide(Some(1), "decide"), "about 1 more pair would decide");
         assert_eq!(runs(SampleSize::Groups([1_200, 8])), "1,200 and 8 runs, not interleaved");
         assert_eq!(runs(SampleSize::Pairs(1)), "1 interleaved pair");
         assert_eq!(value(175_046_656.0, "bytes"), "175 MB");
