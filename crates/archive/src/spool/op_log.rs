@@ -17,7 +17,7 @@ use record::{
     Sample,
 };
 
-use super::csv::{field, natural};
+use super::csv::{field, write_number};
 use super::sink::{FileHealth, Sink, WriteFailure, create};
 use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 
