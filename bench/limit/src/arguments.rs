@@ -5,7 +5,7 @@ pub type Failure = Box<dyn std::error::Error>;
 
 /// The options of a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct KnownOptions<'a> {
     /// Options without a value, with their dashes.
     pub flags: &'a [&'a str],
     /// The usage text.
@@ -21,7 +21,7 @@ pub struct CliOption<'a> {
     pub value: &'a str,
 }
 
-impl Known<'_> {
+impl KnownOptions<'_> {
     /// Passes each option to `take`, in order.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use limit::arguments::{CliOption, Failure, Known};
+use limit::arguments::{CliOption, Failure, KnownOptions};
 
 /// The database whose protocol is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ const USAGE: &str = "usage: limit postgres|mysql [--host 127.0.0.1] [--port N] [
     [--database NAME] [--connections N] [--seconds N] [--statement prepared|text] [--tls] \
     [--query 'select c from sbtest1 where id = '] [--rows 100000]";
 
-const KNOWN: Known<'_> = Known { flags: &["--tls"], usage: USAGE };
+const KNOWN: KnownOptions<'_> = KnownOptions { flags: &["--tls"], usage: USAGE };
 
 /// Largest number of rows whose ids have at most six digits.
 const MOST_ROWS: u32 = 999_999;

@@ -11,7 +11,7 @@ use crate::distribution::Distribution;
 use crate::empty_success::{EmptySuccess, empty_success};
 use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
 use crate::responses::Responses;
-use crate::slo::{Judgement, Measured, judge};
+use crate::slo::{JobMeasurements, Judgement, judge};
 
 /// The numbers of one job over the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +138,8 @@ pub(crate) fn summarize(findings: &CheckInput<'_>, account: AccountId) -> JobSum
     let exceeds_capacity = findings.is_overloaded(account);
     let throughput_per_s = per_s(ends.completed);
     let distribution = |kind| job.histogram(kind).map(Distribution::of).unwrap_or_default();
-    let measured = Measured { job, counts: &counts, throughput_per_s, withheld: exceeds_capacity };
+    let withheld = exceeds_capacity;
+    let measured = JobMeasurements { job, counts: &counts, throughput_per_s, withheld };
     JobSummary {
         name: either.name().to_owned(),
         model: either.job().model(),

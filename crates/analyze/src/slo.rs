@@ -19,7 +19,7 @@ pub struct Judgement {
 }
 
 /// Measurements of a job that its SLOs are judged by.
-pub(crate) struct Measured<'a> {
+pub(crate) struct JobMeasurements<'a> {
     pub(crate) job: &'a JobEvidence,
     pub(crate) counts: &'a Counts,
     pub(crate) throughput_per_s: Option<f64>,
@@ -30,7 +30,7 @@ pub(crate) struct Measured<'a> {
 }
 
 /// Judges one SLO.
-pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
+pub(crate) fn judge(slo: &Slo, measured: &JobMeasurements<'_>) -> Judgement {
     let value = match slo.metric {
         Metric::Response(_) if measured.withheld => None,
         Metric::Response(statistic) => measured.time(Kind::Response, statistic),
@@ -42,7 +42,7 @@ pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
     Judgement { text: slo.text.clone(), metric: slo.metric, met, value }
 }
 
-impl Measured<'_> {
+impl JobMeasurements<'_> {
     fn time(&self, kind: Kind, statistic: Statistic) -> Option<f64> {
         let histogram = self.job.histogram(kind).filter(|histogram| !histogram.is_empty())?;
         Some(match statistic {

@@ -10,7 +10,7 @@ use crate::checks::input::CheckInput;
 use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
-use crate::limiter::finding::Unseen;
+use crate::limiter::finding::UnobservedSource;
 use crate::limiter::{self, Limiter, ObservedComponents, Suspect};
 use crate::observed::Growth;
 use crate::phases::{self, SideEffects};
@@ -96,7 +96,7 @@ pub struct LoadSummary {
     /// Observations of each component during the load.
     pub seen: ObservedComponents,
     /// Sources that could not be observed during the load.
-    pub unseen: Vec<Unseen>,
+    pub unseen: Vec<UnobservedSource>,
     /// Reason why the rows were inserted although the server has a faster method, with the remedy.
     pub fallback: Option<String>,
     /// Size of the table when the jobs had ended; `None` if it was not read.
@@ -193,7 +193,7 @@ fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
         server_cpu: limiter::server_cpu(load),
         limiter: limiter::name_of_load(findings, load),
         seen: limiter::observed_during_load(findings, load),
-        unseen: Unseen::reported(&load.unseen),
+        unseen: UnobservedSource::reported(&load.unseen),
         fallback: load.fallback.clone(),
         size: StorageSize::of_table(findings.evidence, &load.table),
         points: load.points.clone(),

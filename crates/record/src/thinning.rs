@@ -149,7 +149,7 @@ struct SeriesThinning {
 #[derive(Clone, Debug)]
 struct OpenBin {
     bin: SampleBin,
-    merged: Merged,
+    merged: MergedSamples,
     /// The last sample, which is not merged yet.
     last: Sample,
 }
@@ -174,7 +174,7 @@ impl SeriesThinning {
         }
         self.open = bins.of(sample.0).map(|bin| {
             let since = self.before.map(|(at, _)| at);
-            OpenBin { bin, merged: Merged::new(since, sample), last: sample }
+            OpenBin { bin, merged: MergedSamples::new(since, sample), last: sample }
         });
         if self.open.is_none() {
             self.before = Some(sample);
@@ -194,7 +194,7 @@ impl SeriesThinning {
 
 /// The merged samples of a bin.
 #[derive(Clone, Debug)]
-struct Merged {
+struct MergedSamples {
     /// Instant of the previous row.
     since: Option<Nanos>,
     samples: u32,
@@ -205,12 +205,12 @@ struct Merged {
     most: f64,
     last: Sample,
     longest: Sample,
-    reset: Option<Reset>,
+    reset: Option<CounterReset>,
 }
 
 /// The last reset of a counter in a bin.
 #[derive(Clone, Copy, Debug)]
-struct Reset {
+struct CounterReset {
     /// The last sample before the reset. After earlier resets in the same bin, its value is the
     /// total growth up to this sample.
     peak: Sample,
@@ -218,9 +218,9 @@ struct Reset {
     restart: Sample,
 }
 
-impl Merged {
-    fn new(since: Option<Nanos>, first: Sample) -> Merged {
-        Merged {
+impl MergedSamples {
+    fn new(since: Option<Nanos>, first: Sample) -> MergedSamples {
+        MergedSamples {
             since,
             samples: 0,
             sum: 0.0,
@@ -275,16 +275,16 @@ impl Merged {
         }
     }
 
-    fn reset_at(&self, before: Sample, restart: Sample) -> Reset {
-        let counted = self.reset.map_or(before.1, |Reset { peak, restart }| {
+    fn reset_at(&self, before: Sample, restart: Sample) -> CounterReset {
+        let counted = self.reset.map_or(before.1, |CounterReset { peak, restart }| {
             peak.1 + restart.1.max(0.0) + (before.1 - restart.1)
         });
-        Reset { peak: (before.0, counted), restart }
+        CounterReset { peak: (before.0, counted), restart }
     }
 
     fn write(&self, kind: SampleKind, rows: &mut Vec<ThinnedRow>) {
         let single = |(at, value): Sample| ThinnedRow { at, value, range: None };
-        if let Some(Reset { peak, restart }) = self.reset {
+        if let Some(CounterReset { peak, restart }) = self.reset {
             // The previous row may already hold this sample.
             let peak = Some(peak).filter(|peak| Some(peak.0) != self.since);
             rows.extend(peak.map(single));
@@ -297,7 +297,7 @@ impl Merged {
                 self.last
             }
         };
-        let Merged { samples, least, most, .. } = *self;
+        let MergedSamples { samples, least, most, .. } = *self;
         let range = (least < most).then_some(SampleRange { at, samples, least, most });
         rows.push(ThinnedRow { at, value, range });
     }

@@ -34,7 +34,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     if !complaints.is_empty() {
         return Err(complaints);
     }
-    let Measured { few, many, few_lines, many_lines, factor } = measured;
+    let MemoryUse { few, many, few_lines, many_lines, factor } = measured;
     Ok(format!(
         "gate: resident memory\n  {few} bytes after {FEW} virtual requests, {many} after {MANY} \
          (limit {GROWTH} more)\n  {few_lines} bytes after the replay of {FEW_LINES} lines, \
@@ -44,7 +44,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
 }
 
 #[derive(Clone, Copy)]
-struct Measured {
+struct MemoryUse {
     few: u64,
     many: u64,
     few_lines: u64,
@@ -52,7 +52,7 @@ struct Measured {
     factor: f64,
 }
 
-fn measure(root: &Path) -> Result<Measured, String> {
+fn measure(root: &Path) -> Result<MemoryUse, String> {
     let after = |case: &str, requests: u64| {
         let text = output_of(root, &[case, &requests.to_string()])?;
         let peak = text.split_whitespace().nth(1).and_then(|peak| peak.parse().ok());
@@ -63,7 +63,7 @@ fn measure(root: &Path) -> Result<Measured, String> {
     let (few, few_lines) = (after("memory", FEW)?, after("replay", FEW_LINES)?);
     let many = least(few + GROWTH, || after("memory", MANY))?;
     let many_lines = least(few_lines + GROWTH_OF_A_REPLAY, || after("replay", MANY_LINES))?;
-    Ok(Measured { few, many, few_lines, many_lines, factor })
+    Ok(MemoryUse { few, many, few_lines, many_lines, factor })
 }
 
 /// Measures until a value is within the limit, at most [`ATTEMPTS`] times, and returns the least.
@@ -89,8 +89,8 @@ fn output_of(root: &Path, arguments: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn judge(measured: &Measured) -> Vec<String> {
-    let Measured { few, many, few_lines, many_lines, factor } = *measured;
+fn judge(measured: &MemoryUse) -> Vec<String> {
+    let MemoryUse { few, many, few_lines, many_lines, factor } = *measured;
     let mut complaints = Vec::new();
     if many > few + GROWTH {
         complaints.push(format!(
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn memory_that_grows_is_noticed() {
-        let good = Measured {
+        let good = MemoryUse {
             few: 30_000_000,
             many: 31_000_000,
             few_lines: 10_000_000,
@@ -135,8 +135,8 @@ mod tests {
             factor: 10.0,
         };
         assert_eq!(judge(&good), [""; 0]);
-        assert_eq!(judge(&Measured { many: 31_000_001, ..good }).len(), 1);
-        assert_eq!(judge(&Measured { many_lines: 12_000_001, ..good }).len(), 1);
-        assert_eq!(judge(&Measured { factor: 10.01, ..good }).len(), 1);
+        assert_eq!(judge(&MemoryUse { many: 31_000_001, ..good }).len(), 1);
+        assert_eq!(judge(&MemoryUse { many_lines: 12_000_001, ..good }).len(), 1);
+        assert_eq!(judge(&MemoryUse { factor: 10.01, ..good }).len(), 1);
     }
 }

@@ -12,7 +12,7 @@ use crate::counts::Count;
 use crate::figures::{Raw, Spread};
 use crate::load::{self, LoadKey, LoadRun, Loader};
 use crate::memory::Memory;
-use crate::open::{self, OpenRaw, Rated};
+use crate::open::{self, OpenRaw, RateKey};
 use crate::options::{Measure, Options};
 use crate::output::{Failure, print_line};
 use crate::publish::{self, RESULTS};
@@ -343,17 +343,17 @@ const JUDGED_RATE: u32 = 50_000;
 
 fn open_loops(open: &[OpenRaw]) -> [Goal; 3] {
     let alone = |value| vec![Figure { label: String::new(), value }];
-    let rated = |database| Rated { database, rate: JUDGED_RATE };
+    let key = |database| RateKey { database, rate: JUDGED_RATE };
     [
         Goal::of(
             "CPU/request of an open loop of 50,000/s above limit, µs",
             Bound::AtMost(3.0),
-            |database| alone(rated(database).above_limit_us(open)),
+            |database| alone(key(database).above_limit_us(open)),
         ),
         Goal::of(
             "send lag p99 of that loop in rounds without stolen time, µs",
             Bound::AtMost(100.0),
-            |database| vec![lag_figure(rated(database), open)],
+            |database| vec![lag_figure(key(database), open)],
         ),
         Goal::of(
             "highest rate of an open loop on one thread, to limit closed",
@@ -364,8 +364,8 @@ fn open_loops(open: &[OpenRaw]) -> [Goal; 3] {
 }
 
 /// Returns the p99 of the send lag, labelled with the number of undisturbed rounds.
-fn lag_figure(rated: Rated, open: &[OpenRaw]) -> Figure {
-    match rated.lag(open) {
+fn lag_figure(key: RateKey, open: &[OpenRaw]) -> Figure {
+    match key.lag(open) {
         (_, 0) => Figure { label: String::new(), value: None },
         (None, rounds) => Figure { label: format!("0 of {rounds} rounds"), value: None },
         (Some(lag), rounds) => Figure {
@@ -539,7 +539,7 @@ mod tests {
         assert!(row.contains("| ≤ 100 | 2 of 3 rounds: 100.0 | not measured |"), "{row}");
         let row = said(&results, "highest rate of an open loop on one thread, to limit closed");
         assert!(row.contains("| ≥ 0.75 | 0.80 | not measured |"), "{row}");
-        let stolen = Rated { database: Database::Postgres, rate: 1_000 };
+        let stolen = RateKey { database: Database::Postgres, rate: 1_000 };
         assert_eq!(lag_figure(stolen, &results.open).label, "0 of 2 rounds");
         assert_eq!(lag_figure(stolen, &[]).label, "");
     }

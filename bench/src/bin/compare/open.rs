@@ -195,7 +195,7 @@ impl Task<'_> {
         let limit = Limit::of(database, raws).ok_or("no round was measured")?;
         let mut text = limit_row(database, limit);
         for rate in RATES {
-            text.push_str(&row(Rated { database, rate }, limit, raws)?);
+            text.push_str(&row(RateKey { database, rate }, limit, raws)?);
         }
         text.push_str(&highest_row(database, raws)?);
         Ok(text)
@@ -266,13 +266,13 @@ pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<S
 
 /// An arrival rate against one database.
 #[derive(Clone, Copy)]
-pub(crate) struct Rated {
+pub(crate) struct RateKey {
     pub(crate) database: Database,
     /// Arrival rate, in requests per second.
     pub(crate) rate: u32,
 }
 
-impl Rated {
+impl RateKey {
     /// Returns the rounds at this rate.
     fn runs(self, raws: &[OpenRaw]) -> Vec<&OpenRun> {
         let fits =
@@ -328,13 +328,13 @@ fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> 
 }
 
 /// Returns the row of one rate.
-fn row(rated: Rated, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
-    let (lag, rounds) = rated.lag(raws);
-    let cost = rated.processor_us(raws).ok_or("no round was measured")?;
+fn row(key: RateKey, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
+    let (lag, rounds) = key.lag(raws);
+    let cost = key.processor_us(raws).ok_or("no round was measured")?;
     Ok(format!(
         "| {} | {} | {} | {cost:.2} | {:+.2} |\n",
-        rated.database.name(),
-        rated.rate,
+        key.database.name(),
+        key.rate,
         lag_cells(&lag, rounds),
         cost - limit.processor_us,
     ))
@@ -437,8 +437,8 @@ pub(crate) mod tests {
         let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
         assert!((limit.per_s - 50_000.0).abs() < 1e-6, "{limit:?}");
         assert!((limit.processor_us - 6.0).abs() < 1e-9, "{limit:?}");
-        let rated = Rated { database: Database::Postgres, rate: 50_000 };
-        let row = row(rated, limit, &rounds()).expect("three rounds");
+        let key = RateKey { database: Database::Postgres, rate: 50_000 };
+        let row = row(key, limit, &rounds()).expect("three rounds");
         assert!(row.ends_with(" | 8.50 | +2.50 |\n"), "{row}");
         assert_eq!(Limit::of(Database::Postgres, &rounds()[3..]), None);
         assert_eq!(Limit::of(Database::Mariadb, &rounds()), None);
@@ -448,8 +448,8 @@ pub(crate) mod tests {
     fn send_lag_excludes_rounds_with_stolen_time() {
         let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
         let check = |rate: u32, expected: &str| {
-            let rated = Rated { database: Database::Postgres, rate };
-            let row = row(rated, limit, &rounds()).expect("rounds");
+            let key = RateKey { database: Database::Postgres, rate };
+            let row = row(key, limit, &rounds()).expect("rounds");
             assert!(row.starts_with(&format!("| PostgreSQL | {rate} | {expected} |")), "{row}");
         };
         check(50_000, "10 | 100 | 90 | 110 | 400 | 2 of 3");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use limit::arguments::{CliOption, Known};
+use limit::arguments::{CliOption, KnownOptions};
 
 use crate::cells::{CONNECTIONS, Cell, Database, Statement};
 use crate::output::Failure;
@@ -81,7 +81,7 @@ const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|lo
     words: postgres mariadb, prepared text, plain tls, 1 16 64 256, limit assay pgbench sysbench \
     mariadb-slap dbbench; words of one kind add up, kinds narrow each other down";
 
-const KNOWN: Known<'_> = Known { flags: &["--write"], usage: USAGE };
+const KNOWN: KnownOptions<'_> = KnownOptions { flags: &["--write"], usage: USAGE };
 
 impl Options {
     /// Parses the command line.

@@ -13,7 +13,7 @@ use super::order::CapacityOrder;
 use super::outcome::{FailReason, TrialOutcome};
 use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;
-use super::trial::{Counted, LoadLimit, Measure, Phase, Trial};
+use super::trial::{ExceedanceCount, LoadLimit, Measure, Phase, Trial};
 
 /// Logarithm of the largest ratio between a measure and its bound, in either direction, at which a
 /// trial helps to locate the boundary.
@@ -287,7 +287,7 @@ pub(super) fn load_independence(
 
 /// Returns true if the share of slow requests is larger near a value than at low loads, beyond
 /// chance or by so much that the load may be the reason.
-fn has_grown(low: Counted, near: Counted) -> bool {
+fn has_grown(low: ExceedanceCount, near: ExceedanceCount) -> bool {
     low.share() < EQUAL_SHARES_RATIO * near.share()
         || difference_of_counts(low, near) >= GROWTH_ERRORS
 }

@@ -9,12 +9,12 @@ use super::judge::{
 use super::order::CapacityOrder;
 use super::replay::{MOST_INVALID, Replay, StopReason, round_to_settable};
 use super::result::Irregular;
-use super::rounds::{Found, Steepness};
+use super::rounds::{FoundBoundary, Steepness};
 use super::trial::{Phase, Trial};
 
 /// Result of the confirmation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Confirmed {
+pub(super) struct Confirmation {
     /// Confirmed value.
     pub(super) sustained: Option<f64>,
     /// Number of trials that confirmed the value.
@@ -72,7 +72,10 @@ const LAST_ATTEMPT_SHARE: f64 = 0.95;
 const TRIAL_LENGTH: f64 = 4.0;
 
 /// Confirms a value near the boundary, or one of the next lower ones.
-pub(super) fn confirm(replay: &mut Replay<'_>, found: &Found) -> Result<Confirmed, StopReason> {
+pub(super) fn confirm(
+    replay: &mut Replay<'_>,
+    found: &FoundBoundary,
+) -> Result<Confirmation, StopReason> {
     let start = found.interval.low.max(LOWEST_START * found.estimate);
     let start = match found.steepness {
         Some(steepness) => start.min(found.estimate * promising(replay, found, steepness)),
@@ -86,7 +89,7 @@ pub(super) fn confirm_at(
     replay: &mut Replay<'_>,
     start: f64,
     slope: Option<f64>,
-) -> Result<Confirmed, StopReason> {
+) -> Result<Confirmation, StopReason> {
     let order = replay.order;
     let mut value = round_down(order, start);
     let (mut lowest, mut limited, mut spent) = (None, None, None);
@@ -124,13 +127,13 @@ pub(super) fn confirm_at(
     }
     let not_confirmed = lowest.map(|lowest| Irregular::NotConfirmed { lowest });
     let irregular = [not_confirmed, limited, spent].into_iter().flatten().collect();
-    Ok(Confirmed { irregular, ..Confirmed::default() })
+    Ok(Confirmation { irregular, ..Confirmation::default() })
 }
 
 /// Returns the fraction of the estimate at which one attempt is likely to confirm the value. At
 /// that value, the upper bound of the mean of the attempt's trials lies below the allowed measure,
 /// if they scatter like the trials of the search.
-fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
+fn promising(replay: &Replay<'_>, found: &FoundBoundary, steepness: Steepness) -> f64 {
     let order = replay.order;
     let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());
     let Some(allowed) = allowed else { return 1.0 };
@@ -250,12 +253,16 @@ fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
 }
 
 /// Runs the final trial, if the search has a hold, and returns the confirmed value.
-fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confirmed, StopReason> {
+fn hold(
+    replay: &mut Replay<'_>,
+    value: f64,
+    trials: &[&Trial],
+) -> Result<Confirmation, StopReason> {
     let order = replay.order;
     let confirmations = trials.len() as u32;
     let mut irregular = unmet_conditions(order, trials);
     let Some(window) = order.hold else {
-        return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
+        return Ok(Confirmation { sustained: Some(value), confirmations, irregular });
     };
     let mut held = None;
     for _ in 0..MOST_INVALID {
@@ -269,14 +276,14 @@ fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confir
         // The load generator or its machine failed, not the server: the confirmation by the shorter
         // trials is still true.
         irregular.push(Irregular::NotHeld { value });
-        return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
+        return Ok(Confirmation { sustained: Some(value), confirmations, irregular });
     };
     let holds = |position| mean_ratio(order, position, &[trial]).is_some_and(|it| it < 1.0);
     if overload(order, trial).is_none() && (0..order.conditions.len()).all(holds) {
-        return Ok(Confirmed { sustained: Some(value), confirmations, irregular });
+        return Ok(Confirmation { sustained: Some(value), confirmations, irregular });
     }
     irregular.push(Irregular::HoldFailed { value });
-    Ok(Confirmed { irregular, ..Confirmed::default() })
+    Ok(Confirmation { irregular, ..Confirmation::default() })
 }
 
 /// Returns the conditions with a lower bound that do not hold in the mean of the trials.

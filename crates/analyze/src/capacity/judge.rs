@@ -5,7 +5,7 @@ use workload::{Side, is_job_or_part};
 
 use super::order::CapacityOrder;
 use super::outcome::{FailReason, InvalidReason, TrialOutcome};
-use super::trial::{Counted, LoadLimit, Measure, Trial};
+use super::trial::{ExceedanceCount, LoadLimit, Measure, Trial};
 use crate::student::critical_t;
 
 /// Distance of a measure from its bound, in standard errors, beyond which it is decided. If the
@@ -153,7 +153,7 @@ pub(super) fn is_better(
 }
 
 /// Returns the excess of the second share over the first, in standard errors.
-pub(super) fn difference_of_counts(few: Counted, many: Counted) -> f64 {
+pub(super) fn difference_of_counts(few: ExceedanceCount, many: ExceedanceCount) -> f64 {
     let total = [few, many].map(|it| it.total.max(1) as f64);
     let share = (few.exceeded + many.exceeded) as f64 / (total[0] + total[1]);
     let dispersion = many.dispersion.unwrap_or(UNKNOWN_DISPERSION).max(1.0);
@@ -234,25 +234,25 @@ fn distance(order: &CapacityOrder, position: usize, measures: &[Measure]) -> Opt
 }
 
 /// Returns the sum of the counts of a condition in some trials; `None` without counts.
-pub(super) fn pooled_at(position: usize, trials: &[&Trial]) -> Option<Counted> {
+pub(super) fn pooled_at(position: usize, trials: &[&Trial]) -> Option<ExceedanceCount> {
     let measures = trials.iter().filter_map(|trial| trial.measure(position));
     pooled(&measures.collect::<Vec<Measure>>()).filter(|counted| counted.total > 0)
 }
 
 /// Returns the sum of the counts, with their mean dispersion weighted by the requests.
-fn pooled(measures: &[Measure]) -> Option<Counted> {
+fn pooled(measures: &[Measure]) -> Option<ExceedanceCount> {
     let counts = measures.iter().filter_map(|measure| match measure {
         Measure::Count(counted) => Some(*counted),
         Measure::Value { .. } | Measure::Missing => None,
     });
     counts.reduce(|sum, more| {
         let total = sum.total + more.total;
-        let weighted = |it: Counted| it.dispersion.map(|by| by * it.total as f64);
+        let weighted = |it: ExceedanceCount| it.dispersion.map(|by| by * it.total as f64);
         let dispersion = match (weighted(sum), weighted(more)) {
             (Some(a), Some(b)) if total > 0 => Some((a + b) / total as f64),
             _ => sum.dispersion.or(more.dispersion),
         };
-        Counted { exceeded: sum.exceeded + more.exceeded, total, dispersion }
+        ExceedanceCount { exceeded: sum.exceeded + more.exceeded, total, dispersion }
     })
 }
 
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn too_few_requests_do_not_confirm_a_value() {
         let of = |total: u64| {
-            let counted = Counted { exceeded: 0, total, dispersion: None };
+            let counted = ExceedanceCount { exceeded: 0, total, dispersion: None };
             Trial { measures: vec![Measure::Count(counted)], ..trial(&request(), 500.0, 0.0) }
         };
         let confirmed = |total: u64| {
@@ -457,7 +457,7 @@ mod tests {
     }
 
     fn counted(exceeded: u64, dispersion: Option<f64>) -> Trial {
-        let counted = Counted { exceeded, total: 10_000, dispersion };
+        let counted = ExceedanceCount { exceeded, total: 10_000, dispersion };
         Trial { measures: vec![Measure::Count(counted)], ..trial(&request(), 500.0, 0.0) }
     }
 
@@ -510,7 +510,8 @@ mod tests {
         order.conditions.push(failed_below("read", 5));
         let failing = |errors| {
             let mut trial = Trial { limited_failures: errors, ..counted(0, Some(1.0)) };
-            let counted = Counted { exceeded: errors, total: 10_000, dispersion: Some(1.0) };
+            let counted =
+                ExceedanceCount { exceeded: errors, total: 10_000, dispersion: Some(1.0) };
             trial.measures.push(Measure::Count(counted));
             trial
         };
@@ -524,7 +525,8 @@ mod tests {
     fn condition_on_failures_of_another_job_allows_no_failures_of_this_one() {
         let mut order = order();
         order.conditions.push(failed_below("pay", 5));
-        let none = Measure::Count(Counted { exceeded: 0, total: 10_000, dispersion: Some(1.0) });
+        let none = ExceedanceCount { exceeded: 0, total: 10_000, dispersion: Some(1.0) };
+        let none = Measure::Count(none);
         let fails = |trial: Trial, reason| {
             let trial = Trial { measures: vec![none, none], ..trial };
             assert_eq!(judge(&order, &[&trial]), TrialOutcome::Fail(reason));

@@ -11,7 +11,7 @@ use workload::{Metric, Side, Statistic};
 use super::judge::UNKNOWN_DISPERSION;
 use super::order::CapacityOrder;
 use super::result::TrialRequest;
-use super::trial::{Counted, LoadLimit, Measure, Trial, TrialContext};
+use super::trial::{ExceedanceCount, LoadLimit, Measure, Trial, TrialContext};
 use crate::check::{Domain, Status};
 use crate::confidence::{Batch, Bounds, Estimate, dispersion};
 use crate::distribution::Quantile;
@@ -238,7 +238,7 @@ fn beyond(
     let dispersion = dispersion_of_count(exceeded, at_bound, dispersion_at_quantile(job, q));
     match total {
         0 => Measure::Missing,
-        total => Measure::Count(Counted { exceeded, total, dispersion }),
+        total => Measure::Count(ExceedanceCount { exceeded, total, dispersion }),
     }
 }
 
@@ -266,7 +266,7 @@ fn reaching(times: &Histogram<u64>, bound: f64) -> u64 {
 fn failed(job: &JobSummary) -> Measure {
     let total = job.counts.balance.scheduled();
     match slo::failed(&job.counts) {
-        Some(share) => Measure::Count(Counted {
+        Some(share) => Measure::Count(ExceedanceCount {
             exceeded: (share * total as f64).round() as u64,
             total,
             dispersion: None,

@@ -43,4 +43,4 @@ pub use result::{
     Boundary, Capacity, Interval, Irregular, JudgedTrial, Metastable, Step, TrialRequest,
 };
 pub use search::next_step;
-pub use trial::{Counted, LoadLimit, Measure, Phase, Trial, TrialContext};
+pub use trial::{ExceedanceCount, LoadLimit, Measure, Phase, Trial, TrialContext};

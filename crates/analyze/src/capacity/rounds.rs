@@ -16,7 +16,7 @@ use super::trial::{Phase, Trial};
 
 /// The boundary as the search found it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FoundBoundary {
     pub(super) boundary: Boundary,
     pub(super) estimate: f64,
     pub(super) interval: Interval,
@@ -98,7 +98,7 @@ struct Rounds<'r, 'a> {
 pub(super) fn rounds(
     replay: &mut Replay<'_>,
     bracket: Bracket,
-) -> Result<Option<Found>, StopReason> {
+) -> Result<Option<FoundBoundary>, StopReason> {
     let Some(center) = bracket.center() else { return Ok(None) };
     let window = length(replay, center);
     let mut rounds = Rounds { replay, center, span: FIRST_SPAN, window, trials: Vec::new() };
@@ -114,7 +114,7 @@ fn length(replay: &Replay<'_>, center: f64) -> Nanos {
 }
 
 impl<'a> Rounds<'_, 'a> {
-    fn run(&mut self) -> Result<Option<Found>, StopReason> {
+    fn run(&mut self) -> Result<Option<FoundBoundary>, StopReason> {
         let (mut round, mut planned, mut has_narrowed) = (1, MOST_ROUNDS, false);
         let mut irregular = Vec::new();
         while round <= planned {
@@ -281,7 +281,7 @@ impl<'a> Rounds<'_, 'a> {
     /// Halves the gap between the values that pass and those that fail, when no trial of a round
     /// was near the boundary. Returns the cliff in the gap, or moves the rounds to a trial near the
     /// boundary.
-    fn narrow(&mut self) -> Result<Option<Found>, StopReason> {
+    fn narrow(&mut self) -> Result<Option<FoundBoundary>, StopReason> {
         let order = self.replay.order;
         let mut gap = self.gap();
         while let Some(middle) = gap.middle(order, CLIFF_RATIO) {
@@ -355,14 +355,14 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns a boundary between two neighbouring values.
-    fn step(&self, low: f64, high: f64, limit: f64) -> Found {
+    fn step(&self, low: f64, high: f64, limit: f64) -> FoundBoundary {
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let outcomes = outcomes(self.replay.order, &valid);
         let binding = binding_at(&outcomes, high);
         let inversion = boundary::inversion(self.replay.order, &valid);
         let is_cliff = high / low <= limit;
         let estimate = if is_cliff { (low * high).sqrt() } else { low };
-        Found {
+        FoundBoundary {
             // Refused requests are a cliff between any two numbers of clients.
             boundary: match (&inversion, is_cliff || binding.is_none() && self.refuses()) {
                 (Some(_), _) => Boundary::NonMonotone,
@@ -378,7 +378,7 @@ impl<'a> Rounds<'_, 'a> {
         }
     }
 
-    fn found(&self, mut irregular: Vec<Irregular>) -> Option<Found> {
+    fn found(&self, mut irregular: Vec<Irregular>) -> Option<FoundBoundary> {
         let order = self.replay.order;
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
         let inversion = boundary::inversion(order, &valid);
@@ -394,7 +394,8 @@ impl<'a> Rounds<'_, 'a> {
         if let Some((low, high)) = self.neighbours() {
             // Further rounds would add nothing.
             irregular.retain(|why| !matches!(why, Irregular::BudgetSpent { .. }));
-            return Some(Found { irregular, ..self.step(low, high, WHOLE_NUMBER_CLIFF_RATIO) });
+            let step = self.step(low, high, WHOLE_NUMBER_CLIFF_RATIO);
+            return Some(FoundBoundary { irregular, ..step });
         }
         let Some(found) = found else { return self.boundary_by_order(class, irregular) };
         let at = |x: f64| self.center * x.exp();
@@ -410,7 +411,7 @@ impl<'a> Rounds<'_, 'a> {
         }
         let steepness =
             Steepness { slope: found.crossing.slope, dispersion: found.dispersion.max(1.0) };
-        Some(Found {
+        Some(FoundBoundary {
             boundary: class,
             estimate,
             interval: Interval { low: at(x - half), high: at(x + half) },
@@ -425,7 +426,11 @@ impl<'a> Rounds<'_, 'a> {
     /// between the largest value that passes and the smallest that fails above it. A jump of the
     /// measures across a narrow gap is a cliff, even if the search ended early. The class of a
     /// wider gap is unknown.
-    fn boundary_by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
+    fn boundary_by_order(
+        &self,
+        class: Boundary,
+        irregular: Vec<Irregular>,
+    ) -> Option<FoundBoundary> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;
         let boundary = match class {
@@ -437,7 +442,7 @@ impl<'a> Rounds<'_, 'a> {
         };
         let isotonic = self.isotonic().filter(|it| (low..=high).contains(it));
         let valid: Vec<&Trial> = self.replay.valid_trials().collect();
-        Some(Found {
+        Some(FoundBoundary {
             boundary,
             estimate: isotonic.unwrap_or((low * high).sqrt()),
             interval: Interval { low, high },

@@ -4,13 +4,13 @@ use workload::question::VariedLoad;
 
 use super::boundary::{contradiction, load_independence, load_limit, outcomes};
 use super::bracket::Bracket;
-use super::confirm::{Confirmed, confirm, confirm_at};
+use super::confirm::{Confirmation, confirm, confirm_at};
 use super::metastable::explain;
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Replay, StopReason};
 use super::result::{Boundary, Capacity, Interval, Irregular, Step};
-use super::rounds::{Found, rounds};
+use super::rounds::{FoundBoundary, rounds};
 use super::trial::Trial;
 
 /// Returns the next step of a search. `trials` are all trials so far, in the order in which they
@@ -34,7 +34,7 @@ const FEW_CLIENTS: f64 = 2.0;
 
 /// Knowledge of the search before the confirmation.
 struct Knowledge {
-    found: Option<Found>,
+    found: Option<FoundBoundary>,
     bracket: Bracket,
     irregular: Vec<Irregular>,
 }
@@ -46,7 +46,7 @@ fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
     let confirmed = match (&knowledge.found, floor) {
         (Some(found), _) => confirm(replay, found).map_err(run)?,
         (None, Some(floor)) => confirm_at(replay, floor, None).map_err(run)?,
-        (None, None) => Confirmed::default(),
+        (None, None) => Confirmation::default(),
     };
     Ok(result(replay, knowledge, confirmed))
 }
@@ -90,7 +90,7 @@ fn run(reason: StopReason) -> Step {
     }
 }
 
-fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Capacity {
+fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmation) -> Capacity {
     let order = replay.order;
     let valid: Vec<&Trial> = replay.valid_trials().collect();
     let Knowledge { mut found, bracket, mut irregular } = knowledge;
@@ -148,7 +148,11 @@ pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
 
 /// Returns the range of the boundary above the confirmed value if the range is wide, or if the
 /// class of the boundary is unknown and the search named no reason.
-fn not_located(order: &CapacityOrder, found: &Found, sustained: Option<f64>) -> Option<Interval> {
+fn not_located(
+    order: &CapacityOrder,
+    found: &FoundBoundary,
+    sustained: Option<f64>,
+) -> Option<Interval> {
     let Interval { low, high } = found.interval;
     let low = sustained.map_or(low, |sustained| sustained.min(low));
     let is_wide = is_wide(&order.vary, Interval { low, high }, LOCATED_RATIO);
@@ -194,7 +198,11 @@ fn up_to_failing(range: Interval, above: f64, fails: Option<f64>) -> Irregular {
 
 /// Judges the boundary again after the confirmation, whose trials may contradict it. Returns an
 /// irregularity that the search did not know.
-fn contradict(order: &CapacityOrder, trials: &[&Trial], found: &mut Found) -> Option<Irregular> {
+fn contradict(
+    order: &CapacityOrder,
+    trials: &[&Trial],
+    found: &mut FoundBoundary,
+) -> Option<Irregular> {
     let is_known = |why: &Irregular| matches!(why, Irregular::LossInversion { .. });
     if found.irregular.iter().any(is_known) {
         return None;
@@ -699,7 +707,7 @@ mod tests {
 
     #[test]
     fn wide_range_above_the_confirmed_value_is_not_located() {
-        let found = |low: f64, high: f64, boundary: Boundary| Found {
+        let found = |low: f64, high: f64, boundary: Boundary| FoundBoundary {
             boundary,
             estimate: low,
             interval: Interval { low, high },

@@ -7,7 +7,7 @@ use workload::{Metric, Side, Slo, Statistic};
 use super::order::CapacityOrder;
 use super::result::{Capacity, Step, TrialRequest};
 use super::search::next_step;
-use super::trial::{Counted, Measure, Trial};
+use super::trial::{ExceedanceCount, Measure, Trial};
 
 /// Returns the condition `p99(read) < 20ms`.
 pub(super) fn p99() -> Condition {
@@ -90,13 +90,13 @@ fn draw(request: &TrialRequest, seed: u64) -> f64 {
 
 /// Returns the count of requests that reach the bound: `share` of `total`, plus `noise` standard
 /// deviations. `dispersion` requests scatter like one independent request.
-fn exceeding(total: f64, share: f64, dispersion: f64, noise: f64) -> Counted {
+fn exceeding(total: f64, share: f64, dispersion: f64, noise: f64) -> ExceedanceCount {
     let exceeded = share * total + (share * (1.0 - share) * total * dispersion).sqrt() * noise;
     let exceeded = exceeded.round().clamp(0.0, total) as u64;
-    Counted { exceeded, total: total as u64, dispersion: Some(dispersion) }
+    ExceedanceCount { exceeded, total: total as u64, dispersion: Some(dispersion) }
 }
 
-fn made(request: &TrialRequest, per_s: f64, counted: Counted) -> Trial {
+fn made(request: &TrialRequest, per_s: f64, counted: ExceedanceCount) -> Trial {
     Trial {
         value: request.value,
         phase: request.phase,

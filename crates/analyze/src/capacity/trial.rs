@@ -75,7 +75,7 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// Number of requests beyond the bound.
-    Count(Counted),
+    Count(ExceedanceCount),
     /// Value in the unit of the condition's bound.
     Value {
         /// The value.
@@ -89,7 +89,7 @@ pub enum Measure {
 
 /// A number of requests beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Counted {
+pub struct ExceedanceCount {
     /// Requests that reach the bound or have no response.
     pub exceeded: u64,
     /// All requests of the window.
@@ -110,7 +110,7 @@ pub enum LoadLimit {
     AcceptedConnections(u64),
 }
 
-impl Counted {
+impl ExceedanceCount {
     /// Returns the fraction of requests beyond the bound; 0 without requests.
     pub fn share(&self) -> f64 {
         match self.total {

@@ -28,7 +28,7 @@ const SHORTFALL: f64 = 0.05;
 const QUANTILE: f64 = 3.09;
 
 /// Activity of a closed job's clients in the window.
-struct Busy<'a> {
+struct ClientActivity<'a> {
     name: &'a str,
     /// Configured clients.
     clients: f64,
@@ -42,8 +42,9 @@ impl<'a> CheckInput<'a> {
     /// Checks that the times of closed jobs add up to the time of their clients.
     pub(super) fn little(&self) -> Check {
         let jobs = self.whole_jobs().filter_map(|account| self.busy(account));
-        let Some(Busy { name, clients, found, allowed }) = jobs.max_by(|a, b| {
-            let excess = |busy: &Busy<'_>| (busy.found - busy.clients).abs() / busy.allowed;
+        let Some(ClientActivity { name, clients, found, allowed }) = jobs.max_by(|a, b| {
+            let excess =
+                |busy: &ClientActivity<'_>| (busy.found - busy.clients).abs() / busy.allowed;
             excess(a).total_cmp(&excess(b))
         }) else {
             return CheckKind::Little.not_possible(JobObstacle::NoBusyClients);
@@ -56,7 +57,7 @@ impl<'a> CheckInput<'a> {
         judged.conclude(status, Finding::Little(finding))
     }
 
-    fn busy(&self, account: AccountId) -> Option<Busy<'a>> {
+    fn busy(&self, account: AccountId) -> Option<ClientActivity<'a>> {
         let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think } = &job.pacing else { return None };
         // Clients that wait for a connection send nothing, and the pauses of other clients are
@@ -121,7 +122,7 @@ impl<'a> CheckInput<'a> {
         let edges = (clients * usual_s + long_s) / length_s;
         let chance = QUANTILE * deviation_s * requests.sqrt() / length_s;
         let allowed = ALLOWED * clients + edges + chance;
-        Some(Busy { name: job.name(), clients, found, allowed })
+        Some(ClientActivity { name: job.name(), clients, found, allowed })
     }
 }
 

@@ -11,7 +11,7 @@ use super::figures::{RunFigures, RunVerdict};
 use super::looks::LookPlan;
 use super::outcome::BetOutcome;
 use super::paired::OrderModel;
-use super::sample::{CountedRun, Estimated, NotCompared, Sample, SampleSize, SampleValues};
+use super::sample::{CountedRun, EstimatedChange, NotCompared, Sample, SampleSize, SampleValues};
 use crate::limiter::Component;
 
 /// The parts of an experiment's design that determine its statistics.
@@ -312,8 +312,8 @@ fn metric_change(
     MetricChange { metric, is_exploratory: false, alpha, delta, compared, bets }
 }
 
-fn compared(estimated: Estimated, metric: &RunMetric, delta: f64, alpha: f64) -> Compared {
-    let Estimated { values, estimate } = estimated;
+fn compared(estimated: EstimatedChange, metric: &RunMetric, delta: f64, alpha: f64) -> Compared {
+    let EstimatedChange { values, estimate } = estimated;
     Compared {
         means: values.means(),
         change: estimate.change(),

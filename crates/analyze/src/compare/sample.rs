@@ -112,7 +112,7 @@ impl<'a> Sample<'a> {
         &self,
         metric: &RunMetric,
         overloading: Option<&str>,
-    ) -> Result<Estimated, NotCompared> {
+    ) -> Result<EstimatedChange, NotCompared> {
         let scale = metric.quantity.scale();
         let value = |figures: &RunFigures| match overloading {
             Some(job) => figures.get_carried(metric, job).map_err(NotCompared::Missing),
@@ -130,7 +130,7 @@ impl<'a> Sample<'a> {
                 };
                 let values = pairs.iter().map(pair).collect::<Result<Vec<Pair>, NotCompared>>()?;
                 let estimate = Estimate::Paired(Paired::of(&values, scale, *order)?);
-                Ok(Estimated { values: SampleValues::Pairs(values), estimate })
+                Ok(EstimatedChange { values: SampleValues::Pairs(values), estimate })
             }
             Sample::Groups([baseline, arm]) => {
                 let values = |runs: &[&RunFigures]| {
@@ -138,7 +138,7 @@ impl<'a> Sample<'a> {
                 };
                 let [baseline, arm] = [values(baseline)?, values(arm)?];
                 let estimate = Estimate::Unpaired(Unpaired::of(&baseline, &arm, scale)?);
-                Ok(Estimated { values: SampleValues::Groups([baseline, arm]), estimate })
+                Ok(EstimatedChange { values: SampleValues::Groups([baseline, arm]), estimate })
             }
         }
     }
@@ -199,7 +199,7 @@ impl SampleValues {
 }
 
 /// The estimated change of a metric, with the values behind it.
-pub(super) struct Estimated {
+pub(super) struct EstimatedChange {
     pub(super) values: SampleValues,
     pub(super) estimate: Estimate,
 }

@@ -21,5 +21,5 @@ pub use point::{ALPHA, CurvePoint, CurveRun, Interval, PointMean, Unusable};
 pub use response_model::{
     ModelPoint, NoResponseModel, PointRole, ResponseModel, response_model, response_model_of_rates,
 };
-pub use summary::{ArmCurve, JobAtPoint, PointSummary, SweepRun, Varied};
-pub use usl::{Fitted, NoUsl, Peak, Usl, fit_usl};
+pub use summary::{ArmCurve, JobAtPoint, PointSummary, SweepRun, VariedKey};
+pub use usl::{FittedValue, NoUsl, Peak, Usl, fit_usl};

@@ -117,7 +117,7 @@ impl ResponseModel {
     fn checked(
         one_request_ms: f64,
         plateau_per_s: f64,
-        measured: &[Measured],
+        measured: &[MeasuredPoint],
     ) -> Result<ResponseModel, NoResponseModel> {
         let server_ms = 1e3 / plateau_per_s;
         match server_ms <= one_request_ms * (1.0 + SAME) {
@@ -126,7 +126,7 @@ impl ResponseModel {
         }
     }
 
-    fn new(one_request_ms: f64, plateau_per_s: f64, measured: &[Measured]) -> Self {
+    fn new(one_request_ms: f64, plateau_per_s: f64, measured: &[MeasuredPoint]) -> Self {
         let server_ms = 1e3 / plateau_per_s;
         let delay_ms = (one_request_ms - server_ms).max(0.0);
         let points = Vec::new();
@@ -167,11 +167,11 @@ pub fn response_model(
     let single = points.iter().find(|point| is_single(point));
     let single = metrics.measure(single.ok_or(NoResponseModel::NoSingleClient)?);
     let one_request_ms = single.map_err(NoResponseModel::Unusable)?.1;
-    let mut measured: Vec<Measured> = Vec::new();
+    let mut measured: Vec<MeasuredPoint> = Vec::new();
     for (index, point) in points.iter().enumerate() {
         let Ok((rate_per_s, response_ms)) = metrics.measure(point) else { continue };
         let role = if is_single(point) { PointRole::OneRequest } else { PointRole::Compared };
-        measured.push(Measured { point: index, rate_per_s, response_ms, role });
+        measured.push(MeasuredPoint { point: index, rate_per_s, response_ms, role });
     }
     measured.sort_by(|a, b| clients(points, a).total_cmp(&clients(points, b)));
     let plateau_per_s = plateau(&mut measured)?;
@@ -179,7 +179,7 @@ pub fn response_model(
     ResponseModel::checked(one_request_ms, plateau_per_s, &measured)
 }
 
-fn clients(points: &[CurvePoint<'_>], measured: &Measured) -> f64 {
+fn clients(points: &[CurvePoint<'_>], measured: &MeasuredPoint) -> f64 {
     points[measured.point].x.unwrap_or_default()
 }
 
@@ -203,7 +203,7 @@ pub fn response_model_of_rates(
             Ok(_) => {
                 let mean = point.mean(&response, ALPHA).map_err(NoResponseModel::Unusable)?;
                 let (response_ms, role) = (mean.mean, PointRole::Compared);
-                measured.push(Measured { point: index, rate_per_s, response_ms, role });
+                measured.push(MeasuredPoint { point: index, rate_per_s, response_ms, role });
             }
             Err(_) if point.exceeds_capacity(&response) => overloaded.push(rate_per_s),
             Err(_) => {}
@@ -228,7 +228,7 @@ pub fn response_model_of_rates(
 /// those clearly below the highest of them. A server may slow down when it is overloaded. If
 /// another point has a clearly larger throughput, that throughput is the plateau, and its point
 /// gets [`PointRole::Plateau`].
-fn plateau_of_rates(overloaded: &[f64], measured: &mut [Measured]) -> f64 {
+fn plateau_of_rates(overloaded: &[f64], measured: &mut [MeasuredPoint]) -> f64 {
     let most = overloaded.iter().copied().fold(0.0, f64::max);
     let highest = measured.iter_mut().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     match highest.filter(|it| is_below(most, it.rate_per_s)) {
@@ -250,9 +250,9 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / number
 }
 
-fn predictions(model: &ResponseModel, measured: &[Measured]) -> Vec<ModelPoint> {
-    let predict = |measured: &Measured| {
-        let Measured { point, rate_per_s, response_ms, role } = *measured;
+fn predictions(model: &ResponseModel, measured: &[MeasuredPoint]) -> Vec<ModelPoint> {
+    let predict = |measured: &MeasuredPoint| {
+        let MeasuredPoint { point, rate_per_s, response_ms, role } = *measured;
         let predicted_ms = match role {
             PointRole::OneRequest | PointRole::Compared => model.response_ms(rate_per_s),
             // Close to a utilisation of 1, an error of X decides the prediction.
@@ -278,7 +278,7 @@ struct Metrics {
 }
 
 /// The means of a point, with its use in the model.
-struct Measured {
+struct MeasuredPoint {
     /// Index of the point.
     point: usize,
     rate_per_s: f64,
@@ -299,7 +299,7 @@ impl Metrics {
 /// Returns the plateau of points in the order of their clients: the mean throughput of those within
 /// 5 % of the largest one, if the largest number of clients does not exceed the others by more. It
 /// marks these points, and those beyond the peak.
-fn plateau(measured: &mut [Measured]) -> Result<f64, NoResponseModel> {
+fn plateau(measured: &mut [MeasuredPoint]) -> Result<f64, NoResponseModel> {
     let Some((last, others)) = measured.split_last() else {
         return Err(NoResponseModel::Unusable(Unusable::NoRun));
     };
@@ -309,7 +309,7 @@ fn plateau(measured: &mut [Measured]) -> Result<f64, NoResponseModel> {
         return Err(NoResponseModel::NoPlateau { gain });
     }
     let most = before.max(last.rate_per_s);
-    let is_on = |it: &Measured| !is_below(it.rate_per_s, most);
+    let is_on = |it: &MeasuredPoint| !is_below(it.rate_per_s, most);
     let plateau_per_s = mean(measured.iter().filter(|it| is_on(it)).map(|it| it.rate_per_s));
     let from_plateau = measured.iter_mut().skip_while(|it| !is_on(it));
     for point in from_plateau.filter(|it| it.role == PointRole::Compared) {

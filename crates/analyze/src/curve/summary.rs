@@ -18,7 +18,7 @@ const QUANTILES: [TimeStatistic; 4] =
 
 /// The kind of key that a sweep varies, for the models.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Varied {
+pub enum VariedKey {
     /// The number of clients of a job.
     Clients {
         /// The job.
@@ -132,7 +132,7 @@ impl ArmCurve {
         arm: ArmId,
         values: &[(String, Option<f64>)],
         runs: &[SweepRun<'_>],
-        varied: &Varied,
+        varied: &VariedKey,
         rule: Option<(&BestRule, &Deltas)>,
     ) -> ArmCurve {
         let mut points: Vec<CurvePoint<'_>> = values
@@ -177,25 +177,25 @@ fn runs_of<'a>(runs: &[SweepRun<'a>], arm: ArmId, point: usize) -> Vec<CurveRun<
 
 type Models = (Option<Result<Usl, NoUsl>>, Option<Result<ResponseModel, NoResponseModel>>);
 
-fn models(points: &[CurvePoint<'_>], varied: &Varied) -> Models {
+fn models(points: &[CurvePoint<'_>], varied: &VariedKey) -> Models {
     match varied {
-        Varied::Clients { job } if is_open(points, job) => (None, None),
-        Varied::Clients { job } => {
+        VariedKey::Clients { job } if is_open(points, job) => (None, None),
+        VariedKey::Clients { job } => {
             let throughput = RunMetric::of(Quantity::Throughput, job);
             let usl = fit_usl(points, &throughput, ALPHA);
             (Some(usl), Some(response_model(points, Some(job))))
         }
-        Varied::Rate { job } => (None, Some(response_model_of_rates(points, job))),
-        Varied::Other => (None, None),
+        VariedKey::Rate { job } => (None, Some(response_model_of_rates(points, job))),
+        VariedKey::Other => (None, None),
     }
 }
 
 /// Gives the point of 0 clients the number 1: 0 counts as not set, and a job without arrivals then
 /// has one client.
-fn name_single_client(points: &mut [CurvePoint<'_>], varied: &Varied) {
+fn name_single_client(points: &mut [CurvePoint<'_>], varied: &VariedKey) {
     let is_closed = match varied {
-        Varied::Clients { job } => !is_open(points, job),
-        Varied::Rate { .. } | Varied::Other => false,
+        VariedKey::Clients { job } => !is_open(points, job),
+        VariedKey::Rate { .. } | VariedKey::Other => false,
     };
     if is_closed {
         let zeros = points.iter_mut().filter(|point| point.x == Some(0.0));
@@ -275,7 +275,7 @@ mod tests {
     use super::super::point::tests::{figures, metric};
     use super::*;
 
-    fn curve(all: &[RunFigures], points: usize, varied: &Varied) -> ArmCurve {
+    fn curve(all: &[RunFigures], points: usize, varied: &VariedKey) -> ArmCurve {
         let values: Vec<(String, Option<f64>)> =
             (1..=points).map(|x| (x.to_string(), Some(x as f64))).collect();
         let run = |(place, figures)| SweepRun {
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn point_that_the_system_does_not_sustain_leaves_the_others() {
         let runs = [figures(100.0, 1.0), invalid(figures(190.0, 2.0), CheckKind::Errors)];
-        let found = curve(&runs, 2, &Varied::Other);
+        let found = curve(&runs, 2, &VariedKey::Other);
         assert_eq!(found.status(), Status::Suspect);
         assert_eq!(found.best.as_ref().unwrap().best, Some(0));
         let bad = &found.points[1];
@@ -311,22 +311,22 @@ mod tests {
     #[test]
     fn arm_without_a_usable_point_is_invalid() {
         let runs = [100.0, 190.0].map(|rate| invalid(figures(rate, 1.0), CheckKind::Errors));
-        assert_eq!(curve(&runs, 2, &Varied::Other).status(), Status::Invalid);
+        assert_eq!(curve(&runs, 2, &VariedKey::Other).status(), Status::Invalid);
         let sound = [figures(100.0, 1.0), figures(190.0, 1.0)];
-        assert_eq!(curve(&sound, 2, &Varied::Other).status(), Status::Pass);
-        assert_eq!(curve(&sound[..1], 2, &Varied::Other).status(), Status::Suspect);
+        assert_eq!(curve(&sound, 2, &VariedKey::Other).status(), Status::Pass);
+        assert_eq!(curve(&sound[..1], 2, &VariedKey::Other).status(), Status::Suspect);
     }
 
     #[test]
     fn models_depend_on_the_varied_key() {
         let runs = [figures(100.0, 1.0), figures(190.0, 1.0)];
         let job = "read".to_owned();
-        let clients = curve(&runs, 2, &Varied::Clients { job: job.clone() });
+        let clients = curve(&runs, 2, &VariedKey::Clients { job: job.clone() });
         assert!(clients.usl.is_some_and(|fit| fit.is_err()));
         assert!(clients.model.is_some());
-        let rate = curve(&runs, 2, &Varied::Rate { job });
+        let rate = curve(&runs, 2, &VariedKey::Rate { job });
         assert!(rate.usl.is_none() && rate.model.is_some());
-        let other = curve(&runs, 2, &Varied::Other);
+        let other = curve(&runs, 2, &VariedKey::Other);
         assert!(other.usl.is_none() && other.model.is_none());
     }
 
@@ -335,17 +335,17 @@ mod tests {
         let job = || "read".to_owned();
         let closed = figures(100.0, 1.0);
         let run = SweepRun { arm: ArmId::BASELINE, point: 0, repeat: 0, figures: &closed };
-        let x = |run: SweepRun<'_>, varied: &Varied| {
+        let x = |run: SweepRun<'_>, varied: &VariedKey| {
             let values = [("0".to_owned(), Some(0.0))];
             ArmCurve::of(ArmId::BASELINE, &values, &[run], varied, None).points[0].x
         };
-        assert_eq!(x(run, &Varied::Clients { job: job() }), Some(1.0));
-        assert_eq!(x(run, &Varied::Rate { job: job() }), Some(0.0));
+        assert_eq!(x(run, &VariedKey::Clients { job: job() }), Some(1.0));
+        assert_eq!(x(run, &VariedKey::Rate { job: job() }), Some(0.0));
         let mut open = figures(100.0, 1.0);
         open.metrics.clear();
         open.add(metric("throughput(read)"), Err(crate::compare::Missing::OfferedRate));
         let queue = SweepRun { figures: &open, ..run };
-        assert_eq!(x(queue, &Varied::Clients { job: job() }), Some(0.0));
+        assert_eq!(x(queue, &VariedKey::Clients { job: job() }), Some(0.0));
     }
 
     #[test]
@@ -353,10 +353,10 @@ mod tests {
         let share =
             |user| CpuShare { owner: CpuOwner::Database, user, system: 0.1, processors: 2.0 };
         let busy = |user| RunFigures { cpu: vec![share(user)], ..figures(100.0, 1.0) };
-        let found = curve(&[busy(0.2), busy(0.4)], 1, &Varied::Other);
+        let found = curve(&[busy(0.2), busy(0.4)], 1, &VariedKey::Other);
         let [cpu] = &*found.points[0].cpu else { panic!("{found:?}") };
         assert!((cpu.user - 0.3).abs() < 1e-12 && (cpu.idle() - 0.6).abs() < 1e-12, "{cpu:?}");
-        let unseen = curve(&[busy(0.2), figures(100.0, 1.0)], 1, &Varied::Other);
+        let unseen = curve(&[busy(0.2), figures(100.0, 1.0)], 1, &VariedKey::Other);
         assert!(unseen.points[0].cpu.is_empty());
     }
 }

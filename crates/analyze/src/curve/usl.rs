@@ -43,11 +43,11 @@ const MISFIT: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usl {
     /// λ: throughput of one client, in requests per second.
-    pub lambda: Fitted,
+    pub lambda: FittedValue,
     /// σ: share of contention, between 0 and 1.
-    pub sigma: Fitted,
+    pub sigma: FittedValue,
     /// κ: cost of coherency per pair of clients.
-    pub kappa: Fitted,
+    pub kappa: FittedValue,
     /// The peak of the throughput.
     pub peak: Peak,
     /// Root mean square deviation of the points from the curve, as a fraction.
@@ -60,7 +60,7 @@ pub struct Usl {
 
 /// A fitted number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fitted {
+pub struct FittedValue {
     /// The estimate.
     pub estimate: f64,
     /// Interval of the estimate; `None` if the points do not scatter around the curve.
@@ -74,9 +74,9 @@ pub enum Peak {
     At {
         /// N*: the number of clients. Beyond [`Usl::largest`] it is an extrapolation; the upper end
         /// of its interval is infinite if the curve may have no peak.
-        clients: Fitted,
+        clients: FittedValue,
         /// X(N*): the throughput at the peak, in requests per second.
-        throughput: Fitted,
+        throughput: FittedValue,
     },
     /// The throughput does not fall: κ is 0.
     None {
@@ -123,13 +123,13 @@ pub enum NoUsl {
     },
 }
 
-impl Fitted {
+impl FittedValue {
     /// Raises this number and the ends of its interval to at least a bound.
-    fn at_least(self, least: f64) -> Fitted {
+    fn at_least(self, least: f64) -> FittedValue {
         let interval = self
             .interval
             .map(|Interval { low, high }| Interval { low: low.max(least), high: high.max(least) });
-        Fitted { estimate: self.estimate.max(least), interval }
+        FittedValue { estimate: self.estimate.max(least), interval }
     }
 }
 
@@ -313,7 +313,7 @@ impl Profile<'_> {
 
     /// Returns the peak among the possible numbers of clients. If the peak of the law lies below
     /// one client, the throughput falls from the first client on, and its peak is `lambda`.
-    fn peak(&self, [d, b, c]: [f64; 3], lambda: Fitted) -> Peak {
+    fn peak(&self, [d, b, c]: [f64; 3], lambda: FittedValue) -> Peak {
         let at_clients = |peak: f64| {
             let of = |n: f64| [n, peak * peak + n * (n - 1.0)];
             self.sample.solve(of).map_or(f64::INFINITY, |fit| fit.squares)
@@ -336,7 +336,7 @@ impl Profile<'_> {
         }
     }
 
-    fn fitted(&self, estimate: f64, range: Range, squares_at: impl Fn(f64) -> f64) -> Fitted {
+    fn fitted(&self, estimate: f64, range: Range, squares_at: impl Fn(f64) -> f64) -> FittedValue {
         let interval = self.limit.map(|limit| {
             let is_inside = |value: f64| squares_at(value) <= limit;
             let (floor, first, ceiling) = match range {
@@ -352,7 +352,7 @@ impl Profile<'_> {
             };
             Interval { low: lower_end(estimate, floor, is_inside), high }
         });
-        Fitted { estimate, interval }
+        FittedValue { estimate, interval }
     }
 }
 

@@ -14,5 +14,5 @@ pub use divisive::{
     ChangePoint, FEWEST_VALUES, LONGEST_SERIES, SHORTEST_SEGMENT, SIGNIFICANCE, change_points,
 };
 pub use metric::{HistoryMetric, MetricName, SearchResult};
-pub use run::{FoundLoad, HistoryRun, LeftOut, SearchFigures};
+pub use run::{ExclusionReason, FoundLoad, HistoryRun, SearchFigures};
 pub use series::{Cause, MachineShift, MetricChange, MetricHistory, history};

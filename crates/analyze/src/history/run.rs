@@ -47,26 +47,26 @@ pub struct SearchFigures {
 
 /// Reason why a record is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum ExclusionReason {
     /// The run is INVALID, by these checks.
     Invalid(Vec<CheckKind>),
     /// The search is INVALID, with these irregularities.
     Irregular(Vec<&'static str>),
 }
 
-impl LeftOut {
+impl ExclusionReason {
     /// Returns the names of the checks or irregularities.
     pub fn names(&self) -> Vec<&'static str> {
         match self {
-            LeftOut::Invalid(checks) => checks.iter().map(|check| check.name()).collect(),
-            LeftOut::Irregular(names) => names.clone(),
+            ExclusionReason::Invalid(checks) => checks.iter().map(|check| check.name()).collect(),
+            ExclusionReason::Irregular(names) => names.clone(),
         }
     }
 }
 
 impl HistoryRun {
     /// Returns the reason why the record is left out: all of its runs, or its search, are INVALID.
-    pub fn left_out(&self) -> Option<LeftOut> {
+    pub fn left_out(&self) -> Option<ExclusionReason> {
         match self {
             HistoryRun::Runs(runs, _) if valid(runs).next().is_some() => None,
             HistoryRun::Runs(runs, _) => {
@@ -76,10 +76,10 @@ impl HistoryRun {
                         checks.push(check);
                     }
                 }
-                Some(LeftOut::Invalid(checks))
+                Some(ExclusionReason::Invalid(checks))
             }
             HistoryRun::Search(search) => match search.status {
-                Status::Invalid => Some(LeftOut::Irregular(search.irregular.clone())),
+                Status::Invalid => Some(ExclusionReason::Irregular(search.irregular.clone())),
                 Status::Pass | Status::NotPossible | Status::Suspect => None,
             },
         }

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::check::{CheckKind, Status};
     use crate::compare::{RunFigures, RunVerdict};
-    use crate::history::run::{LeftOut, SearchFigures};
+    use crate::history::run::{ExclusionReason, SearchFigures};
 
     fn figures(throughput: f64, canary: Option<f64>) -> RunFigures {
         RunFigures {
@@ -256,7 +256,7 @@ mod tests {
         let mut all = records(-0.1, None);
         let invalid = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
         runs(&mut all[9])[0].verdict = invalid;
-        assert_eq!(all[9].left_out(), Some(LeftOut::Invalid(vec![CheckKind::Errors])));
+        assert_eq!(all[9].left_out(), Some(ExclusionReason::Invalid(vec![CheckKind::Errors])));
         assert_eq!((all[9].status(), all[8].left_out()), (Status::Invalid, None));
         let [found] = changes(&all)[..] else { panic!("one change") };
         assert_eq!((found.before, found.after), (8, 10));

@@ -9,7 +9,7 @@ use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, MemoryLimit, WaitingSessions, Waits};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
-use super::waits::{DECISIVE_WAIT, Wait, Waiting};
+use super::waits::{DECISIVE_WAIT, SessionsInWait, Wait};
 use crate::surroundings::DatabaseLocation;
 
 /// Minimum fraction of the time in which a task lacks memory, for memory to be the limiter.
@@ -39,7 +39,7 @@ impl LimiterInput<'_, '_> {
     }
 
     fn locks(&self) -> Option<Suspect> {
-        let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Lock)?;
+        let SessionsInWait { sessions: waiting, event, .. } = self.waiting(Wait::Lock)?;
         let share = self.share_of_requests(waiting);
         let tables = self.signals.all_per_sample(&ComponentKind::Locks);
         let statements = self.signals.all_per_sample(&ComponentKind::Statements);
@@ -63,7 +63,7 @@ impl LimiterInput<'_, '_> {
     }
 
     fn flush(&self) -> Option<Suspect> {
-        let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Flush)?;
+        let SessionsInWait { sessions: waiting, event, .. } = self.waiting(Wait::Flush)?;
         let share = self.share_of_requests(waiting);
         let finding = LimiterFinding::Waits(Waits::Flush(self.waiting_sessions(waiting, event)));
         let suspect = Suspect::new(Component::DatabaseFlush, share, finding)
@@ -74,7 +74,7 @@ impl LimiterInput<'_, '_> {
     }
 
     fn disk(&self) -> Option<Suspect> {
-        let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Disk)?;
+        let SessionsInWait { sessions: waiting, event, .. } = self.waiting(Wait::Disk)?;
         let share = self.share_of_requests(waiting);
         let finding = LimiterFinding::Waits(Waits::Disk(self.waiting_sessions(waiting, event)));
         let suspect = Suspect::new(Component::DatabaseDisk, share, finding)

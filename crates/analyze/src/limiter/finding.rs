@@ -512,7 +512,7 @@ pub enum BackgroundWork {
 
 /// A source that could not be observed, or not in full.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Unseen {
+pub enum UnobservedSource {
     /// A source that was reported as missing during the run.
     Reported {
         /// Name of the source.
@@ -542,10 +542,10 @@ pub struct Contradiction {
     pub unexplained: f64,
 }
 
-impl Unseen {
+impl UnobservedSource {
     /// Returns the sources that were reported as missing, with the reasons.
-    pub(crate) fn reported(missing: &[(String, String)]) -> Vec<Unseen> {
-        let one = |(what, why): &(String, String)| Unseen::Reported {
+    pub(crate) fn reported(missing: &[(String, String)]) -> Vec<UnobservedSource> {
+        let one = |(what, why): &(String, String)| UnobservedSource::Reported {
             what: what.clone(),
             why: why.clone(),
         };

@@ -39,7 +39,9 @@ use base::AccountId;
 use crate::checks::input::CheckInput;
 use crate::phases::SideEffects;
 use demand::{Clients, Demand, LoadSource};
-use finding::{Concurrency, Inconclusive, LimiterFinding, Requesters, Saturation, Unseen};
+use finding::{
+    Concurrency, Inconclusive, LimiterFinding, Requesters, Saturation, UnobservedSource,
+};
 use input::LimiterInput;
 use signals::Signals;
 
@@ -66,7 +68,7 @@ pub struct Limiter {
     /// Observations of each component, limiting or not.
     pub seen: ObservedComponents,
     /// Sources that could not be observed, or not in full.
-    pub unseen: Vec<Unseen>,
+    pub unseen: Vec<UnobservedSource>,
 }
 
 /// Conclusion from a run about the available capacity.
@@ -82,15 +84,15 @@ enum Outcome {
 /// Returns the limiter of a run.
 pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> Limiter {
     let signals = Signals::of(findings.evidence);
-    let mut unseen = Unseen::reported(&findings.evidence.unseen);
+    let mut unseen = UnobservedSource::reported(&findings.evidence.unseen);
     if signals.resets() > 0 {
-        unseen.push(Unseen::CountersReset);
+        unseen.push(UnobservedSource::CountersReset);
     }
     let input = LimiterInput { demand: Demand::of(findings), findings, signals, side_effects };
     let ranked = match input.outcome() {
         Outcome::Satisfied => vec![input.satisfaction()],
         Outcome::Saturating(why) => {
-            unseen.extend(input.contradiction().map(Unseen::Contradiction));
+            unseen.extend(input.contradiction().map(UnobservedSource::Contradiction));
             input.ranked(why)
         }
         Outcome::Inconclusive(why) => {

@@ -76,7 +76,7 @@ const GAUGES: [(Wait, ServerStatistic); 2] = [
 
 /// Sessions in one kind of wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Waiting<'a> {
+pub(super) struct SessionsInWait<'a> {
     /// Mean number of sessions.
     pub(super) sessions: f64,
     /// Name of the wait or counter that shows most of them.
@@ -113,11 +113,11 @@ pub(super) fn kind(name: &str) -> Wait {
 
 impl LimiterInput<'_, '_> {
     /// Returns the sessions in a kind of wait; `None` if neither samples nor counters show it.
-    pub(super) fn waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+    pub(super) fn waiting(&self, wanted: Wait) -> Option<SessionsInWait<'_>> {
         let seen = self.waiting_by_samples(wanted);
         let hidden = self.hidden_waits(wanted);
         match (seen, hidden) {
-            (Some(seen), Some(hidden)) => Some(Waiting {
+            (Some(seen), Some(hidden)) => Some(SessionsInWait {
                 sessions: seen.sessions + hidden.sessions,
                 event: if hidden.sessions > seen.sessions { hidden.event } else { seen.event },
             }),
@@ -126,30 +126,30 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the sessions that wait according to samples.
-    fn waiting_by_samples(&self, wanted: Wait) -> Option<Waiting<'_>> {
+    fn waiting_by_samples(&self, wanted: Wait) -> Option<SessionsInWait<'_>> {
         let waits = self.signals.all_per_sample(&ComponentKind::Waits);
         let of_kind: Vec<&(&str, f64)> =
             waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
         let event = of_kind.first()?.0;
-        Some(Waiting { sessions: of_kind.iter().map(|(_, mean)| mean).sum(), event })
+        Some(SessionsInWait { sessions: of_kind.iter().map(|(_, mean)| mean).sum(), event })
     }
 
     /// Returns the sessions that wait according to counters, without regard to samples.
-    fn waiting_by_counters(&self, wanted: Wait) -> Option<Waiting<'_>> {
+    fn waiting_by_counters(&self, wanted: Wait) -> Option<SessionsInWait<'_>> {
         let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
         let times = counters.filter_map(|TimeCounter { statistic, per_session, .. }| {
             Some((statistic.name, self.signals.rate_of_statistic(*statistic)? / per_session))
         });
         let times: Vec<(&str, f64)> = times.collect();
         let most = times.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let added = most.map(|(event, _)| Waiting {
+        let added = most.map(|(event, _)| SessionsInWait {
             sessions: times.iter().map(|(_, sessions)| sessions).sum(),
             event,
         });
         let gauges = GAUGES.iter().filter(|(wait, _)| *wait == wanted);
         let at_once = gauges.filter_map(|(_, statistic)| {
             let sessions = self.signals.mean_of_statistic(*statistic)?;
-            Some(Waiting { sessions, event: statistic.name })
+            Some(SessionsInWait { sessions, event: statistic.name })
         });
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }
@@ -157,17 +157,17 @@ impl LimiterInput<'_, '_> {
     /// Returns the sessions that wait according to counters but not to samples, at most as many as
     /// samples show as running without a processor. Counters also include sessions of other
     /// clients, and read-ahead.
-    fn hidden_waits(&self, wanted: Wait) -> Option<Waiting<'_>> {
+    fn hidden_waits(&self, wanted: Wait) -> Option<SessionsInWait<'_>> {
         let beyond = |wait: Wait| {
             let counted = self.waiting_by_counters(wait)?;
             let seen = self.waiting_by_samples(wait).map_or(0.0, |seen| seen.sessions);
-            Some(Waiting { sessions: (counted.sessions - seen).max(0.0), ..counted })
+            Some(SessionsInWait { sessions: (counted.sessions - seen).max(0.0), ..counted })
         };
         let wanted = beyond(wanted)?;
         let all: f64 = COUNTED.into_iter().filter_map(beyond).map(|it| it.sessions).sum();
         let room = self.shown_without_processor()?;
         let part = (room / all.max(f64::MIN_POSITIVE)).min(1.0);
-        Some(Waiting { sessions: wanted.sessions * part, ..wanted })
+        Some(SessionsInWait { sessions: wanted.sessions * part, ..wanted })
     }
 
     /// Returns the mean number of sessions that samples show as running.
@@ -232,7 +232,7 @@ impl LimiterInput<'_, '_> {
         let shown = self.signals.all_per_sample(&ComponentKind::Waits).into_iter();
         let shown = shown.filter(|(name, _)| *name != RUNNING);
         let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waits(wait));
-        let hidden = hidden.map(|Waiting { sessions, event }| (event, sessions));
+        let hidden = hidden.map(|SessionsInWait { sessions, event }| (event, sessions));
         let unexplained = self.unexplained();
         let running = self.running().map(|all| (RUNNING, all - unexplained.unwrap_or(0.0)));
         let unexplained = unexplained.map(|sessions| ("unexplained", sessions));

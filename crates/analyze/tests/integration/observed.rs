@@ -2,7 +2,8 @@
 
 use analyze::limiting::{
     BackgroundWork, ConnectionLimit, Contradiction, EmbeddedWait, GeneratorLimit,
-    LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Requesters, Unseen, Waits,
+    LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Requesters, UnobservedSource,
+    Waits,
 };
 use analyze::{
     Component, DatabaseLocation, Evidence, EvidenceKind, Route, Surroundings, UsedTarget,
@@ -474,8 +475,8 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     let limiter = summarize(&evidence).limiter;
     let reported = |limiter: &analyze::Limiter| {
         limiter.unseen.iter().find_map(|unseen| match unseen {
-            Unseen::Contradiction(contradiction) => Some(*contradiction),
-            Unseen::Reported { .. } | Unseen::CountersReset => None,
+            UnobservedSource::Contradiction(contradiction) => Some(*contradiction),
+            UnobservedSource::Reported { .. } | UnobservedSource::CountersReset => None,
         })
     };
     let Contradiction { running, active, used, waited, unexplained } = reported(&limiter).unwrap();
@@ -933,8 +934,8 @@ fn unobserved_sources_and_server_restarts_are_reported() {
     evidence.unseen = vec![("sessions".to_owned(), "no permission".to_owned())];
     let limiter = summarize(&evidence).limiter;
     let (what, why) = ("sessions".to_owned(), "no permission".to_owned());
-    assert_eq!(limiter.unseen, [Unseen::Reported { what, why }]);
+    assert_eq!(limiter.unseen, [UnobservedSource::Reported { what, why }]);
     reading(&mut evidence, "sessions", "looks", |s| if s < 30.0 { 100.0 + s } else { s });
     let limiter = summarize(&evidence).limiter;
-    assert!(limiter.unseen.contains(&Unseen::CountersReset));
+    assert!(limiter.unseen.contains(&UnobservedSource::CountersReset));
 }

@@ -9,14 +9,14 @@ pub(super) type Key = (Interval, AccountId);
 
 /// A cache with a bounded number of rows; the least recently changed one is evicted.
 pub(super) struct Cache<V> {
-    rows: BTreeMap<Key, Open<V>>,
+    rows: BTreeMap<Key, CachedRow<V>>,
     /// The keys of all rows, in the order of their last changes.
     order: BTreeMap<u64, Key>,
     most: usize,
     touches: u64,
 }
 
-struct Open<V> {
+struct CachedRow<V> {
     value: V,
     touched: u64,
     is_saved: bool,
@@ -57,7 +57,7 @@ impl<V> Cache<V> {
     pub(super) fn insert(&mut self, key: Key, value: V) -> Option<Evicted<V>> {
         let evicted = if self.rows.len() >= self.most { self.evict() } else { None };
         self.touches += 1;
-        let open = Open { value, touched: self.touches, is_saved: false };
+        let open = CachedRow { value, touched: self.touches, is_saved: false };
         let replaced = self.rows.insert(key, open);
         debug_assert!(replaced.is_none(), "{key:?} was there");
         self.order.insert(self.touches, key);
@@ -66,7 +66,7 @@ impl<V> Cache<V> {
 
     fn evict(&mut self) -> Option<Evicted<V>> {
         let (_, key) = self.order.pop_first()?;
-        let Open { value, touched: _, is_saved } = self.rows.remove(&key)?;
+        let CachedRow { value, touched: _, is_saved } = self.rows.remove(&key)?;
         Some(Evicted { key, value, is_saved })
     }
 

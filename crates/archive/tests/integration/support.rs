@@ -147,20 +147,20 @@ impl Scenario {
         mut after_second: impl FnMut(&mut [Ledger<O>], u64),
     ) {
         let stream = Stream::new(self.seed, "scenario", "request");
-        let mut under_way = UnderWay::default();
+        let mut in_flight = RequestsInFlight::default();
         let count = lanes.len();
         for number in 0..self.seconds * self.per_s {
             let at = ZERO + Nanos(number * 1_000_000_000 / self.per_s);
-            under_way.settle_until(at, &mut lanes);
+            in_flight.settle_until(at, &mut lanes);
             let job = if number % 4 == 0 { WRITE } else { READ };
             let lane = number as usize % count;
             let request = lanes[lane].arrive(job, number, at, at + Nanos(30_000));
             lanes[lane].record_gap(job, Nanos(1_000_000_000 / self.per_s));
-            under_way.add(self, lane, request, job, stream.draw(number));
+            in_flight.add(self, lane, request, job, stream.draw(number));
             if (number + 1) % self.per_s == 0 {
                 let second = number / self.per_s + 1;
                 let now = ZERO + Nanos::from_secs(second);
-                under_way.settle_until(now, &mut lanes);
+                in_flight.settle_until(now, &mut lanes);
                 for lane in &mut lanes {
                     let gauge = Gauge { in_flight: second, queued: 1, connections: 4 };
                     lane.close_interval(now, || vec![gauge; 2]);
@@ -168,14 +168,14 @@ impl Scenario {
                 after_second(&mut lanes, second);
             }
         }
-        under_way.settle_until(Stamp::NEVER, &mut lanes);
+        in_flight.settle_until(Stamp::NEVER, &mut lanes);
         lanes.into_iter().for_each(Ledger::finish);
     }
 }
 
 /// Requests in flight, by the time at which they will end.
 #[derive(Default)]
-struct UnderWay(BTreeMap<(Stamp, u64), (usize, Request, Plan)>);
+struct RequestsInFlight(BTreeMap<(Stamp, u64), (usize, Request, Plan)>);
 
 struct Plan {
     outcome: Outcome,
@@ -183,7 +183,7 @@ struct Plan {
     statements: usize,
 }
 
-impl UnderWay {
+impl RequestsInFlight {
     fn add(
         &mut self,
         scenario: &Scenario,

@@ -1,7 +1,7 @@
 //! The curves of a sweep, from the runs of its record.
 
 use analyze::compare::{ArmId, Comparison, CountedRun, Design, LookPlan, compare};
-use analyze::curve::{ArmCurve, SweepRun, Varied};
+use analyze::curve::{ArmCurve, SweepRun, VariedKey};
 use archive::RunState;
 use workload::keys::{self, SectionKind};
 use workload::question::{SweepOutline, numeric_value};
@@ -86,12 +86,12 @@ fn counted_runs<'a>(runs: &[&'a RecordedRun]) -> Vec<CountedRun<'a>> {
 }
 
 /// Returns the quantity that a sweep varies, from the text of its key.
-fn varied(sweep: &SweepOutline) -> Varied {
-    let Some((key, job)) = sweep.pacing_key() else { return Varied::Other };
+fn varied(sweep: &SweepOutline) -> VariedKey {
+    let Some((key, job)) = sweep.pacing_key() else { return VariedKey::Other };
     let job = job.to_owned();
     match keys::find(SectionKind::Job, key).map(|key| key.name) {
-        Some("concurrency") => Varied::Clients { job },
-        Some("rate") => Varied::Rate { job },
-        _ => Varied::Other,
+        Some("concurrency") => VariedKey::Clients { job },
+        Some("rate") => VariedKey::Rate { job },
+        _ => VariedKey::Other,
     }
 }

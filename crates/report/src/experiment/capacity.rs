@@ -721,7 +721,7 @@ fn measure_in_words(condition: &Condition, measure: Measure) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use analyze::capacity::{Counted, Metastable, judge_trial};
+    use analyze::capacity::{ExceedanceCount, Metastable, judge_trial};
     use base::{Nanos, Seed};
     use workload::{Slo, Statistic};
 
@@ -758,7 +758,7 @@ pub(super) mod tests {
 
     /// Returns a trial in which `exceeded` of 10,000 requests exceed the bound.
     pub(in crate::experiment) fn trial(value: f64, phase: Phase, exceeded: u64) -> TrialView {
-        let counted = Counted { exceeded, total: 10_000, dispersion: Some(1.0) };
+        let counted = ExceedanceCount { exceeded, total: 10_000, dispersion: Some(1.0) };
         let trial = Trial {
             value,
             phase,
@@ -913,7 +913,7 @@ pub(super) mod tests {
         let mut view = search();
         // 1.5 % of a short trial are beyond the bound.
         let mut short = trial(740.0, Phase::Confirm(1), 30);
-        let counted = Counted { exceeded: 30, total: 2_000, dispersion: Some(1.0) };
+        let counted = ExceedanceCount { exceeded: 30, total: 2_000, dispersion: Some(1.0) };
         short.trial.measures = vec![Measure::Count(counted)];
         let mut invalid = trial(740.0, Phase::Confirm(1), 900);
         invalid.trial.invalid = vec!["stall".to_owned()];

@@ -3,8 +3,8 @@
 use analyze::CheckKind;
 use analyze::compare::{ChangeInterval, Comparison};
 use analyze::curve::{
-    ALPHA, ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, OtherPoint,
-    Peak, PointMean, PointSummary, Ranking, ResponseModel, Unusable, Usl,
+    ALPHA, ArmCurve, BestPoint, FittedValue, Interval, JobAtPoint, NoResponseModel, NoUsl,
+    OtherPoint, Peak, PointMean, PointSummary, Ranking, ResponseModel, Unusable, Usl,
 };
 use workload::question::{BestRule, Direction, Quantity, Scale};
 
@@ -278,7 +278,7 @@ pub(super) fn usl(fit: &Result<Usl, NoUsl>) -> Vec<String> {
     }
 }
 
-fn fitted_in_words(fitted: Fitted) -> String {
+fn fitted_in_words(fitted: FittedValue) -> String {
     let number = |number: f64| match number.abs() {
         0.0 => "0".to_owned(),
         small if small < 1e-4 => scientific(number),
@@ -646,7 +646,7 @@ mod tests {
     #[test]
     fn scattered_law_without_a_peak_may_have_one() {
         let shown = |above| {
-            let fitted = |estimate| Fitted { estimate, interval: None };
+            let fitted = |estimate| FittedValue { estimate, interval: None };
             peak(&Usl {
                 lambda: fitted(500.0),
                 sigma: fitted(0.7),
@@ -663,7 +663,7 @@ mod tests {
 
     #[test]
     fn peak_beyond_the_points_is_an_extrapolation() {
-        let fitted = |estimate| Fitted { estimate, interval: None };
+        let fitted = |estimate| FittedValue { estimate, interval: None };
         let usl = |clients| Usl {
             lambda: fitted(500.0),
             sigma: fitted(0.02),

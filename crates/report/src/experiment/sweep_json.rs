@@ -3,8 +3,8 @@
 use analyze::CheckKind;
 use analyze::compare::{ChangeInterval, CpuShare};
 use analyze::curve::{
-    ArmCurve, Fitted, Interval, JobAtPoint, ModelPoint, NoResponseModel, NoUsl, OtherPoint, Peak,
-    PointMean, PointSummary, Ranking, ResponseModel, Usl,
+    ArmCurve, FittedValue, Interval, JobAtPoint, ModelPoint, NoResponseModel, NoUsl, OtherPoint,
+    Peak, PointMean, PointSummary, Ranking, ResponseModel, Usl,
 };
 use serde_json::{Map, Value, json};
 
@@ -142,7 +142,7 @@ fn undecided(sweep: &SweepView, other: &OtherPoint) -> Option<Value> {
 }
 
 fn usl(fit: &Result<Usl, NoUsl>) -> Value {
-    let number = |fitted: &Fitted| {
+    let number = |fitted: &FittedValue| {
         let interval = fitted.interval.map(bounded);
         json!({ "estimate": fitted.estimate, "interval": interval })
     };

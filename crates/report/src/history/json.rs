@@ -1,6 +1,6 @@
 //! The JSON document of a history: `assay.history/1`.
 
-use analyze::history::{LeftOut, MetricChange, MetricHistory, SIGNIFICANCE};
+use analyze::history::{ExclusionReason, MetricChange, MetricHistory, SIGNIFICANCE};
 use serde_json::{Value, json};
 use workload::question::Scale;
 
@@ -48,7 +48,7 @@ fn record(view: &RecordView) -> Value {
         "label": view.label,
         "started": view.started,
         "verdict": view.verdict.verdict(),
-        "left_out": view.left_out.as_ref().map(LeftOut::names),
+        "left_out": view.left_out.as_ref().map(ExclusionReason::names),
         "canary_ns": view.canary_ns,
     })
 }

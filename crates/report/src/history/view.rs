@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analyze::Status;
-use analyze::history::{LeftOut, MetricChange, MetricHistory};
+use analyze::history::{ExclusionReason, MetricChange, MetricHistory};
 
 /// A history of the records of a folder.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub struct RecordView {
     /// Gravest verdict on the runs that are not left out; INVALID if the whole record is INVALID.
     pub verdict: Status,
     /// Reason why the record is left out; `None` if it is used.
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<ExclusionReason>,
     /// Time of a request to the null server just before the runs, in nanoseconds.
     pub canary_ns: Option<f64>,
 }

@@ -1,6 +1,6 @@
 //! The limiter with its evidence, the other suspects, and the sources that were not observed.
 
-use analyze::limiting::Unseen;
+use analyze::limiting::UnobservedSource;
 use analyze::{Component, EvidenceNumber, Limiter, ObservedComponents, Suspect};
 
 use super::remark::{Remark, Tone};
@@ -99,7 +99,7 @@ impl SuspectRow {
 }
 
 impl UnseenSource {
-    pub(super) fn of(unseen: &Unseen) -> UnseenSource {
+    pub(super) fn of(unseen: &UnobservedSource) -> UnseenSource {
         UnseenSource {
             source: words::source(unseen).to_owned(),
             reason: words::reason(unseen).into_owned(),
@@ -146,7 +146,7 @@ fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
 fn missing_sources(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let (needed, others): (Vec<_>, Vec<_>) =
         limiter.unseen.iter().partition(|it| is_always_reported(view, words::source(it)));
-    let note = |it: &Unseen| {
+    let note = |it: &UnobservedSource| {
         let (source, reason) = (words::source(it), words::reason(it));
         Remark::note(format!("Incomplete data for {source}: {reason}."))
     };

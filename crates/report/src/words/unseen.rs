@@ -3,28 +3,34 @@
 use std::borrow::Cow;
 
 use analyze::RequestsUnseen;
-use analyze::limiting::{Contradiction, Unseen};
+use analyze::limiting::{Contradiction, UnobservedSource};
 
 use crate::number::fixed;
 
 /// Returns the name of a source.
-pub(crate) fn source(unseen: &Unseen) -> &str {
+pub(crate) fn source(unseen: &UnobservedSource) -> &str {
     match unseen {
-        Unseen::Reported { what, .. } => what,
-        Unseen::CountersReset => "counters",
-        Unseen::Contradiction(_) => "sessions that seem to run",
+        UnobservedSource::Reported { what, .. } => what,
+        UnobservedSource::CountersReset => "counters",
+        UnobservedSource::Contradiction(_) => "sessions that seem to run",
     }
 }
 
 /// Returns the reason why a source was not observed, or not completely.
-pub(crate) fn reason(unseen: &Unseen) -> Cow<'_, str> {
+pub(crate) fn reason(unseen: &UnobservedSource) -> Cow<'_, str> {
     match unseen {
-        Unseen::Reported { why, .. } => Cow::Borrowed(why),
-        Unseen::CountersReset => Cow::Borrowed(
+        UnobservedSource::Reported { why, .. } => Cow::Borrowed(why),
+        UnobservedSource::CountersReset => Cow::Borrowed(
             "they were reset in the window: the server was restarted, or its statistics were \
              cleared",
         ),
-        Unseen::Contradiction(Contradiction { running, active, used, waited, unexplained }) => {
+        UnobservedSource::Contradiction(Contradiction {
+            running,
+            active,
+            used,
+            waited,
+            unexplained,
+        }) => {
             Cow::Owned(format!(
                 "the database shows {} of {} active sessions as running, and its processes used \
                  {} processors and waited for {}: {} sessions wait for an unknown event or run on \

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use analyze::compare::RunFigures;
-use analyze::curve::{ALPHA, CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
+use analyze::curve::{ALPHA, CurvePoint, CurveRun, FittedValue, Peak, best, fit_usl};
 use analyze::summarize;
 use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric};
 
@@ -185,7 +185,7 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
 fn contains_truth(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
     let UslServer { lambda, sigma, kappa } = FITTED_SERVER;
     let peak = ((1.0 - sigma) / kappa).sqrt();
-    let holds = |fitted: Fitted, truth| fitted.interval.is_some_and(|it| it.contains(truth));
+    let holds = |fitted: FittedValue, truth| fitted.interval.is_some_and(|it| it.contains(truth));
     let usl =
         fit_usl(points, &throughput(), ALPHA).map_err(|reason| format!("no fit: {reason:?}"))?;
     let of_peak = match usl.peak {

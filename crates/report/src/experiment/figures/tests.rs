@@ -1,7 +1,7 @@
 //! Tests of the figures of experiments.
 
 use analyze::compare::{Missing, RunVerdict};
-use analyze::curve::{Fitted, Peak, PointSummary, Ranking, Unusable, Usl};
+use analyze::curve::{FittedValue, Peak, PointSummary, Ranking, Unusable, Usl};
 use analyze::{CheckKind, Component, Status};
 
 use workload::question::{Bet, CpuOwner};
@@ -278,7 +278,7 @@ fn arms_are_series_of_one_figure_for_each_quantile() {
 
 #[test]
 fn predicted_peak_has_a_rule_and_an_extrapolation_says_so() {
-    let fitted = |estimate| Fitted { estimate, interval: None };
+    let fitted = |estimate| FittedValue { estimate, interval: None };
     let law = |clients| Usl {
         lambda: fitted(100.0),
         sigma: fitted(0.02),

@@ -5,7 +5,7 @@ use analyze::limiting::{
     BackgroundWork as B, Concurrency, ConnectionLimit as C, Contradiction, EmbeddedWait,
     FullThread, GeneratorLimit as G, Inconclusive as I, LimiterFinding as F, MemoryLimit as M,
     NetworkLimit as N, Pause, ProcessorLimit as P, ProgramLimit as R, Requesters, Saturation,
-    Sockets, Unseen, WaitingSessions, Waits as W,
+    Sockets, UnobservedSource, WaitingSessions, Waits as W,
 };
 use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
 use record::{ComponentKind, MeasuredSide, ObservedComponent};
@@ -581,17 +581,17 @@ fn every_source_that_was_not_observed_has_a_name_and_a_reason() {
     let contradiction =
         Contradiction { running: 1.4, active: 1.4, used: 0.2, waited: 0.01, unexplained: 1.19 };
     let reported =
-        Unseen::Reported { what: "sessions".to_owned(), why: "no permission".to_owned() };
+        UnobservedSource::Reported { what: "sessions".to_owned(), why: "no permission".to_owned() };
     for (unseen, what, why) in [
         (reported, "sessions", "no permission"),
         (
-            Unseen::CountersReset,
+            UnobservedSource::CountersReset,
             "counters",
             "they were reset in the window: the server was restarted, or its statistics were \
              cleared",
         ),
         (
-            Unseen::Contradiction(contradiction),
+            UnobservedSource::Contradiction(contradiction),
             "sessions that seem to run",
             "the database shows 1.4 of 1.4 active sessions as running, and its processes used 0.2 \
              processors and waited for 0.0: 1.2 sessions wait for an unknown event or run on \
