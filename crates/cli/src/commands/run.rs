@@ -52,7 +52,10 @@ impl<'a> RunMode<'a> {
     /// Returns the mode of `assay run`.
     pub(crate) fn of_run(args: &'a RunArgs) -> RunMode<'a> {
         RunMode {
-            progress_style: if args.quiet { ProgressStyle::Silent } else { ProgressStyle::Automatic },
+            progress_style: match args.quiet {
+                true => ProgressStyle::Silent,
+                false => ProgressStyle::Automatic,
+            },
             op_log: args.op_log.as_deref().map(op_log),
             command: Box::new(|plan| command(args, plan)),
             needs_jobs: true,
