@@ -18,7 +18,7 @@ use crate::recorded_experiment::RecordedExperiment;
 #[derive(Debug)]
 pub(crate) struct RecordFile {
     /// The record, or the bundle that holds it, as named on the command line.
-    named: PathBuf,
+    argument: PathBuf,
     /// The record that was taken out of a bundle.
     unpacked: Option<ExtractedRecord>,
 }
@@ -28,24 +28,25 @@ impl RecordFile {
     ///
     /// # Errors
     /// A bundle is damaged or too large, or has no record.
-    pub(crate) fn open(named: &Path) -> Result<RecordFile, Complaint> {
-        let unpacked = archive::is_compressed(named).then(|| bundle::unpack(named)).transpose()?;
-        Ok(RecordFile { named: named.to_owned(), unpacked })
+    pub(crate) fn open(argument: &Path) -> Result<RecordFile, Complaint> {
+        let unpacked =
+            archive::is_compressed(argument).then(|| bundle::unpack(argument)).transpose()?;
+        Ok(RecordFile { argument: argument.to_owned(), unpacked })
     }
 
     /// Returns the path of the record.
     pub(crate) fn path(&self) -> &Path {
-        self.unpacked.as_ref().map_or(&self.named, |unpacked| &unpacked.record)
+        self.unpacked.as_ref().map_or(&self.argument, |unpacked| &unpacked.record)
     }
 
     /// Returns the path that was named on the command line.
-    pub(crate) fn named(&self) -> &Path {
-        &self.named
+    pub(crate) fn argument_path(&self) -> &Path {
+        &self.argument
     }
 
     /// Turns a complaint about the record into one about the named file.
     pub(crate) fn complaint(&self, complaint: Complaint) -> Complaint {
-        complaint.replacing_path(self.path(), &self.named)
+        complaint.replacing_path(self.path(), &self.argument)
     }
 
     /// Returns true if the record belongs to an experiment.
@@ -61,7 +62,7 @@ impl RecordFile {
     pub(crate) fn read(&self, run: Option<u32>) -> Result<RecordedRun, Complaint> {
         let read = answer::read(self.path(), run);
         let mut read = read.map_err(|error| Complaint::of(&error))?;
-        read.view.about.record = self.named.clone();
+        read.view.about.record = self.argument.clone();
         Ok(read)
     }
 
@@ -76,6 +77,6 @@ impl RecordFile {
 
     /// Returns the view of the experiment that was read from this record.
     pub(crate) fn view_of(&self, recorded: &RecordedExperiment) -> ExperimentView {
-        experiment::view_of(recorded, &self.named)
+        experiment::view_of(recorded, &self.argument)
     }
 }

@@ -53,9 +53,9 @@ pub(crate) struct RefreshedList {
     /// Number of folders that cannot be read.
     pub(crate) unreadable_folders: usize,
     /// Number of files that were read, because they are new or changed.
-    pub(crate) read: usize,
+    pub(crate) files_read: usize,
     /// The reason why the index could not be written.
-    pub(crate) unwritten: Option<Complaint>,
+    pub(crate) index_error: Option<Complaint>,
 }
 
 impl RecordList {
@@ -108,16 +108,16 @@ impl RecordList {
             let file = new[place as usize];
             (file.key, row_of_file(&file.path, &file.name))
         });
-        let (read, unreadable_folders) = (rows.len(), folders.len());
+        let (files_read, unreadable_folders) = (rows.len(), folders.len());
         rows.into_iter().for_each(|(key, row)| index.put(key, row));
         let names = found.iter().map(|file| file.name.as_str()).collect();
         let has_shrunk = index.retain(&names);
-        let unwritten = match read > 0 || has_shrunk {
+        let index_error = match files_read > 0 || has_shrunk {
             true => self.write(&index),
             false => None,
         };
         let rows = [folders, newest_first(&found, &index)].concat();
-        Ok(RefreshedList { rows, unreadable_folders, read, unwritten })
+        Ok(RefreshedList { rows, unreadable_folders, files_read, index_error })
     }
 
     fn write(&self, index: &RecordIndex) -> Option<Complaint> {

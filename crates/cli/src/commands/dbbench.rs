@@ -89,13 +89,19 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     }
     flag_options.check_folder()?;
     flag_options.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
-    let (shown, stats) = (flag_options.progress_style(), flag_options.stats.clone());
+    let (progress_style, stats) = (flag_options.progress_style(), flag_options.stats.clone());
     let run = flag_options.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
     let command = command(&run);
     let command = Box::new(|_: &Plan| command);
     // The server's log must show only statements that dbbench would send.
-    let run_mode = RunMode { shown, op_log, command, needs_jobs: false, observes_database: false };
+    let run_mode = RunMode {
+        progress_style,
+        op_log,
+        command,
+        needs_jobs: false,
+        observes_database: false,
+    };
     Ok(run::run_workload(&run, run_mode)?.exit)
 }
 

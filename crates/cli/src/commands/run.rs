@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
 /// The differences between the commands that run a workload file.
 pub(crate) struct RunMode<'a> {
     /// The display of the run's progress.
-    pub(crate) shown: ProgressStyle,
+    pub(crate) progress_style: ProgressStyle,
     /// A file with one row per request.
     pub(crate) op_log: Option<OpLogPlan>,
     /// Returns the command line for the record; the plan says which values are secret.
@@ -52,7 +52,10 @@ impl<'a> RunMode<'a> {
     /// Returns the mode of `assay run`.
     pub(crate) fn of_run(args: &'a RunArgs) -> RunMode<'a> {
         RunMode {
-            shown: if args.quiet { ProgressStyle::Silent } else { ProgressStyle::Automatic },
+            progress_style: match args.quiet {
+                true => ProgressStyle::Silent,
+                false => ProgressStyle::Automatic,
+            },
             op_log: args.op_log.as_deref().map(op_log),
             command: Box::new(|plan| command(args, plan)),
             needs_jobs: true,
@@ -86,7 +89,7 @@ fn run_file(
     mut file: WorkloadFile,
     run_mode: RunMode<'_>,
 ) -> Result<AnsweredRun, Complaint> {
-    let RunMode { shown, op_log, command, needs_jobs, observes_database } = run_mode;
+    let RunMode { progress_style, op_log, command, needs_jobs, observes_database } = run_mode;
     if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job to measure: use `assay load` to fill its tables";
         return Err(Complaint::new(sentence));
@@ -107,7 +110,7 @@ fn run_file(
     let calibration = if args.is_virtual { None } else { calibrate::stored_calibration() };
     let inputs = input_files::of_workload(&file)?;
     let order = Order { op_log, calibration, inputs, label: args.label.clone(), ..order };
-    let display = Arc::new(Display::new(shown, &order));
+    let display = Arc::new(Display::new(progress_style, &order));
     let has_metrics = servers.have_metrics();
     let viewers = servers.start(&display)?;
     let shown = Arc::clone(&display);

@@ -45,14 +45,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
 fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
     let folder = args.folder.display();
     let first = list.refresh()?;
-    if let Some(unwritten) = &first.unwritten {
-        unwritten.print();
+    if let Some(error) = &first.index_error {
+        error.print();
     }
     if let Some(unread) = unread_folders(&first) {
         unread.print();
     }
     let files = first.rows.len() - first.unreadable_folders;
-    let (all, read) = (grouped(files as u64), grouped(first.read as u64));
+    let (all, read) = (grouped(files as u64), grouped(first.files_read as u64));
     stderr::line(&format!("files in {folder}: {all}, of which {read} were read; Ctrl-C ends"));
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(crate) fn print_runs(
 /// # Errors
 /// As [`view`].
 pub(crate) fn of_record(record: &RecordFile) -> Result<Option<StoredRunsView>, Complaint> {
-    view(record.path(), record.named().display().to_string())
+    view(record.path(), record.argument_path().display().to_string())
 }
 
 /// Returns the stored runs of an experiment, under the given name of its record; `None` if its
