@@ -8,7 +8,7 @@ use analyze::limiting::{Contradiction, Unseen};
 use crate::number::fixed;
 
 /// Returns the name of a source.
-pub(crate) fn source(unseen: &Unseen) -> &str {
+pub(crate) fn unseen_source(unseen: &Unseen) -> &str {
     match unseen {
         Unseen::Reported { what, .. } => what,
         Unseen::CountersReset => "counters",
