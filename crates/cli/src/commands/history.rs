@@ -159,7 +159,7 @@ fn record_view(record: &HistoryRecord) -> RecordView {
     RecordView {
         file: record.file.clone(),
         label: record.label.clone(),
-        place: record.place,
+        index: record.place,
         started: (!record.is_virtual).then(|| record.started.to_string()),
         verdict: record.result.status(),
         left_out: record.result.left_out(),

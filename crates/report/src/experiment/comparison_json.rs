@@ -10,6 +10,7 @@ use super::{comparison_text, json, objection, sentence};
 
 /// Returns the document of a comparison.
 pub fn comparison_json(view: &ComparisonView) -> Value {
+    let objections = view.objections.iter().map(|one| objection_json(view, one));
     json!({
         "schema": "assay.comparison/1",
         "answer": comparison_text::answer(view),
@@ -18,7 +19,7 @@ pub fn comparison_json(view: &ComparisonView) -> Value {
         "interleaved": !view.is_unpaired(),
         "several_differences": view.has_several_differences,
         "groups": view.groups.iter().map(json::arm).collect::<Vec<Value>>(),
-        "objections": view.objections.iter().map(|one| objection(view, one)).collect::<Vec<_>>(),
+        "objections": objections.collect::<Vec<_>>(),
         "undeclared_differences": differences(view, &view.undeclared),
         "differences": differences(view, &view.differences),
         "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
@@ -31,7 +32,7 @@ pub fn comparison_json(view: &ComparisonView) -> Value {
     })
 }
 
-fn objection(view: &ComparisonView, one: &ObjectionView) -> Value {
+fn objection_json(view: &ComparisonView, one: &ObjectionView) -> Value {
     let group = &view.groups[one.objection.group].name;
     let kind = one.objection.kind();
     json!({

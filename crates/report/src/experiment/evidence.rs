@@ -268,7 +268,7 @@ fn worst<'r>(kind: CheckKind, runs: &[&'r RunView]) -> Option<(u32, &'r Check)> 
 fn finding(run: u32, worst: &Check, runs: &[&RunView]) -> String {
     let objects = |it: &&&RunView| it.objections.iter().any(|(known, _)| *known == worst.kind);
     let objecting = runs.iter().filter(objects).count();
-    let sentence = words::sentence_of(worst);
+    let sentence = words::check_sentence(worst);
     let of = count(runs.len() as u64, "run");
     format!("in {objecting} of {of}, worst in run {run}: {sentence}{}", accepted_limit(worst))
 }

@@ -154,7 +154,7 @@ impl ArmLimiter {
         let (_, finding) = runs.iter().find(|(one, _)| *one == component)?;
         Some(ArmLimiter {
             component,
-            because: words::because(finding),
+            because: words::limiter_reason(finding),
             runs: count(component) as u64,
             counted_runs: runs.len() as u64,
         })
@@ -162,7 +162,7 @@ impl ArmLimiter {
 
     /// Returns the sentence that names the limiter with its evidence.
     pub(super) fn sentence(&self) -> String {
-        let lead = words::lead(self.component);
+        let lead = words::limiter_lead(self.component);
         let share = match self.runs == self.counted_runs {
             true => String::new(),
             false => format!(" (in {} of {})", self.runs, count(self.counted_runs, "run")),

@@ -228,7 +228,7 @@ mod tests {
         RecordView {
             file: format!("{number:02}.assay"),
             label: None,
-            place: number,
+            index: number,
             started: Some(format!("2026-11-{:02}T03:00:00Z", number + 1)),
             verdict: Status::Pass,
             left_out: None,

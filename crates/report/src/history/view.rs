@@ -78,7 +78,7 @@ pub struct RecordView {
     /// Label that the user gave the record.
     pub label: Option<String>,
     /// Index among the records of all series, in the order of time.
-    pub place: usize,
+    pub index: usize,
     /// Start of the first run; `None` in virtual time.
     pub started: Option<String>,
     /// Gravest verdict on the runs that are not left out; INVALID if the whole record is INVALID.
@@ -141,9 +141,9 @@ impl HistoryView {
     /// after its last one. Otherwise the last change of a workload that is not run any more would
     /// remain recent.
     fn is_current(&self, series: &SeriesView, records: usize) -> bool {
-        let last = series.records.last().map(|record| record.place);
+        let last = series.records.last().map(|record| record.index);
         let later = |other: &SeriesView| {
-            other.records.iter().filter(|record| Some(record.place) > last).count()
+            other.records.iter().filter(|record| Some(record.index) > last).count()
         };
         self.series.iter().all(|other| later(other) < records)
     }
@@ -196,7 +196,7 @@ mod tests {
         let record = |number: usize| RecordView {
             file: format!("{number}.assay"),
             label: None,
-            place: number,
+            index: number,
             started: None,
             verdict: Status::Pass,
             left_out: None,

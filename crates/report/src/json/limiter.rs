@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::finite::finite;
 use crate::page::{LimiterSection, SuspectRow, UnseenSource};
-use crate::words::utilised;
+use crate::words::utilised_name;
 
 #[derive(Serialize)]
 pub(super) struct LimiterJson {
@@ -83,7 +83,7 @@ impl SuspectJson {
 
 impl ObservedJson {
     pub(super) fn of(seen: &ObservedComponents) -> ObservedJson {
-        let utilisations = seen.utilisations.iter().map(|(it, share)| (utilised(it), *share));
+        let utilisations = seen.utilisations.iter().map(|(it, share)| (utilised_name(it), *share));
         ObservedJson {
             utilisations: named_numbers(utilisations),
             waits: named_numbers(seen.waits.iter().cloned()),

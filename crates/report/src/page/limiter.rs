@@ -72,8 +72,8 @@ impl LimiterSection {
         let limiter = &view.summary.limiter;
         LimiterSection {
             component: limiter.component,
-            lead: words::lead(limiter.component),
-            because: words::because(&limiter.finding),
+            lead: words::limiter_lead(limiter.component),
+            because: words::limiter_reason(&limiter.finding),
             evidence: limiter.evidence.clone(),
             figures: figures_with_evidence(limiter.component),
             relief: view.relief(limiter.component),
@@ -91,7 +91,7 @@ impl SuspectRow {
         SuspectRow {
             component: suspect.component,
             share: suspect.share,
-            because: words::because(&suspect.finding),
+            because: words::limiter_reason(&suspect.finding),
             evidence: suspect.evidence.clone(),
             relief: view.relief(suspect.component),
         }
@@ -101,7 +101,7 @@ impl SuspectRow {
 impl UnseenSource {
     pub(super) fn of(unseen: &UnobservedSource) -> UnseenSource {
         UnseenSource {
-            source: words::source(unseen).to_owned(),
+            source: words::unseen_source(unseen).to_owned(),
             reason: words::reason(unseen).into_owned(),
         }
     }
@@ -111,7 +111,7 @@ fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let mut remarks = answer(view, limiter);
     for suspect in limiter.ranked.iter().skip(1).take(MOST_SUSPECTS) {
         let share = percent(suspect.share);
-        let because = words::because(&suspect.finding);
+        let because = words::limiter_reason(&suspect.finding);
         let name = suspect.component.name();
         remarks.push(Remark::note(format!("Also, {share}: {because} ({name}).")));
     }
@@ -133,8 +133,8 @@ fn short_remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
 
 /// Returns the limiter with its reason and its relief.
 fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
-    let because = words::because(&limiter.finding);
-    let lead = words::lead(limiter.component);
+    let because = words::limiter_reason(&limiter.finding);
+    let lead = words::limiter_lead(limiter.component);
     let mut remarks = vec![Remark::sentence(Tone::Strong, lead, format!(": {because}"))];
     if let Some(relief) = view.relief(limiter.component) {
         remarks.push(Remark::note(format!("What would help: {relief}.")));
@@ -145,13 +145,13 @@ fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
 /// Returns the sources that were not observed.
 fn missing_sources(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let (needed, others): (Vec<_>, Vec<_>) =
-        limiter.unseen.iter().partition(|it| is_always_reported(view, words::source(it)));
+        limiter.unseen.iter().partition(|it| is_always_reported(view, words::unseen_source(it)));
     let note = |it: &UnobservedSource| {
-        let (source, reason) = (words::source(it), words::reason(it));
+        let (source, reason) = (words::unseen_source(it), words::reason(it));
         Remark::note(format!("Incomplete data for {source}: {reason}."))
     };
     let mut remarks: Vec<Remark> = needed.into_iter().map(note).collect();
-    let names: Vec<&str> = others.into_iter().map(words::source).collect();
+    let names: Vec<&str> = others.into_iter().map(words::unseen_source).collect();
     if limiter.component == Component::Unknown && !names.is_empty() {
         remarks.push(Remark::note(format!("Not seen: {}.", names.join(", "))));
     }
@@ -169,7 +169,7 @@ pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
 pub(super) fn observations(seen: &ObservedComponents) -> impl Iterator<Item = Remark> {
     let utilisations = seen.utilisations.iter();
     let utilisations = utilisations
-        .map(|(component, share)| format!("{} {:.0} %", words::utilised(component), share * 100.0));
+        .map(|(it, share)| format!("{} {:.0} %", words::utilised_name(it), share * 100.0));
     let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {}", fixed(*sessions, 1)));
     let programs = seen.programs.iter().map(|program| match &program.host {
         Some(host) => format!("{} on {host}", words::other_program(program)),

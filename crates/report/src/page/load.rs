@@ -68,7 +68,7 @@ impl LoadSection {
             summary: load.clone(),
             // Processor time is counted from the first sample on.
             client_cpu: load.client_cpu.filter(|_| load.points.len() > 1),
-            because: words::because(&load.limiter.finding),
+            because: words::limiter_reason(&load.limiter.finding),
             relief: words::relief_of_load(load.limiter.component),
             unseen: load.unseen.iter().map(UnseenSource::of).collect(),
         }
@@ -145,8 +145,8 @@ fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for load in long {
         let news = load.unseen.iter().filter(|one| !of_run.contains(one));
-        for it in news.filter(|it| is_always_reported(view, words::source(it))) {
-            let key = (words::source(it), words::reason(it));
+        for it in news.filter(|it| is_always_reported(view, words::unseen_source(it))) {
+            let key = (words::unseen_source(it), words::reason(it));
             tables.entry(key).or_default().push(&load.table);
         }
     }

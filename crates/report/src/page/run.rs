@@ -228,7 +228,7 @@ fn resources(view: &View) -> Vec<Line> {
     if let Some(check) = view.summary.verdict.checks.iter().find(is_reported) {
         // The numbers cannot show that checkpoints did not occur during the run, so a sentence says
         // so.
-        lines.push(Line::new(check.name(), words::sentence_of(check)));
+        lines.push(Line::new(check.name(), words::check_sentence(check)));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
         settings_of_servers(about).partition(|(name, _)| is_environment_fact(name));

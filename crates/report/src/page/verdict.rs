@@ -67,7 +67,7 @@ impl CheckRow {
             value: check.value,
             limit: check.limit,
             unit: check.unit,
-            sentence: words::sentence_of(check),
+            sentence: words::check_sentence(check),
             remedy: words::remedy_of(check),
         }
     }
@@ -122,7 +122,7 @@ fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
         }
     }
     reasons.into_iter().map(|(check, names)| {
-        let reason = words::sentence_of(check);
+        let reason = words::check_sentence(check);
         let line = match names.as_slice() {
             [name] => Line::new(*name, reason),
             names => Line::new(
@@ -136,7 +136,7 @@ fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
 
 /// Returns the sentence of a check, with the value and the limit if it was exceeded.
 fn sentence_with_limit(check: &Check) -> String {
-    let sentence = words::sentence_of(check);
+    let sentence = words::check_sentence(check);
     let number = |value: f64| match (trimmed(&significant(value)), check.unit.name()) {
         (number, "") => number.to_owned(),
         (number, unit) => format!("{number} {unit}"),

@@ -18,7 +18,7 @@ use crate::number::{fixed, plain, significant};
 
 /// Returns the finding of a check in one sentence. For some checks that object, the sentence adds
 /// the consequence.
-pub(crate) fn sentence_of(check: &Check) -> String {
+pub(crate) fn check_sentence(check: &Check) -> String {
     let objects = check.status.objects();
     match &check.finding {
         Finding::NotPossible(obstacle) => obstacle::reason(obstacle),

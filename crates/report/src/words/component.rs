@@ -3,7 +3,7 @@
 use analyze::{Component, UtilisedComponent};
 
 /// Returns the name of a component with an observed utilisation.
-pub(crate) fn utilised(component: &UtilisedComponent) -> String {
+pub(crate) fn utilised_name(component: &UtilisedComponent) -> String {
     let machine = |host: &Option<String>| host.clone().unwrap_or("the machine".to_owned());
     match component {
         UtilisedComponent::GeneratorThread => "load generator's busiest thread".to_owned(),
@@ -18,7 +18,7 @@ pub(crate) fn utilised(component: &UtilisedComponent) -> String {
 }
 
 /// Returns the limiter as the beginning of a sentence.
-pub(crate) fn lead(component: Component) -> &'static str {
+pub(crate) fn limiter_lead(component: Component) -> &'static str {
     match component {
         Component::NotSaturated => "Throughput not limited",
         Component::Concurrency => "The number of clients limited the result",
@@ -142,7 +142,7 @@ mod tests {
     fn every_component_has_a_distinct_description() {
         for (place, one) in Component::ALL.iter().enumerate() {
             for other in &Component::ALL[place + 1..] {
-                assert_ne!(lead(*one), lead(*other));
+                assert_ne!(limiter_lead(*one), limiter_lead(*other));
             }
             assert_eq!(relief(*one).is_some(), one.is_known(), "{one:?}");
             assert_eq!(relief_of_load(*one).is_some(), one.is_known(), "{one:?}");

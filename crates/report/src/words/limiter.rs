@@ -9,13 +9,13 @@ use analyze::limiting::{
 use record::MeasuredSide;
 
 use super::check::ceiling_use;
-use super::component::utilised;
+use super::component::utilised_name;
 use super::digits::{number, percent};
 use super::programs::other_programs;
 use crate::number::{fixed, plain, processors as processors_in_words};
 
 /// Returns the reason for a limiter or a suspect in one sentence.
-pub(crate) fn because(finding: &LimiterFinding) -> String {
+pub(crate) fn limiter_reason(finding: &LimiterFinding) -> String {
     match finding {
         LimiterFinding::Satisfied => {
             // Single requests may be slow although the database keeps up with all arrivals.
@@ -66,7 +66,7 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
 /// Lists saturated components, such as "the processors of the machine (97 %) are saturated".
 fn saturated_components(saturated: &[(UtilisedComponent, f64)]) -> String {
     let listed = saturated.iter();
-    let listed = listed.map(|(it, share)| format!("{} ({})", utilised(it), percent(*share)));
+    let listed = listed.map(|(it, share)| format!("{} ({})", utilised_name(it), percent(*share)));
     let listed: Vec<String> = listed.collect();
     let verb = match saturated {
         [(UtilisedComponent::Processors { .. } | UtilisedComponent::DatabaseProcessors, _)] => {

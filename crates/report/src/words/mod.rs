@@ -17,11 +17,11 @@ mod remedy;
 mod tests;
 mod unseen;
 
-pub(crate) use check::sentence_of;
-pub(crate) use component::{lead, relief, relief_of_load, relief_of_program, utilised};
+pub(crate) use check::check_sentence;
+pub(crate) use component::{limiter_lead, relief, relief_of_load, relief_of_program, utilised_name};
 pub(crate) use empty_success::{remedy_of_warning, warning};
-pub(crate) use limiter::because;
+pub(crate) use limiter::limiter_reason;
 pub(crate) use programs::other_program;
 pub(crate) use remedy::remedy_at_highest_rate;
 pub use remedy::{remedy, remedy_of};
-pub(crate) use unseen::{reason, source, unseen_requests};
+pub(crate) use unseen::{reason, unseen_requests, unseen_source};

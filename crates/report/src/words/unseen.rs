@@ -8,7 +8,7 @@ use analyze::limiting::{Contradiction, UnobservedSource};
 use crate::number::fixed;
 
 /// Returns the name of a source.
-pub(crate) fn source(unseen: &UnobservedSource) -> &str {
+pub(crate) fn unseen_source(unseen: &UnobservedSource) -> &str {
     match unseen {
         UnobservedSource::Reported { what, .. } => what,
         UnobservedSource::CountersReset => "counters",

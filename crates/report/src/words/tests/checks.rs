@@ -12,7 +12,7 @@ use base::{Class, Code, Nanos};
 use record::EventError;
 
 use super::is_complete;
-use crate::words::sentence_of;
+use crate::words::check_sentence;
 
 /// A finding, the status of its check, and its sentence.
 type ExpectedSentence = (Finding, Status, &'static str);
@@ -752,7 +752,7 @@ fn every_finding_has_a_sentence() {
         // The kind does not matter for the sentence.
         let (kind, unit) = (CheckKind::Complete, Unit::None);
         let check = Check { kind, status, value: None, limit: None, unit, finding };
-        assert_eq!(sentence_of(&check), words);
+        assert_eq!(check_sentence(&check), words);
         sentences.push(words.to_owned());
     }
     is_complete(places, ALL, &sentences);

@@ -11,7 +11,7 @@ use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
 use record::{ComponentKind, MeasuredSide, ObservedComponent};
 
 use super::is_complete;
-use crate::words::{because, reason, source};
+use crate::words::{limiter_reason, reason, unseen_source};
 
 /// Number of findings, by their innermost variants.
 const ALL: usize = 58;
@@ -570,7 +570,7 @@ fn every_finding_of_the_limiter_has_a_sentence() {
     ];
     let all: Vec<ExpectedSentence> = tables.into_iter().flatten().collect();
     for (finding, words) in &all {
-        assert_eq!(because(finding), *words);
+        assert_eq!(limiter_reason(finding), *words);
     }
     let sentences: Vec<String> = all.iter().map(|(_, words)| (*words).to_owned()).collect();
     is_complete(all.iter().map(|(finding, _)| place(finding)), ALL, &sentences);
@@ -598,6 +598,6 @@ fn every_source_that_was_not_observed_has_a_name_and_a_reason() {
              another host",
         ),
     ] {
-        assert_eq!((source(&unseen), &*reason(&unseen)), (what, why));
+        assert_eq!((unseen_source(&unseen), &*reason(&unseen)), (what, why));
     }
 }
