@@ -218,7 +218,7 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
     for is_counterbalanced in [false, true] {
         let design = lab::experiment::design(&outline, is_counterbalanced);
         let results = read_results(path, &outline, &design)?;
-        (1..outline.compared().len())
+        (1..outline.compared_names().len())
             .for_each(|arm| drop(results.undeclared(ArmId::BASELINE, ArmId(arm), &[])));
         if let Some(question) = &outline.saturate {
             recorded_saturation(path, question, &results)?;

@@ -287,8 +287,8 @@ impl Fault {
 }
 
 /// Description of the format, for messages.
-const EXPECTED_FORMAT: &str = "every line has the time of one arrival, or every line a time and the \
-                               rate from then on, with a comma or a blank between them";
+const EXPECTED_FORMAT: &str = "every line has the time of one arrival, or every line a time and \
+                               the rate from then on, with a comma or a blank between them";
 
 fn empty(argument: Excerpt<'_>) -> Diagnostic {
     argument
