@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use testbed::Kind;
-use testbed::wire_server::{Simulation, host};
+use testbed::wire_server::{Simulation, serve_until_input_ends};
 
 /// The subcommand with which the program starts itself as the simulated server.
 pub const SERVER: &str = "wire-server";
@@ -23,7 +23,7 @@ pub const SERVER: &str = "wire-server";
 pub fn serve(protocol: &str) -> io::Result<()> {
     let kind = [Kind::Postgres, Kind::Mariadb].into_iter().find(|kind| kind.name() == protocol);
     let unknown = || io::Error::other(format!("there is no protocol `{protocol}`"));
-    host(&Simulation::at_once(kind.ok_or_else(unknown)?))
+    serve_until_input_ends(&Simulation::at_once(kind.ok_or_else(unknown)?))
 }
 
 /// A simulated server in a child process; dropping it ends the process. The child also ends if this
