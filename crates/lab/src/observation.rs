@@ -78,7 +78,8 @@ impl ObservationSink {
 
     /// Takes a sample; `at` is the time since observation began, at time zero or during a load.
     pub(crate) fn on_sample(&self, at: Nanos, sample: Sample) {
-        let busiest = self.busiest.lock().unwrap_or_else(PoisonError::into_inner).add_sample(at, &sample);
+        let busiest =
+            self.busiest.lock().unwrap_or_else(PoisonError::into_inner).add_sample(at, &sample);
         self.live.show_busiest(busiest);
         let Sample { readings, missing } = sample;
         for Missing { what, why } in missing {

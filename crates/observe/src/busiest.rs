@@ -114,7 +114,8 @@ fn shares(readings: &LatestReadings) -> Vec<(String, f64)> {
 /// Returns the share of active sessions that wait for locks.
 fn lock_wait_share(readings: &LatestReadings) -> Option<(String, f64)> {
     let per_s = |kind: ComponentKind, metric: ObservedMetric| {
-        readings.get(&(ObservedComponent::here(kind), metric.name.to_owned()))
+        readings
+            .get(&(ObservedComponent::here(kind), metric.name.to_owned()))
             .and_then(|(_, per_s)| *per_s)
     };
     let active = per_s(ComponentKind::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;

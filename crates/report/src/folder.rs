@@ -152,10 +152,9 @@ impl RowState {
     pub fn has_page(self) -> bool {
         match self {
             RowState::Judged(_) | RowState::Unjudged | RowState::Unfinished => true,
-            RowState::NotARecord
-            | RowState::Damaged
-            | RowState::Newer
-            | RowState::Unreadable => false,
+            RowState::NotARecord | RowState::Damaged | RowState::Newer | RowState::Unreadable => {
+                false
+            }
         }
     }
 }

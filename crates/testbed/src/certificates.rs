@@ -38,7 +38,8 @@ impl Certificates {
         user: &str,
         account: &Account,
     ) -> Result<Certificates, Problem> {
-        std::fs::create_dir(folder).map_err(Problem::system(format!("make {}", folder.display())))?;
+        std::fs::create_dir(folder)
+            .map_err(Problem::system(format!("make {}", folder.display())))?;
         change_owner(folder, account)?;
         let file = |name: &str| folder.join(name);
         let paths = Certificates {

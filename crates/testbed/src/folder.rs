@@ -56,11 +56,8 @@ impl Folder {
 /// Gives a file or a folder to an account.
 pub(crate) fn change_owner(path: &Path, account: &Account) -> Result<(), Problem> {
     match account.switch_to {
-        Some((user, group)) => chown(path, Some(user), Some(group)).map_err(Problem::system(format!(
-            "give {} to {}",
-            path.display(),
-            account.name
-        ))),
+        Some((user, group)) => chown(path, Some(user), Some(group))
+            .map_err(Problem::system(format!("give {} to {}", path.display(), account.name))),
         None => Ok(()),
     }
 }

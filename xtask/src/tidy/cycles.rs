@@ -117,10 +117,8 @@ fn compare(accepted: &Sizes, found: &Cycles) -> Vec<String> {
         let grew = sizes.len() > accepted.len() || sizes.iter().zip(accepted).any(|(a, b)| a > b);
         if grew {
             for cycle in cycles {
-                complaints.push(format!(
-                    "crate `{name}`: these files form a cycle: {}",
-                    cycle.join(" ")
-                ));
+                complaints
+                    .push(format!("crate `{name}`: these files form a cycle: {}", cycle.join(" ")));
             }
         } else {
             let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();

@@ -24,7 +24,6 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use base::Nanos;
 use accuracy::trust::alarms::{Alarms, Judgement, SHAPES, alarms};
 use accuracy::trust::capacity::{
     ASSAY, BUDGET, Costs, ExpectedOutcome, SearchErrors, drifts, errors, expected_outcomes,
@@ -36,6 +35,7 @@ use accuracy::trust::idle::{idle, stalls};
 use accuracy::trust::loopback::{self, PROTOCOLS, TRUTH_PER_S};
 use accuracy::trust::nights::nights;
 use accuracy::trust::sensitivity::{Sensitivity, sensitivity};
+use base::Nanos;
 
 /// Default number of valid runs.
 const VIRTUAL_RUNS: u64 = 1_000;

@@ -77,7 +77,9 @@ impl Bracket {
                         break;
                     }
                     if next == value {
-                        return Err(StopReason::Irregular(Irregular::NeverFails { highest: value }));
+                        return Err(StopReason::Irregular(Irregular::NeverFails {
+                            highest: value,
+                        }));
                     }
                     next
                 }

@@ -524,8 +524,7 @@ mod tests {
         let again = (RepetitionOutcome::Holds, RepetitionReason::ConfirmedAgain);
         assert_eq!(outcome(&first, &second), again);
         assert_eq!(outcome(&first, &search(56_400.0, 70_000.0)), again, "within 2 %");
-        let undecided =
-            (RepetitionOutcome::Undecided, RepetitionReason::NotLocated([true, true]));
+        let undecided = (RepetitionOutcome::Undecided, RepetitionReason::NotLocated([true, true]));
         assert_eq!(outcome(&second, &first), undecided, "less was confirmed");
         assert_eq!(outcome(&first, &search(72_000.0, 95_000.0)), undecided, "a quarter more");
         let refuted = Capacity {

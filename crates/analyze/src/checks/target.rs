@@ -128,10 +128,7 @@ impl<'a> CheckInput<'a> {
             Some(Connections { job, configured, open }) if missing > MISSING_ALLOWED => {
                 let job = job.to_owned();
                 let refusal = self.refusal();
-                (
-                    Status::Suspect,
-                    finding::Connections::Missing { job, configured, open, refusal },
-                )
+                (Status::Suspect, finding::Connections::Missing { job, configured, open, refusal })
             }
             Some(_) => (Status::Pass, finding::Connections::AllOpen),
             None => (Status::Pass, finding::Connections::AllAccepted),

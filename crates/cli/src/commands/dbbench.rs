@@ -95,13 +95,8 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     let command = command(&run);
     let command = Box::new(|_: &Plan| command);
     // The server's log must show only statements that dbbench would send.
-    let run_mode = RunMode {
-        progress_style,
-        op_log,
-        command,
-        needs_jobs: false,
-        observes_database: false,
-    };
+    let run_mode =
+        RunMode { progress_style, op_log, command, needs_jobs: false, observes_database: false };
     Ok(run::run_workload(&run, run_mode)?.exit)
 }
 

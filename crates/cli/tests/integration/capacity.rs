@@ -440,8 +440,7 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     let search = search_on("sim:null");
-    let place =
-        place(&search.replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
+    let place = place(&search.replace("highest = 1k", "first = 2k\ntrial = 100ms\nbudget = 30s"));
     place.assay(&["calibrate", "--quick"]).expect(0);
     let folder = place.at("state/assay");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::experiment_servers::has_processes;
 use crate::killed::wait_until_gone;
-use crate::support::{CommandResult, Running, TestFolder, assert_balanced, job, number, wait_until};
+use crate::support::{
+    CommandResult, Running, TestFolder, assert_balanced, job, number, wait_until,
+};
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 

@@ -143,7 +143,9 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         ] {
             let before = relay.bytes_passed(direction);
             relay.cut_after(direction, bytes);
-            run.wait_for_matching_line("bytes pass", |_| relay.bytes_passed(direction) >= before + bytes);
+            run.wait_for_matching_line("bytes pass", |_| {
+                relay.bytes_passed(direction) >= before + bytes
+            });
         }
         is_running(&mut run);
         run.signal(Signal::SIGINT);

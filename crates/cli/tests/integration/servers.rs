@@ -5,7 +5,9 @@ use serde_json::Value;
 use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::{assert_matches_schema, assert_valid};
-use crate::support::{CommandResult, Running, TestFolder, assert_balanced, check, job, number_after};
+use crate::support::{
+    CommandResult, Running, TestFolder, assert_balanced, check, job, number_after,
+};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 

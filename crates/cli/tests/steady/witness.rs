@@ -58,11 +58,9 @@ impl Machine {
     pub(crate) fn changed(&self) -> bool {
         let least = self.medians.iter().min();
         let greatest = self.medians.iter().max();
-        least
-            .zip(greatest)
-            .is_some_and(|(least, greatest)| {
-                greatest.as_secs_f64() > MAX_STEADY_RATIO * least.as_secs_f64()
-            })
+        least.zip(greatest).is_some_and(|(least, greatest)| {
+            greatest.as_secs_f64() > MAX_STEADY_RATIO * least.as_secs_f64()
+        })
     }
 }
 

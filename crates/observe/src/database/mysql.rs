@@ -425,10 +425,7 @@ impl Mysql {
             let observation = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
             let is_idle = transactions.get(&number).is_some_and(|one| one.is_idle);
-            if is_asleep
-                && owner.is_some()
-                && !is_idle
-                && self::number(row, time) >= SPARE_AFTER_S
+            if is_asleep && owner.is_some() && !is_idle && self::number(row, time) >= SPARE_AFTER_S
             {
                 observation.client_waits.spare += 1;
                 continue;

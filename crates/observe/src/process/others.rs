@@ -218,9 +218,7 @@ impl OtherPrograms {
         let share = now.since(since).as_secs_f64() * MIN_NAMED_SHARE;
         let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
         new.retain(|(name, ticks)| {
-            *ticks >= MIN_NAMED_TICKS
-                && seconds(*ticks) >= share
-                && !self.reported.contains(*name)
+            *ticks >= MIN_NAMED_TICKS && seconds(*ticks) >= share && !self.reported.contains(*name)
         });
         new.sort_by_key(|(_, ticks)| std::cmp::Reverse(*ticks));
         let room = MAX_NAMED_PROGRAMS - self.reported.len();

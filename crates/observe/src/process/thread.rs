@@ -200,12 +200,11 @@ mod tests {
     fn switches_and_processors_are_found_by_their_names() {
         let text = "Name:\ta\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n\
                     voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
-        let expected =
-            Status {
-                name: "a".to_owned(),
-                switches: Pair(5, 6),
-                allowed_processors: "0-1".to_owned(),
-            };
+        let expected = Status {
+            name: "a".to_owned(),
+            switches: Pair(5, 6),
+            allowed_processors: "0-1".to_owned(),
+        };
         assert_eq!(Status::parse(text), expected);
         assert_eq!(Status::parse("voluntary_ctxt_switches: x"), Status::default());
     }

@@ -47,15 +47,14 @@ fn start_with_script(script: &str, timeouts: Timeouts) -> TestWatch {
     let (sender, samples) = sync_channel(1_000);
     let (zero, host) = (Monotonic.now(), RemoteHost::named("db1"));
     let on_sample = move |at, sample| drop(sender.send((at, sample)));
-    let watch =
-        RemoteWatch::begin_with_program(
-            path.as_os_str(),
-            zero,
-            host,
-            Scope::default(),
-            timeouts,
-            on_sample,
-        );
+    let watch = RemoteWatch::begin_with_program(
+        path.as_os_str(),
+        zero,
+        host,
+        Scope::default(),
+        timeouts,
+        on_sample,
+    );
     TestWatch { watch: vec![watch.unwrap()], samples, _folder: folder }
 }
 

@@ -729,11 +729,10 @@ mod tests {
                 silence_ms: None,
             };
             let pair = |queue| SocketPair { server: Some(end(queue)), client: None };
-            let snapshot =
-                SocketSnapshot {
-                    unix_pairs: queues.map(pair).to_vec(),
-                    ..SocketSnapshot::default()
-                };
+            let snapshot = SocketSnapshot {
+                unix_pairs: queues.map(pair).to_vec(),
+                ..SocketSnapshot::default()
+            };
             snapshot.waiting(None).map(|waiting| waiting.has_unread_request)
         };
         assert_eq!([of([0, 0]), of([5, 5]), of([0, 5])], [Some(false), Some(true), None]);

@@ -195,9 +195,9 @@ impl MachineSockets {
     fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> OutgoingConnections {
         let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local.port() != port;
         let tcp: Vec<&Connection> = self.tcp.iter().filter(is_its).collect();
-        let awaits = tcp.iter().map(|it| {
-            Some(usize::from(it.counters.last_transfer()? == LastTransfer::Awaiting))
-        });
+        let awaits = tcp
+            .iter()
+            .map(|it| Some(usize::from(it.counters.last_transfer()? == LastTransfer::Awaiting)));
         OutgoingConnections {
             working: awaits.sum(),
             ports: tcp.iter().map(|it| it.remote.port()).collect(),

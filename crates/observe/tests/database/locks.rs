@@ -101,9 +101,8 @@ fn postgres_reports_the_table_of_a_conflicting_insert() {
     let driver = postgres(&shared(Kind::Postgres).url());
     ask(&driver, &["create table one_key (id int primary key)"]);
     let insert = "insert into one_key values (1) on conflict do nothing";
-    let readings = observe_while_locked(&driver, insert, |readings| {
-        readings.last("locks", "one_key") >= 2.0
-    });
+    let readings =
+        observe_while_locked(&driver, insert, |readings| readings.last("locks", "one_key") >= 2.0);
     assert!(readings.last("waits", "Lock:transactionid") >= 2.0);
     assert_eq!(readings.last("locks", "transactionid"), 0.0, "that is no table");
 }

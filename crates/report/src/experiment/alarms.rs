@@ -34,8 +34,9 @@ impl FalseAlarms {
     /// Returns the numbers of comparisons and false alarms.
     pub fn counted(&self) -> FalsePositives {
         match self {
-            FalseAlarms::OfExperiment { counted, .. }
-            | FalseAlarms::OfMachine { counted, .. } => *counted,
+            FalseAlarms::OfExperiment { counted, .. } | FalseAlarms::OfMachine { counted, .. } => {
+                *counted
+            }
         }
     }
 

@@ -57,7 +57,10 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String
             let more = match size {
                 SampleSize::Pairs(_) => {
                     let delta = crate::number::percent(change.delta);
-                    pairs_to_decide(more_pairs, &format!("show whether it changes by {delta} or more"))
+                    pairs_to_decide(
+                        more_pairs,
+                        &format!("show whether it changes by {delta} or more"),
+                    )
                 }
                 SampleSize::Groups(_) => "more runs may decide".to_owned(),
             };

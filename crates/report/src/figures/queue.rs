@@ -3,8 +3,8 @@
 use super::subject::{FigureTexts, Job, Run, highest};
 use super::timeline;
 use crate::figure::{
-    Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, ThinnedSeries,
-    Unit, thin_series,
+    Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch,
+    ThinnedSeries, Unit, thin_series,
 };
 use crate::number::{significant, span, trimmed};
 use base::Nanos;

@@ -62,9 +62,7 @@ fn divide_figures<'f>(
     figures: &'f [Figure],
     evidence: &[&str],
 ) -> (Vec<&'f Figure>, Vec<&'f Figure>) {
-    let place = |beginning: &&str| {
-        figures.iter().position(|figure| is_filled(figure, beginning))
-    };
+    let place = |beginning: &&str| figures.iter().position(|figure| is_filled(figure, beginning));
     let evidence = evidence.iter().find_map(place);
     let usual: Vec<usize> = FIRST_FIGURES.iter().filter_map(place).take(MOST_FIGURES).collect();
     let first = match evidence {

@@ -310,10 +310,8 @@ fn times(job: &JobSummary) -> Table {
 /// Returns the explanations of the table of times, the general ones with the first job only.
 fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
     let explains_intervals = is_first && has_intervals(job);
-    let general = [
-        is_first.then_some(ROWS_EXPLANATION),
-        explains_intervals.then_some(INTERVALS_EXPLANATION),
-    ];
+    let general =
+        [is_first.then_some(ROWS_EXPLANATION), explains_intervals.then_some(INTERVALS_EXPLANATION)];
     general.into_iter().flatten().map(Remark::note).chain(caveats(job)).collect()
 }
 

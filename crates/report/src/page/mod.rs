@@ -177,8 +177,7 @@ fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
     if status == Status::Invalid {
         VerdictPosition::First
-    } else if view.observed_program().is_some()
-        || (view.has_only_loads() && status <= Status::Pass)
+    } else if view.observed_program().is_some() || (view.has_only_loads() && status <= Status::Pass)
     {
         VerdictPosition::Omitted
     } else {

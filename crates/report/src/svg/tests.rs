@@ -107,7 +107,8 @@ fn heat_map(cells: &[(u32, u32, u8)]) -> Vec<String> {
     };
     let cells = cells.iter().map(cell).collect();
     let marks = vec![Mark::Cells { ink: Ink::Series(0), cells }];
-    let text = painted(&Figure { marks, legend: Vec::new(), ..full_figure() }, FigureContext::Page("f"));
+    let text =
+        painted(&Figure { marks, legend: Vec::new(), ..full_figure() }, FigureContext::Page("f"));
     let paths = text.split("<path ").filter(|path| path.contains("#0072b2"));
     paths.map(|path| path.split("/>").next().unwrap().to_owned()).collect()
 }
@@ -157,7 +158,8 @@ fn range_and_interval_beyond_the_axis_end_in_an_arrow() {
             true => Mark::Ranges { ink, extents },
             false => Mark::Intervals { ink, extents },
         };
-        let text = painted(&Figure { marks: vec![mark], ..full_figure() }, FigureContext::Page("f"));
+        let text =
+            painted(&Figure { marks: vec![mark], ..full_figure() }, FigureContext::Page("f"));
         let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
         path.split('"').next().unwrap().matches('l').count()
     };
@@ -196,7 +198,8 @@ fn labels_have_an_outline_of_the_ground() {
 
 #[test]
 fn description_has_the_range_of_the_axes() {
-    let figure = Figure { y: Axis::logarithmic("time", Unit::Time, [220e3, 48e6]), ..full_figure() };
+    let figure =
+        Figure { y: Axis::logarithmic("time", Unit::Time, [220e3, 48e6]), ..full_figure() };
     let text = svg(&figure);
     let words = "Horizontal axis: time since the start, 0 s to 10 s. \
                  Vertical axis: time, 200 µs to 50 ms.";

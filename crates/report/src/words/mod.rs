@@ -18,7 +18,9 @@ mod tests;
 mod unseen;
 
 pub(crate) use check::check_sentence;
-pub(crate) use component::{limiter_lead, relief, relief_of_load, relief_of_program, utilised_name};
+pub(crate) use component::{
+    limiter_lead, relief, relief_of_load, relief_of_program, utilised_name,
+};
 pub(crate) use empty_success::{remedy_of_warning, warning};
 pub(crate) use limiter::limiter_reason;
 pub(crate) use programs::other_program;

@@ -30,18 +30,16 @@ pub(crate) fn reason(unseen: &UnobservedSource) -> Cow<'_, str> {
             used,
             waited,
             unexplained,
-        }) => {
-            Cow::Owned(format!(
-                "the database shows {} of {} active sessions as running, and its processes used \
+        }) => Cow::Owned(format!(
+            "the database shows {} of {} active sessions as running, and its processes used \
                  {} processors and waited for {}: {} sessions wait for an unknown event or run on \
                  another host",
-                fixed(*running, 1),
-                fixed(*active, 1),
-                fixed(*used, 1),
-                fixed(*waited, 1),
-                fixed(*unexplained, 1)
-            ))
-        }
+            fixed(*running, 1),
+            fixed(*active, 1),
+            fixed(*used, 1),
+            fixed(*waited, 1),
+            fixed(*unexplained, 1)
+        )),
     }
 }
 

@@ -253,7 +253,8 @@ impl Session {
 
     /// Refuses the statement that was read last.
     pub(super) fn refuse(&mut self, code: Code, out: &mut Vec<u8>) {
-        let (Some((_, sequence)), Stage::LoggedIn(agreed)) = (self.served.take(), self.stage) else {
+        let (Some((_, sequence)), Stage::LoggedIn(agreed)) = (self.served.take(), self.stage)
+        else {
             return;
         };
         let number = code.as_str().parse().unwrap_or(1_105);

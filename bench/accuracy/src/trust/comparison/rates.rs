@@ -116,9 +116,8 @@ pub(super) fn several_bets(method: &Method, comparisons: u32) -> ComparisonRate 
     let name = "no change, bets on 3 jobs, 10 pairs: any significant";
     // Five times as many, for narrow limits. With independent jobs, at least one bet errs in 4.9 %.
     ComparisonRate::count(name, 5 * comparisons, 3.0..=6.5, |seed| {
-        let of_job = |job| {
-            ORDINARY_MACHINE.experiment_of_job(method.order, 10, RandomKey { seed, job })
-        };
+        let of_job =
+            |job| ORDINARY_MACHINE.experiment_of_job(method.order, 10, RandomKey { seed, job });
         let jobs: Vec<Vec<ModelRun>> = (0..BETS).map(of_job).collect();
         method.finds_in_any_job(&jobs, LookPlan::Fixed(10))
     })

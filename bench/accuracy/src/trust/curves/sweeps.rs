@@ -146,9 +146,8 @@ pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
         |mut runs| {
             let correct = contains_truth(&points(&CLIENTS, &runs))?;
             let few = [(FEW, REPEATS), (BELOW_PEAK, REPEATS), (FEW, 1)];
-            let few = few.map(|(clients, repeats)| {
-                contains_truth(&select_points(&clients, repeats, &runs))
-            });
+            let few = few
+                .map(|(clients, repeats)| contains_truth(&select_points(&clients, repeats, &runs)));
             slow(&mut runs);
             let [one, two, three] = few;
             Ok([correct, contains_truth(&points(&CLIENTS, &runs))?, one?, two?, three?])
