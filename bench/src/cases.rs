@@ -135,7 +135,7 @@ fn simulated(kind: &str, scheme: &str) -> (SimulatedServer, Target) {
     (server, Target::parse(&url).expect("a URL"))
 }
 
-/// Returns a driver of one simulated server with exponential service of 1 ms in the mean.
+/// Returns a driver of one simulated server, whose exponential service times have a mean of 1 ms.
 fn mm1(seed: Seed) -> Simulated {
     let service = Service::Exponential(Nanos::from_millis(1));
     Simulated::new(Config::new(service, Some(1)), seed)

@@ -12,7 +12,7 @@ use crate::cases::{self, Case, Outcome};
 use crate::merge;
 use crate::output::print_line;
 
-/// A measure with its value of each round.
+/// A measure with its value in each round.
 struct Measure {
     name: &'static str,
     unit: &'static str,

@@ -26,7 +26,7 @@ fn main() {
 }
 
 /// Returns the commit; `None` without git, or if the sources are not a repository of their own,
-/// because they may be within another one.
+/// because they may lie within an unrelated one.
 fn commit() -> Option<String> {
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let is_ours = Path::new(&top).canonicalize().ok()? == Path::new(ROOT).canonicalize().ok()?;

@@ -25,7 +25,7 @@ use crate::change::student_t;
 /// Trend of a job's backlog over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Trend {
-    /// Growth over the window in requests, by a straight line through the block means.
+    /// Growth of a straight line through the block means over the window, in requests.
     pub(crate) growth: f64,
     /// Growth divided by its standard error.
     pub(crate) t: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Trend {
 pub(crate) struct Arrivals {
     /// Number of requests.
     pub(crate) requests: u64,
-    /// Number of requests that arrive together, at random times.
+    /// Number of requests that arrive together; their arrival times are random.
     pub(crate) burst: u32,
 }
 
@@ -76,10 +76,10 @@ const RANDOM_WALK: f64 = 2.0;
 /// trend.
 pub(crate) const OPEN_ALLOWED: f64 = 0.25;
 
-/// Minimum number of intervals in which too few requests end.
+/// Minimum number of intervals in a short window in which too few requests end.
 const SHORT_INTERVALS: usize = 2;
 
-/// Standard deviations of the number of arrivals beyond which a shortfall is not chance.
+/// Largest shortfall that may be chance, in standard deviations of the number of arrivals.
 const BEYOND_CHANCE: f64 = 10.0;
 
 /// Ratio of the number of requests that end in an interval to the largest such number, below which
@@ -344,8 +344,8 @@ mod tests {
         assert_eq!(open_share(&intervals(4_000.0), 2, 21), None);
     }
 
-    /// Constant times of 1.5 s, exponential times of 4 s, a target that hangs, a target that ends,
-    /// and a stall of 1.2 s at the end of a second, from which the server has not recovered.
+    /// Cases: constant times of 1.5 s; exponential times of 4 s; a target that hangs; a target that
+    /// ends; a stall of 1.2 s at the end of a second, from which the server has not recovered.
     #[test]
     fn slow_requests_and_stalls_are_not_an_overload() {
         for ended in [
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(trend(&[5.0; 4]), None);
     }
 
-    /// Requests take half a minute at a rate that rises all the time.
+    /// Each request takes half a minute, so the backlog grows together with the rate.
     #[test]
     fn backlog_proportional_to_a_rising_rate_is_not_an_overload() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
@@ -379,7 +379,7 @@ mod tests {
         assert!(!trend_of_varying(&backlog, &arrivals).unwrap().exceeds_capacity(requests));
     }
 
-    /// A server answers 250 requests per second, at a rate that rises to 690.
+    /// The server answers 250 requests per second, and the rate rises to 690 per second.
     #[test]
     fn backlog_that_outgrows_a_rising_rate_is_an_overload() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();

@@ -5,7 +5,7 @@
 pub(crate) struct LevelChange {
     /// Index of the first part after the change.
     pub(crate) index: usize,
-    /// Change relative to the mean before it.
+    /// Change relative to the mean before it, as a fraction.
     pub(crate) by: f64,
     /// Change divided by its standard error.
     pub(crate) t: f64,

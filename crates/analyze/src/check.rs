@@ -135,7 +135,7 @@ pub enum Unit {
     Limits,
     /// Files.
     Files,
-    /// Times.
+    /// Measured times.
     Times,
     /// A counter of the server.
     Counted(ComparedCounter),

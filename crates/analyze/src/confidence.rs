@@ -61,16 +61,18 @@ const LEAST_CORRELATION: f64 = 0.2;
 /// first order, the root of (1 + ρ) / (1 - ρ)).
 const WIDENING: f64 = 5.0;
 
-/// Minimum distance of two figures that differ, in half-widths of the interval of their difference.
-/// Equal figures lie this far apart once in five hundred comparisons, which is rare enough for a
-/// table of some twenty. The intervals of the two figures then do not overlap: a distance of √2
-/// always suffices for that.
+/// Minimum distance of two figures that count as different, in half-widths of the interval of their
+/// difference. Equal figures lie this far apart once in five hundred comparisons, which is rare
+/// enough for a table of some twenty. The intervals of the two figures then do not overlap: a
+/// distance of √2 half-widths always suffices for that.
 const SEPARATION: f64 = 1.6;
 
-/// Ratio of two throughputs that are distinguished without widening intervals.
+/// Minimum ratio of two throughputs at which they are distinguished without widening their
+/// intervals.
 const MULTIPLE: f64 = 2.0;
 
-/// Smallest relative difference of two figures that differ: histograms and texts have three digits.
+/// Smallest relative difference of two figures that count as different: histograms and texts have
+/// three digits.
 const LEAST_DIFFERENCE: f64 = 0.01;
 
 /// Returns the sum of the amounts over the sum of the bases, with its interval; `None` if the bases
@@ -117,9 +119,9 @@ pub(crate) fn quantile(
     Some(Estimate { value: at(fraction), bounds, effective_samples })
 }
 
-/// Number of times of each batch that lie beyond a quantile. If many times are equal, such as those
-/// of timeouts, they may lie exactly on the quantile. The lower end of the interval then follows
-/// from the times that reach it, and the upper end from those that exceed it.
+/// Numbers of measured times in each batch that lie beyond a quantile. If many times are equal,
+/// such as those of timeouts, they may lie exactly on the quantile. The lower end of the interval
+/// then follows from the times that reach it, and the upper end from those that exceed it.
 #[derive(Clone, Copy)]
 pub(crate) struct Exceedances<'a> {
     /// Times above the quantile.
@@ -184,7 +186,7 @@ struct RatioError {
 }
 
 impl RatioError {
-    /// Computes the spread; `None` if there are too few batches.
+    /// Computes the error of the ratio of these batches; `None` if there are too few.
     fn of(batches: &[Batch]) -> Option<RatioError> {
         let mut batches: Vec<Batch> =
             batches.iter().copied().filter(|batch| batch.base > 0.0).collect();
@@ -324,8 +326,8 @@ mod tests {
     }
 
     impl Times {
-        /// Simulates the times of a queue with one server, exponential services of 1 ms and this
-        /// utilisation, second by second (Lindley, 1952).
+        /// Simulates the times of a queue with one server, exponential service times with a mean of
+        /// 1 ms and this utilisation, second by second (Lindley, 1952).
         fn of_a_queue(seed: u64, utilisation: f64) -> Times {
             let mut draw = Stream::new(Seed(seed), "test", "queue").draw(0);
             let mut exponential = |draw_of: fn(&mut Draw) -> f64| draw_of(&mut draw) * 1e-3;

@@ -7,7 +7,7 @@ use record::{BucketCount, bucket_counts};
 /// never from averages of quantiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
-    /// Number of times. The other numbers are meaningless if this is 0.
+    /// Number of measured times. The other numbers are meaningless if this is 0.
     pub count: u64,
     /// Arithmetic mean.
     pub mean_ns: f64,

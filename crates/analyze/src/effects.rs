@@ -43,9 +43,10 @@ pub struct Effect {
     pub times: usize,
 }
 
-/// Returns the changes that all intermittent activity caused: at its first start, at its last end
-/// and, if it was too short for a comparison of its own time, between the times before and after
-/// it.
+/// Returns the changes that all intermittent activity caused at its first start and at its last
+/// end. A job without such a change, for example because the activity was too short to be compared,
+/// has the change from the time before the activity to the time after it, unless a different cause
+/// may explain it.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut found: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
     let between: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();

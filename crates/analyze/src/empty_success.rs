@@ -63,8 +63,8 @@ fn finds_nothing(requests: &Requests, counted: &JobEvidence) -> bool {
 const ROW_STATEMENTS: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 
-/// Returns true if a statement returns or changes rows if there are any. `select … into` stores
-/// them in the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual,
+/// Returns true for a statement that returns or changes rows where there are any. `select … into`
+/// stores them in the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual,
 /// "SELECT INTO").
 fn asks_for_rows(statement: &Statement) -> bool {
     let text = statement.text(Placeholders::Question).to_ascii_lowercase();

@@ -43,7 +43,7 @@ pub struct Evidence {
     pub jobs: Vec<JobEvidence>,
     /// Jobs at each server of targets with several servers.
     pub nodes: Vec<NodeEvidence>,
-    /// Intermittent jobs, with the times of other jobs' requests meanwhile.
+    /// Intermittent jobs, each with the response times of the other jobs in its phases.
     pub disturbances: Vec<Disturbance>,
     /// Events of the run.
     pub events: Vec<Event>,
@@ -126,7 +126,7 @@ pub struct LoadEvidence {
     pub table: String,
     /// Number of rows.
     pub rows: u64,
-    /// Bytes of values.
+    /// Size of all values, in bytes.
     pub bytes: u64,
     /// Duration of the load.
     pub took: Nanos,
@@ -143,7 +143,7 @@ pub struct LoadEvidence {
 /// Progress of a load at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadPoint {
-    /// Rows so far.
+    /// Number of rows so far.
     pub rows: u64,
     /// Time since the load began.
     pub at: Nanos,
@@ -258,8 +258,8 @@ impl JobEvidence {
         self.spent_s(Kind::Service)
     }
 
-    /// Returns the fraction of the time of all requests that they spent waiting for a worker or a
-    /// connection, failed requests included; `None` without requests.
+    /// Returns the fraction of their time that all requests, failed ones included, spent waiting
+    /// for a worker or a connection; `None` without requests.
     pub(crate) fn waited_share(&self) -> Option<f64> {
         let all = self.spent_s(Kind::Response) + self.spent_s(Kind::Error);
         (all > 0.0).then(|| (self.spent_s(Kind::Wait) / all).min(1.0))

@@ -164,15 +164,15 @@ pub enum Requests {
 /// Requests by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcomes {
-    /// Requests that came due.
+    /// Number of requests that came due.
     pub due: u64,
-    /// Completed requests.
+    /// Number of completed requests.
     pub completed: u64,
-    /// Requests that ended in errors.
+    /// Number of requests that ended in errors.
     pub errors: u64,
-    /// Rejected requests.
+    /// Number of rejected requests.
     pub rejected: u64,
-    /// Unsent requests.
+    /// Number of unsent requests.
     pub unsent: u64,
 }
 
@@ -181,7 +181,7 @@ pub struct Outcomes {
 pub struct RateDifference {
     /// Name of the job.
     pub job: String,
-    /// Relative difference.
+    /// Difference as a fraction of the expected number.
     pub by: f64,
 }
 
@@ -285,7 +285,7 @@ pub struct ProcessorWait {
     pub has_database_here: Option<bool>,
 }
 
-/// The request thread that used most processor time.
+/// The request thread that used the most processor time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadUse {
     /// Name of the thread.
@@ -413,7 +413,7 @@ pub enum WarmUp {
     Overloaded,
     /// There was no steady state.
     NeverSteady {
-        /// Relative difference of the second half of the run from the first.
+        /// Difference of the second half of the run from the first, as a fraction.
         by: f64,
     },
     /// The run was steady from the start.
@@ -434,7 +434,7 @@ pub enum MedianChange {
     Gradual {
         /// Name of the job.
         job: String,
-        /// Relative change.
+        /// Relative change, as a fraction.
         by: f64,
     },
     /// The median changed at a moment.
@@ -455,7 +455,7 @@ pub struct BusyClients {
     pub job: String,
     /// Mean number of busy clients.
     pub busy: f64,
-    /// Configured clients.
+    /// Number of configured clients.
     pub clients: f64,
 }
 
@@ -468,9 +468,9 @@ pub enum Failures {
     Some {
         /// Name of the job.
         job: String,
-        /// Requests that failed unexpectedly.
+        /// Number of requests that failed unexpectedly.
         failed: u64,
-        /// Scheduled requests.
+        /// Number of scheduled requests.
         scheduled: u64,
         /// Class of most of these errors; `None` if the record has no classes.
         class: Option<Class>,
@@ -528,9 +528,9 @@ pub enum Connections {
     Missing {
         /// Name of the job.
         job: String,
-        /// Configured connections.
+        /// Number of configured connections.
         configured: u32,
-        /// Mean number of open ones.
+        /// Mean number of open connections.
         open: f64,
         /// The error with which the target began to refuse connections, if it did and reported one.
         refusal: Option<EventError>,
@@ -570,7 +570,7 @@ pub enum Commits {
     Excess(CounterComparison),
 }
 
-/// Periodic background work of a server that writes.
+/// Periodic background work, such as checkpoints, of a server that writes data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoints {
     /// Cycles of that work in the run.
@@ -586,9 +586,9 @@ pub struct Checkpoints {
 pub enum Cycles {
     /// Checkpoints.
     Checkpoints {
-        /// Checkpoints that were due.
+        /// Number of checkpoints that were due.
         timed: f64,
-        /// Checkpoints before their time.
+        /// Number of checkpoints before their time.
         requested: f64,
     },
     /// Number of times that the log was filled from end to end; before each reuse the changes in it
@@ -601,7 +601,7 @@ pub enum Cycles {
 pub enum Coverage {
     /// The server wrote hardly any data that a checkpoint must write back.
     NothingToWrite,
-    /// Too few cycles for one to be representative.
+    /// There are too few cycles for a cycle to be representative.
     FewCycles,
     /// Several cycles.
     Representative,

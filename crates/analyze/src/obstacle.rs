@@ -103,7 +103,7 @@ pub enum ObservationObstacle {
     ClocksUnreadable,
     /// The system does not report the processors' frequency.
     FrequencyUnknown,
-    /// A third of the window has too few readings of the frequency.
+    /// One of the three thirds of the window has too few readings of the frequency.
     FewReadings {
         /// Minimum number of readings.
         fewest: usize,
@@ -151,7 +151,7 @@ pub enum CounterObstacle {
         /// First word of the statement.
         word: String,
     },
-    /// Parallel workers of PostgreSQL count as commits as well.
+    /// PostgreSQL also counts commits of parallel workers.
     ParallelWorkers(CounterComparison),
     /// The server does not report the amount of log that it wrote.
     NoLogWritten,

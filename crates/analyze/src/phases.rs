@@ -24,11 +24,12 @@ use crate::evidence::{Evidence, JobEvidence, Step};
 use crate::observed::Observed;
 use crate::responses::{ResponseCollector, Responses};
 
-/// Maximum number of jobs whose side effects are examined: the first of the file. A file with more
-/// intermittent jobs has no steady traffic to disturb; it does many things in turn.
+/// Maximum number of jobs whose side effects are examined: the first ones in the file. A file with
+/// more intermittent jobs has no steady traffic to disturb; it does many things in turn.
 pub const MOST_DISTURBANCES: usize = 20;
 
-/// Maximum number of kinds of background work whose side effects are examined: the most frequent.
+/// Maximum number of kinds of background work whose side effects are examined: the most frequent
+/// ones.
 const MOST_WORK: usize = 3;
 
 /// Side effects of a job, or of background work, on the other jobs.
@@ -42,7 +43,7 @@ pub struct SideEffects {
     /// are divided. For background work at least the time between two samples.
     pub resolution_s: f64,
     /// Phase that the others are compared with: of the phases in which the job is not active, the
-    /// first that is long enough for intervals; if none is, the first.
+    /// first that is long enough for intervals, or else the first of them.
     pub reference: PhaseName,
     /// Phases of the window, in the order of [`PhaseName::ALL`].
     pub phases: Vec<PhaseSummary>,

@@ -45,7 +45,7 @@ pub enum RequestsUnseen {
 const CHANGED_ROWS: [&[ServerStatistic]; 3] = [
     &[pg_stat_database::TUP_INSERTED, pg_stat_database::TUP_UPDATED, pg_stat_database::TUP_DELETED],
     &[status::INNODB_ROWS_INSERTED, status::INNODB_ROWS_UPDATED, status::INNODB_ROWS_DELETED],
-    // MariaDB has no such counters of InnoDB from version 10.6 on.
+    // From version 10.6 on, MariaDB has no counters of rows in InnoDB.
     &[status::HANDLER_WRITE, status::HANDLER_UPDATE, status::HANDLER_DELETE],
 ];
 
@@ -98,9 +98,9 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     (!is_empty).then_some(summary)
 }
 
-/// Returns the requests per second on the program's connections: of the numbers of segments with
-/// data that the two sides sent, the smaller one, because a long request or a long answer takes
-/// several segments. `None` if they were not counted.
+/// Returns the requests per second on the program's connections: the smaller of the numbers of
+/// segments with data that each of the two sides sent, because a long request or a long answer
+/// takes several segments. `None` if they were not counted.
 pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
     let sent = socket_rate(evidence, sockets::DATA_SENT)?;
     Some(sent.min(socket_rate(evidence, sockets::DATA_RECEIVED)?))

@@ -10,7 +10,7 @@ use crate::evidence::Evidence;
 /// once is hardly ever missing at the end of a second.
 pub(crate) const MISSING_ALLOWED: f64 = 0.01;
 
-/// Clients of a closed job without a connection, because the server refused it.
+/// Clients of a closed job that have no connection because the server refused it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnconnectedClients<'e> {
     /// Event of the refusal.
@@ -49,8 +49,8 @@ impl Evidence {
         are_without.then_some(UnconnectedClients { event, clients, connected: fewest, missing })
     }
 
-    /// Returns the event of a refused connection of a job with arrivals that needs more
-    /// connections, or that lost some and did not get them back.
+    /// Returns the event in which the server refused a connection to a job with arrivals, if the
+    /// job needs more connections, or lost some and did not get them back.
     pub(crate) fn refused_growth(&self, account: AccountId) -> Option<&Event> {
         let event = self.refusal(account)?;
         let lacks_lost = || {
@@ -81,8 +81,9 @@ impl Evidence {
             .filter_map(|step| Some((step, known.get(step)?.connections?)))
     }
 
-    /// Returns the connections that a job had, and lacked, since the server refused one. If no step
-    /// is known since then, the last known step counts.
+    /// Returns the connections that a job had, and lacked, since the server refused one. If the
+    /// number of connections is unknown for all steps since then, that of the last known step
+    /// counts.
     fn since_refusal(&self, account: AccountId, wanted: u64) -> Option<RefusedConnections> {
         let refused = self.refusals(account).map(|event| event.at).min()?;
         let all: Vec<(usize, u64)> = self.open_connections(account).collect();
@@ -94,13 +95,14 @@ impl Evidence {
         Some(RefusedConnections { fewest, missing })
     }
 
-    /// Returns the first event of the server refusing connections to a job for good; if there is
-    /// none, the first refusal of a connection that the job had lost.
+    /// Returns the first event in which the server refuses connections to a job permanently; if
+    /// there is none, the first refusal of a connection that the job had lost.
     fn refusal(&self, account: AccountId) -> Option<&Event> {
         self.refusals(account).min_by_key(|event| (!is_limit(event), event.at))
     }
 
-    /// Returns the events of the server refusing connections to a job that keeps its connections.
+    /// Returns the events in which the server refused connections to a job: permanently or, if the
+    /// job keeps its connections, in place of lost ones.
     fn refusals(&self, account: AccountId) -> impl Iterator<Item = &Event> {
         let job = self.plan.account(account).job();
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;

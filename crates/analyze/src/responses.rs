@@ -14,7 +14,7 @@ use crate::distribution::Quantile;
 /// The response times of a job in some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Responses {
-    /// Number of times.
+    /// Number of measured times.
     pub count: u64,
     /// Mean, in nanoseconds. Mean and quantiles are `None` if there are no times.
     pub mean_ns: Option<Estimate>,
@@ -27,7 +27,7 @@ const QUANTILES: usize = Quantile::ALL.len();
 
 impl Responses {
     /// Estimates the response times of some steps. `read` returns the response times of the
-    /// requests whose intended start lies in a step, from the shortest, and is called twice for
+    /// requests whose intended start lies in a step, in ascending order, and is called twice for
     /// each step.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Default for ResponseCollector {
 }
 
 impl ResponseCollector {
-    /// Passes over the times of the steps; the bounds are computed after each pass.
+    /// The passes over the times of the steps. The bounds are computed after each pass.
     pub(crate) const PASSES: [fn(&mut ResponseCollector, &[BucketCount]); 2] =
         [ResponseCollector::pool, ResponseCollector::batch];
 

@@ -33,8 +33,8 @@ pub struct Saturation {
     pub value: f64,
     /// The way in which the load was found.
     pub kind: SaturationKind,
-    /// Share or gain at which the steps ended, as a fraction; if none met the condition, the last
-    /// one measured. A gain over a throughput of zero is infinite.
+    /// Share or gain at which the steps ended, as a fraction; if no step met the condition, the
+    /// last measured share or gain. A gain over a throughput of zero is infinite.
     pub measured: f64,
 }
 
@@ -45,8 +45,8 @@ pub enum SaturationKind {
     Reached,
     /// The smallest load already meets the condition.
     AtFirst,
-    /// The next load exceeds the capacity. There the backlog grows, and response times depend on
-    /// the length of the run.
+    /// The next load exceeds the capacity. At that load the backlog grows, and response times
+    /// depend on the length of the run.
     Overloaded,
     /// The smallest load already exceeds the capacity.
     AllOverloaded,
@@ -134,8 +134,8 @@ pub fn next_saturation_step(
     }
 }
 
-/// Returns the load if the last step meets the condition; the outer `None` means that the quantity
-/// was not observed.
+/// Returns the load if the last step meets the condition or exceeds the capacity; the outer `None`
+/// means that the quantity was not observed.
 fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturation>> {
     let (last, before) = steps.split_last()?;
     let found = |step: &SaturationStep, is_first: bool, measured: f64| Saturation {

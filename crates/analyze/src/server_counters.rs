@@ -4,7 +4,7 @@ use record::{Counts, ObservedMetric};
 
 use crate::observed::Observed;
 
-/// Counters of a server, and the answers to its jobs in the whole run, warm-up included.
+/// Counters of a server, and the answers that the jobs received in the whole run, warm-up included.
 #[derive(Clone, Debug, Default)]
 pub struct ServerCounters {
     /// Reason why the counters could not be read, if they could not.

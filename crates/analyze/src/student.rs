@@ -135,7 +135,8 @@ mod tests {
         assert!((upper_f(4.0, 1.0, 7.0) - two_sided_p(2.0, 7.0)).abs() < 1e-12);
     }
 
-    /// With one degree of freedom it is Cauchy's distribution, with two it has a closed form.
+    /// With one degree of freedom, Student's distribution is Cauchy's; with two, it has a closed
+    /// form.
     #[test]
     fn probability_agrees_with_the_closed_forms() {
         for t in [0.0, 0.1, 1.0, 3.0, 50.0] {

@@ -145,8 +145,8 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     }
     let user_s = last.user.saturating_sub(first.user).as_secs_f64();
     let system_s = last.system.saturating_sub(first.system).as_secs_f64();
-    // The last sample may be up to a second before the window's end; requests completed after it
-    // have no processor time here. Samples lie between intervals.
+    // The last sample may be up to a second before the window's end. Requests completed after it
+    // are left out, because no sample has their processor time. Samples lie between intervals.
     let meanwhile = evidence.steps.between(first.at, last.at);
     let jobs = evidence.plan.jobs_by_id().map(|(id, _)| evidence.plan.account_of(id));
     let jobs = jobs.filter_map(|account| evidence.jobs.get(account.index()));
@@ -161,8 +161,8 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     })
 }
 
-/// Returns the processors used for observing in the window or, if there were only loads, during the
-/// loads.
+/// Returns the mean number of processors used for observing in the window or, if there were only
+/// loads, during the loads.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
     let kind = ComponentKind::Processes(MeasuredSide::Generator);
     let of_window = evidence

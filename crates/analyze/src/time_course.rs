@@ -49,7 +49,7 @@ pub struct TimeColumn {
 pub struct TimeClass {
     /// Number of the class: it begins at 10^(number/10) nanoseconds.
     pub number: u16,
-    /// Number of times.
+    /// Number of measured times.
     pub count: u64,
 }
 
@@ -109,8 +109,8 @@ pub fn columns(steps: &Steps) -> Vec<Range<usize>> {
     split(0..window.start).into_iter().chain(window_columns).collect()
 }
 
-/// Joins the first and the last column with their neighbours if they are less than half as long:
-/// the first and the last step of a run may last a few milliseconds.
+/// Joins the first and the last column with their neighbours, if they are less than half as long as
+/// the neighbour: the first and the last step of a run may last a few milliseconds.
 fn with_long_ends(steps: &Steps, mut columns: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let length =
         |part: &Range<usize>| steps.start(part.end).saturating_sub(steps.start(part.start)).0;

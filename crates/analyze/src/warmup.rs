@@ -60,15 +60,15 @@ pub(crate) fn steady_start(series: &[f64]) -> Option<SteadyStart> {
     }
     let half = means.len() / 2;
     let cuts = (0..=half).map(|cut| (cut, squared_error(&means[cut..])));
-    // Of equal minima the first: nothing is cut from a series that never changes.
+    // The first of equal minima is taken: nothing is cut from a series that never changes.
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let halves = level_change_at(&means, half);
     let differs = cut == half && halves.t.abs() > SEPARATION && halves.by.abs() > MATERIAL_CHANGE;
     Some(SteadyStart { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }
 
-/// Returns the end of a run's warm-up: the latest of the ends of several series, each with a number
-/// for every step of the run.
+/// Returns the end of a run's warm-up: the latest of the ends found in several series, each with a
+/// number for every step of the run.
 pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupEnd {
     let differs = |start: &SteadyStart| start.never_steady.map_or(0.0, f64::abs);
     let mut latest = None;

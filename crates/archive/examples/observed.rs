@@ -100,7 +100,7 @@ fn sample(
     let kept = record::UNMERGED_PERIOD.0 / 1_000_000_000;
     let sparse = (kept.min(seconds)..=seconds).step_by(SPARSE as usize);
     for second in (0..kept.min(seconds)).chain(sparse) {
-        // No thread wakes at the same time in each second.
+        // No thread wakes at exactly the same point of every second.
         let at = Nanos::from_secs(second) + Nanos::from_micros(100 + second % 700);
         for ((series, kind), number) in series.iter().zip(&kinds).zip(0_u32..) {
             let value = value(series, *kind, number, second as f64);

@@ -52,7 +52,7 @@ pub fn remove_fact(copy: &Path, key: &str) -> Result<(), RecordError> {
     })
 }
 
-/// Begins a transaction that reads, which lasts as long as the connection and keeps writers away.
+/// Begins a read transaction, which lasts as long as the connection and keeps writers away.
 fn begin_read(opened: &OpenedRecord) -> Result<(), RowError> {
     opened.connection.execute_batch("begin")?;
     Ok(opened.connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?)

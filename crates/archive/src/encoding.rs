@@ -70,7 +70,7 @@ fn header(kind: Kind, length: u32) -> [u8; HEADER] {
 /// The summary of an encoded histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HistogramSummary {
-    /// Number of times.
+    /// Number of measured times.
     pub(crate) count: u64,
     /// Upper edge of the last nonempty bucket.
     pub(crate) max: u64,

@@ -297,8 +297,8 @@ fn is_environmental(code: rusqlite::ErrorCode) -> bool {
     surroundings.contains(&code)
 }
 
-/// Returns an error of SQLite as a cause. Its own cause repeats the meaning of its number, and is
-/// left out if the message already ends with it.
+/// Returns an error of SQLite as a cause. The error's own cause only describes the error code, and
+/// is left out if the message already ends with this description.
 pub(crate) fn sql_cause(error: rusqlite::Error) -> Cause {
     let words = error.to_string();
     let meaning =

@@ -26,8 +26,8 @@ use crate::{v1, v2};
 pub struct ExperimentWriter {
     path: PathBuf,
     connection: Connection,
-    /// The lock, which ends with the process. It is released after the connection, because closing
-    /// the file ends the locks of SQLite on it.
+    /// The lock, which ends with the process. It is released after the connection is closed,
+    /// because closing the file ends the locks of SQLite on it.
     _lock: Option<File>,
 }
 
@@ -111,8 +111,8 @@ fn content(path: &Path, of: &Connection) -> Result<ExperimentContent, RowError> 
     Ok(content)
 }
 
-/// Returns notes, the oldest first: an interrupted experiment may have got a note before it was
-/// continued.
+/// Returns the notes sorted, the oldest first: an interrupted experiment may have received a note
+/// before it was continued.
 fn sorted_by_time(mut notes: Vec<Note>) -> Vec<Note> {
     notes.sort_by_key(|note| note.at);
     notes

@@ -31,10 +31,10 @@ const FILE_HEADER: usize = 100;
 const PAGE_SIZE_AT: usize = 16;
 const CHANGES_AT: usize = 24;
 const PAGES_AT: usize = 28;
-/// Offset of the number of changes at which the number of pages was written.
+/// Offset of the value that the change counter had when the number of pages was written.
 const VALID_FOR_AT: usize = 92;
 
-/// Place that errors about a damaged page name.
+/// Place named in errors about a damaged page.
 pub(super) const TABLES: &str = "its tables";
 
 /// A record opened for reading, of a supported version.
@@ -365,7 +365,8 @@ pub(super) mod tests {
         let numbers = |numbers: &[u32]| -> Vec<u8> {
             numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
         };
-        // Pages in the journal, nonce, pages of the database, sizes of sectors and pages.
+        // Number of pages in the journal, nonce, number of pages of the database, sizes of sectors
+        // and pages.
         let mut journal = [&MAGIC[..], &numbers(&[0, 1, pages, 512, 8_192])].concat();
         journal.resize(512, 0);
         journal.extend(numbers(&[1]));

@@ -71,7 +71,7 @@ pub struct IntervalCounts {
 pub struct FailureCount {
     /// Class of the errors.
     pub class: Class,
-    /// Code of the database, or one of Assay's own.
+    /// Error code of the database, or one of Assay's own.
     pub code: Code,
     /// Number of errors.
     pub count: u64,
@@ -107,7 +107,7 @@ pub struct SeriesReadings {
     /// Instants after time zero, with the values. Beyond two hours, a value summarizes the samples
     /// since the previous value ([`record::Thinning`]).
     pub points: Vec<(Nanos, f64)>,
-    /// The extremes of the samples that such a value summarizes, if they differ.
+    /// The extremes of the samples that a value beyond two hours summarizes, if they differ.
     pub ranges: Vec<SampleRange>,
 }
 
@@ -326,7 +326,8 @@ impl Archive {
         Ok(events.into_iter().map(with_error).collect())
     }
 
-    /// Adds the errors of a record that has them only in the texts of first errors.
+    /// Adds the errors of a record that contains them only in the texts of the events of first
+    /// errors.
     fn with_errors_in_texts(
         &self,
         events: impl Iterator<Item = Event>,
@@ -424,7 +425,7 @@ impl Archive {
         }
     }
 
-    /// Returns true if the record is older than a table.
+    /// Returns true if the record lacks a table because it is older than the table.
     fn is_missing(&self, table: &str) -> Result<bool, RecordError> {
         v1::is_missing(&self.connection, table)
             .map_err(|failure| failure.into_read_error(&self.path, &format!("table `{table}`")))

@@ -153,8 +153,8 @@ impl Writer {
         v1::Event::write(self.begin()?, event)
     }
 
-    /// Adds a sample of the load generator's resource usage. Beyond two hours, the last of each bin
-    /// is written when the bin has ended.
+    /// Adds a sample of the load generator's resource usage. Beyond two hours, only the last sample
+    /// of each bin is written, when the bin has ended.
     pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), RowError> {
         self.begin()?;
         self.observations.add_client(&self.connection, at, sample)

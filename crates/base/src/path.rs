@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the file next to another one whose name is that of the other file and a
-/// suffix: `shop.db-journal`.
+/// Returns the path of a file next to another one. Its name is the name of the other file followed
+/// by a suffix: `shop.db-journal`.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

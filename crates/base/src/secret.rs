@@ -74,8 +74,8 @@ pub const HIDDEN: &str = "(secret)";
 /// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
 const SHORTEST_PART_OF_WORD: usize = 4;
 
-/// Minimum length in characters of a part of a text that does not equal a secret, or its beginning,
-/// merely by chance.
+/// A part of a text of at least this number of characters does not equal a secret, or the beginning
+/// of one, merely by chance.
 const SHORTEST_DISTINCT: usize = 8;
 
 /// Marks for a part of a text that was left out.
@@ -128,7 +128,7 @@ impl Secrets {
         Secrets::new(all.into_iter().flat_map(|one| one.0))
     }
 
-    /// Adds another form of each secret that a text may contain.
+    /// Adds each secret in another form, in which a text may contain it.
     #[must_use]
     pub fn with_form(self, form: impl Fn(&str) -> String) -> Secrets {
         let forms: Vec<Secret> =
@@ -151,8 +151,9 @@ impl Secrets {
     }
 
     /// Returns a text with [`HIDDEN`] in place of each secret. A beginning of a secret, of eight
-    /// characters or more, is replaced as well where the text may have been cut: before `…` or
-    /// `...`, and at the end of a text, or of a text in `'`, of 60 bytes or more.
+    /// characters or more, is also replaced where the text may have been cut off: before `…` or
+    /// `...`, and at the end of a text of at least 60 bytes, or of a part of that length between
+    /// two `'`.
     pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| hide_one(&text, secret.expose()))
     }
@@ -193,8 +194,9 @@ fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
 }
 
-/// Returns true if a statement ends with a clause of MySQL or MariaDB for a password, in which
-/// another name follows the word: `set password for ann =`, `identified with sha256_password by`.
+/// Returns true if a statement ends with a clause of MySQL or MariaDB for a password, in which a
+/// name follows the word for a secret: `set password for ann =`, `identified with sha256_password
+/// by`.
 fn follows_password_clause(text: &str) -> bool {
     let last: Vec<&str> = text.split_whitespace().rev().take(4).collect();
     matches!(

@@ -21,8 +21,8 @@ use crate::complain::Complaint;
 /// The ending of the name of an archive.
 pub(crate) const ARCHIVE_ENDING: &str = ".tar.gz";
 
-/// The ending of the name of the record in a bundle. No other file of a bundle has it, except those
-/// in a folder of their own.
+/// The ending of the name of the record in a bundle. No other file of a bundle has it, except input
+/// files, which are in a folder of their own.
 pub(crate) const RECORD_ENDING: &str = ".assay";
 
 /// The limits of an archive, for writing and for reading it.
@@ -398,7 +398,7 @@ mod tests {
             changed[at] ^= 1;
             fs::write(place.at("changed.tar.gz"), &changed).unwrap();
             let read = place.unpacked("changed.tar.gz");
-            // The time and the system of the writer, in the head, do not matter.
+            // The time and the system of the writer, in the header, do not matter.
             let is_as_it_was = at < 10 && read.as_deref() == Ok("r.assay");
             assert!(read.is_err() || is_as_it_was, "{at}: {read:?}");
         }

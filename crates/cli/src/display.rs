@@ -183,7 +183,7 @@ impl Listener for Display {
     }
 }
 
-/// Returns the complaint of a teardown that ends early, after `from` of its statements.
+/// Returns the complaint about a teardown that ends early, after `from` of its `of` statements.
 fn skipped_statements(from: usize, of: usize) -> String {
     let which = match of - from {
         1 => format!("statement {of} of [teardown] was"),

@@ -14,7 +14,7 @@ use crate::experiment_file::ExperimentFile;
 use crate::workload_file::WorkloadFile;
 use crate::workload_folder::folder_of;
 
-/// The bytes that are read at once.
+/// The number of bytes that are read at once.
 const CHUNK_SIZE: usize = 1 << 16;
 
 /// Reads the files of a workload: the file itself, those that were read with it, and the inputs of

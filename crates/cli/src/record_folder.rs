@@ -205,7 +205,8 @@ pub(crate) struct FoundFiles {
     pub(crate) records: Vec<PathBuf>,
     /// Subfolders that cannot be read, or can be read only in part.
     pub(crate) unreadable: Vec<UnreadPath>,
-    /// Links to records and folders, pipes and sockets, and folders that are too deep.
+    /// Paths that are not read: links to records or folders, pipes, sockets, and folders that are
+    /// nested too deeply.
     pub(crate) not_followed: Vec<UnreadPath>,
 }
 
@@ -271,7 +272,7 @@ fn search(folder: &Path, levels: usize, found: &mut FoundFiles) -> io::Result<()
 }
 
 /// Returns the path of a file below a folder as a text that no other file has. A byte that is not
-/// UTF-8 becomes `\xFF`, and the beginning of such a text in a name `\x5Cx`.
+/// UTF-8 becomes its hexadecimal number, such as `\xFF`; a `\x` in a name becomes `\x5Cx`.
 pub(crate) fn name_below(folder: &Path, path: &Path) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path);
     let mut name = String::new();

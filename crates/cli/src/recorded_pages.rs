@@ -27,8 +27,8 @@ pub(crate) struct RecordedPages {
     list: RecordList,
     /// True if notes may be added.
     takes_notes: bool,
-    /// Held while the page of a record or a comparison is created, which takes the memory of its
-    /// records.
+    /// Held while the page of a record or a comparison is created: its records are in memory during
+    /// this time.
     records: TimedMutex,
     /// Held while the list is created, which waits neither for large pages nor for the writing of
     /// notes.
@@ -227,7 +227,7 @@ impl PageRefusal {
     fn page(self, route: &Route) -> Response {
         let PageRefusal { status, reason, remedy, instead } = self;
         let list = match route {
-            // A name with folders is deeper below the list.
+            // The page of a record in a subfolder is deeper below the list.
             Route::Report { record, .. } | Route::Notes { record } => {
                 "../".repeat(record.split('/').count())
             }

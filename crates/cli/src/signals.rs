@@ -13,8 +13,8 @@ use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
 
-/// Longest time to end at once after the second signal: long enough to close the record and print
-/// the answer, unless something hangs.
+/// Maximum time that the program takes to end after the second signal: long enough to close the
+/// record and print the answer, unless something hangs.
 const END_GRACE: Duration = Duration::from_secs(2);
 
 /// The effect of the first Ctrl-C.

@@ -33,7 +33,8 @@ pub(crate) struct TableReader {
 }
 
 impl TableReader {
-    /// Begins another result; for a text with several statements, the last result is kept.
+    /// Discards the rows that were read so far, because another result begins: only the last result
+    /// of a text with several statements is kept.
     pub(crate) fn clear(&mut self) {
         *self = TableReader::default();
     }

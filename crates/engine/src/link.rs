@@ -209,7 +209,8 @@ impl Link {
         }
     }
 
-    /// Records a successful attempt, which clears the earlier unanswered requests.
+    /// Records that an attempt to reach the server succeeded. Its earlier unanswered requests no
+    /// longer count.
     fn reached(&self, server: NodeId, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since: _ } = &self.servers[server.index()];
         answered_at.set(now);

@@ -191,7 +191,8 @@ struct ConnectionOpener<D: Driver> {
     parts: Arc<ById<JobId, Arc<Parts>>>,
     to_open: RefCell<std::vec::IntoIter<(JobId, u32)>>,
     opened: RefCell<LaneConnections<D>>,
-    /// The job, the statement if one was rejected, and the database's error.
+    /// The failure, if there is one: the job, the statement if one was rejected, and the database's
+    /// error.
     failed: RefCell<Option<(JobId, Option<StatementText>, Error)>>,
 }
 

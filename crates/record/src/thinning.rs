@@ -14,7 +14,8 @@ use base::Nanos;
 
 use crate::sample_kind::SampleKind;
 
-/// Time from the beginning of a run in which no samples are merged.
+/// Length of the first part of a run, in which every sample is kept. Later samples are merged into
+/// bins.
 pub const UNMERGED_PERIOD: Nanos = Nanos::from_secs(7_200);
 
 /// Maximum number of bins of a run with a planned end; the bins of a week have ten minutes.
@@ -75,8 +76,8 @@ pub struct SampleRange {
     pub at: Nanos,
     /// Number of samples.
     pub samples: u32,
-    /// Least value of a gauge; least growth per second, between two samples, of a counter or of a
-    /// value that drifts.
+    /// Smallest value of a gauge. For a counter or a drifting value, the smallest growth per second
+    /// between two neighbouring samples.
     pub least: f64,
     /// Largest value, or growth per second.
     pub most: f64,

@@ -112,7 +112,7 @@ pub enum RowState {
     Unfinished,
     /// Not a record.
     NotARecord,
-    /// A record whose content contradicts itself, or was cut.
+    /// A record whose content contradicts itself, or whose end is missing.
     Damaged,
     /// A record of a later version.
     Newer,

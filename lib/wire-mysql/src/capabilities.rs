@@ -93,7 +93,7 @@ impl Capabilities {
         Capabilities(self.0 & !others.0)
     }
 
-    /// Returns the half that MySQL and MariaDB share.
+    /// Returns the lower 32 flags, which MySQL and MariaDB share.
     pub(crate) fn lower(self) -> u32 {
         let [a, b, c, d, ..] = self.0.to_le_bytes();
         u32::from_le_bytes([a, b, c, d])

@@ -109,8 +109,8 @@ impl Cycle {
         self
     }
 
-    /// Returns the cycle with a statement of this text. Only a text without a command may be
-    /// answered with EmptyQueryResponse.
+    /// Returns the cycle for a statement with this text. EmptyQueryResponse is accepted as an
+    /// answer only if the text contains no command.
     #[inline]
     #[must_use]
     pub fn with_text(mut self, text: &str) -> Cycle {

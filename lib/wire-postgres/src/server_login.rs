@@ -39,7 +39,7 @@ impl std::fmt::Debug for ServerAuth<'_> {
 /// The state of a client that begins a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginProgress {
-    /// More bytes are needed; the appended bytes are to be sent.
+    /// More bytes of the client are needed; the replies appended so far are to be sent.
     NeedsBytes,
     /// The client requests TLS. The server appends [`answer_ssl`](crate::answer_ssl), and continues
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a

@@ -29,7 +29,7 @@ const FEWEST: usize = 12;
 /// Length of a run, in seconds.
 const SECONDS: u64 = 10;
 
-/// The page with the tables, and the word of the marks around them.
+/// The page that contains the tables, and the word in the marks around them.
 const DOCUMENT: &str = "docs/limiter.md";
 const MARK: &str = "known";
 
@@ -109,7 +109,7 @@ fn suite() -> Result<bool, Box<dyn Error>> {
     Ok(table.is_good() && (order.only.is_some() || table.ran().count() >= FEWEST))
 }
 
-/// Returns a line with the seed, the lengths, the machine and the commit.
+/// Returns a line with the seed, the length and the number of the runs, the machine and the commit.
 fn heading(order: &Order) -> String {
     let Order { seed, repetitions, seconds, .. } = order;
     let machine = bench::describe().replace('\n', "; ");

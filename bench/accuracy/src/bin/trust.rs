@@ -9,12 +9,12 @@
 //!
 //! * `trust comparisons [NAME]`: the rows and mistakes whose name contains NAME.
 //! * `trust curves`: sweeps and histories.
-//! * `trust history [N]`: alarms of a job that checks a history every night, in N series, 400 by
-//!   default. The table shows what to expect; it has no required values.
-//! * `trust capacity [N [NAME [MINUTES]]]`: N searches, 40 by default, on each system whose name
-//!   contains NAME; with NAME `drift` on the systems that become slower or seem to. Results are not
-//!   judged if the budget is MINUTES instead of 25, and costs are not judged for a part of the
-//!   systems.
+//! * `trust history [N]`: alarms of a job that checks a history every night, in N series (400 by
+//!   default). The table shows what to expect; it has no required values.
+//! * `trust capacity [N [NAME [MINUTES]]]`: N searches (40 by default) on each system whose name
+//!   contains NAME. The NAME `drift` selects the systems that become slower or seem to. Errors are
+//!   judged only with the default budget of 25 minutes, and costs only if, in addition, all systems
+//!   are searched.
 //! * `trust loopback [PROTOCOL]`: a search in real time in each protocol, of up to 25 minutes.
 //!
 //! All fail if a table is worse than the page allows.
@@ -186,8 +186,8 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     Ok(found.iter().all(|it| it.is_good()))
 }
 
-/// Writes the error rates of `comparisons` comparisons of each kind whose name contains `only`, and
-/// of a fifth of that number of comparisons of real runs in virtual time.
+/// Writes the error rates of each kind of comparison whose name contains `only`: of `comparisons`
+/// comparisons, or of a fifth of this number if they compare real runs in virtual time.
 fn write_comparisons(
     out: &mut impl Write,
     comparisons: u32,
@@ -257,7 +257,8 @@ fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()
     Ok(())
 }
 
-/// Writes the cost of Assay's searches, relative to that of isotonic searches with the same error.
+/// Writes the cost of Assay's searches, relative to the cost of isotonic searches with the same
+/// error.
 fn write_costs(out: &mut impl Write, costs: &Costs) -> io::Result<()> {
     writeln!(
         out,

@@ -62,7 +62,7 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
 }
 
 /// Starts a server whose commits do not wait for the disk: a load lasts only a few seconds, and one
-/// slow flush of the machine's disk could take a second of it.
+/// slow flush of the machine's disk could take one of them.
 fn quick_server(kind: Kind) -> Result<Server, RepetitionError> {
     server(&options_without_flush(kind))
 }
@@ -109,7 +109,7 @@ fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionErro
     stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-/// Loads more data than the kernel buffers for a relay that does not read it.
+/// Loads more data than the kernel buffers, through a relay with little bandwidth.
 fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = quick_server(Kind::Postgres)?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;

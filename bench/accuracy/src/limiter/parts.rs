@@ -24,7 +24,7 @@ pub(super) fn inside(stage: &ScenarioEnv) -> Target {
     Target { kind: base::TargetKind::Sqlite, endpoint: Endpoint::File(file.into()), options }
 }
 
-/// Returns the URL of a server with another port of this machine.
+/// Returns the URL of a server, with a different port of this machine.
 pub(super) fn through(server: &Server, port: u16) -> Target {
     let mut target = server.url();
     if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
@@ -51,8 +51,7 @@ pub(super) fn others(
     (0..stage.draw(8, 2, 4)).map(one).collect()
 }
 
-/// Observes a program on processor 0 whose clients run a script repeatedly: `pgbench`, or
-/// `mariadb-slap`.
+/// Observes `pgbench` or `mariadb-slap`, on processor 0. Its clients run a script repeatedly.
 pub(super) fn observe_clients(
     stage: &ScenarioEnv,
     server: &Server,
@@ -65,7 +64,7 @@ pub(super) fn observe_clients(
     }
 }
 
-/// Observes `pgbench` with a URL of its server.
+/// Observes `pgbench`; `target` is the URL of its server for `assay`.
 pub(super) fn pgbench(
     target: &Target,
     stage: &ScenarioEnv,

@@ -17,16 +17,18 @@ pub(super) struct ScenarioKind {
     pub(super) run: RunOn,
 }
 
-/// The function that creates a bottleneck and runs `assay` against it, and the servers for it.
+/// The servers of a kind of scenario, and the function that creates the bottleneck and runs `assay`
+/// against it.
 pub(super) enum RunOn {
-    /// One scenario, whose server is part of the function.
+    /// One scenario, whose server is chosen by the function.
     One(fn(&ScenarioEnv) -> Result<Answer, RepetitionError>),
     /// A scenario on each of these servers.
     Each(&'static [Kind], fn(&ScenarioEnv, Kind) -> Result<Answer, RepetitionError>),
 }
 
 impl ScenarioKind {
-    /// Returns the scenarios of this kind. With several servers, their names end with the server.
+    /// Returns the scenarios of this kind. With several servers, each name ends with the name of
+    /// the server.
     pub(super) fn scenarios(&self) -> Vec<Scenario> {
         match self.run {
             RunOn::One(run) => vec![self.scenario(self.name.to_owned(), self.bottleneck, run)],

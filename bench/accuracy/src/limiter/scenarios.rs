@@ -332,7 +332,7 @@ fn long_path(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
 }
 
-/// Reads answers that are larger than the kernel buffers for a relay that does not read them.
+/// Reads answers that are larger than the kernel's buffers, through a relay with little bandwidth.
 fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
@@ -375,7 +375,7 @@ fn quota(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
-/// Runs requests that need some processor time while queries of other sessions need all of it.
+/// Runs requests that need some processor time while queries of other sessions take all of it.
 fn other_sessions(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = server(&options(kind))?;
     let _others = others(stage, &server, endless_query(kind))?;

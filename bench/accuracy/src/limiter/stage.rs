@@ -107,8 +107,8 @@ impl ScenarioEnv {
     /// Creates the environment of a repetition, with runs of `seconds`.
     ///
     /// # Errors
-    /// Fails if a folder cannot be created, or if the folder of this program has no program
-    /// `assay`.
+    /// Fails if a folder cannot be created, or if there is no program `assay` in the folder of this
+    /// program.
     pub fn new(from: DrawKey<'_>, seconds: u64) -> Result<ScenarioEnv, Box<dyn Error>> {
         let assay = std::env::current_exe()?.with_file_name("assay");
         if !assay.exists() {
@@ -119,7 +119,8 @@ impl ScenarioEnv {
         Ok(ScenarioEnv { seconds, folder: tempfile::tempdir()?, assay, draws })
     }
 
-    /// Returns the random number of a `place`, from `low` to `high`; each place has its own number.
+    /// Returns the random number that belongs to `place`, from `low` to `high`. Each number of a
+    /// scenario has a different `place`.
     pub(super) fn draw(&self, place: u64, low: u64, high: u64) -> u64 {
         low + self.draws.draw(place).below(high - low + 1)
     }
@@ -134,8 +135,8 @@ impl ScenarioEnv {
         self.run_as(&server.url(), Some(server.password()), workload, self.assay_by(&[]), &[])
     }
 
-    /// Runs a workload against a target, with a password and arguments, through a command that ends
-    /// with the program's path, and returns the reported limiter.
+    /// Runs a workload against a target with this password, and returns the reported limiter.
+    /// `command` starts `assay`; `arguments` are appended to its command line.
     pub(super) fn run_as(
         &self,
         target: &Target,
@@ -207,8 +208,8 @@ impl ScenarioEnv {
         self.observe_at(&server.url(), server, words)
     }
 
-    /// Runs `assay observe` on a command and another URL of the server, and returns the reported
-    /// limiter.
+    /// Runs `assay observe` on a command, with `target` as the URL of the server, and returns the
+    /// reported limiter.
     pub(super) fn observe_at(
         &self,
         target: &Target,

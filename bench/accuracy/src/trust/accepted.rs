@@ -113,7 +113,8 @@ fn quantile(runs: u64, rate: f64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The numbers are quantiles of the binomial distribution, computed with exact fractions.
+    /// The expected numbers are quantiles of the binomial distribution, computed with exact
+    /// fractions.
     #[test]
     fn chance_alone_exceeds_an_accepted_number_in_one_of_200_tables() {
         for (runs, by_chance) in [(20, 1), (100, 2), (737, 5), (1_005, 6), (5_360, 20)] {

@@ -62,7 +62,8 @@ pub const SHAPES: [Shape; 15] = [
     },
 ];
 
-/// Returns a shape with an open job and a server with exponential service of 1 ms in the mean.
+/// Returns a shape with an open job, and with a server whose exponential service times have a mean
+/// of 1 ms.
 const fn open(name: &'static str, rate: &'static str) -> Shape {
     Shape { name, url: "sim:mm1?service=1ms", jobs: rate }
 }

@@ -1,7 +1,7 @@
 //! The coverage of 95 % confidence intervals.
 //!
 //! The true quantiles are known in closed form: response times of M/M/1 are exponential, and so are
-//! the response times of a server with unlimited capacity and exponential service.
+//! the response times of a server with unlimited capacity and exponential service times.
 
 use std::error::Error;
 

@@ -26,16 +26,16 @@ struct Shape {
     workload: &'static str,
 }
 
-/// Reads of single rows of a table of 5,000. A request to a server takes long enough to make the
-/// generator's lag negligible.
+/// Queries that read single rows of a table of 5,000 rows. A request to a server takes long enough
+/// to make the generator's lag negligible.
 const READS: &str = "[params]\nrows = 5000\n[setup]\nquery = create table t (id bigint primary \
                      key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
                      1000)\n[read]\nquery = select v from t where id = ${uniform(1, rows)}\nrate \
                      = 200\n";
 
-/// Sums over a table of 30,000 rows, of about 1 ms each, on one connection. In SQLite, reading a
-/// single row takes less time than waking the thread, so `send-lag` would object; and several
-/// connections would compete with the generator for the processors.
+/// Queries of about 1 ms on one connection, each of which sums over a table of 30,000 rows. In
+/// SQLite, reading a single row takes less time than waking the thread, so `send-lag` would object.
+/// Several connections would compete with the generator for the processors.
 const SUMS: &str = "[params]\nrows = 30000\n[setup]\nquery = create table t (id bigint primary \
                     key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
                     1000)\n[read]\nquery = select sum(v) from t where v > ${uniform(1, \

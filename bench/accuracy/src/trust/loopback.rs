@@ -49,9 +49,9 @@ pub const PROTOCOLS: [Protocol; 2] = [
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopbackSearch {
-    /// Confirmed rate per second; `None` if none was confirmed.
+    /// Confirmed rate, in requests per second; `None` if none was confirmed.
     pub sustained_per_s: Option<f64>,
-    /// Estimate per second.
+    /// Estimate, in requests per second.
     pub estimate_per_s: Option<f64>,
     /// Number of trials.
     pub trials: u64,

@@ -22,10 +22,10 @@ const BEFORE: usize = 40;
 /// Number of nights, from the step on, in which the step is sought.
 const AFTER: usize = 30;
 
-/// Numbers of newest values within which a change is recent; the last one is all of them.
+/// Numbers of newest values within which a change is recent; the last number stands for all values.
 const WITHIN: [usize; 5] = [7, 10, 14, 21, usize::MAX];
 
-/// The alarms of all series with one number of newest values.
+/// The alarms of all series if only changes within a number of newest values are recent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nights {
     /// Number of newest values within which a change is recent; `usize::MAX` for all of them.
@@ -92,8 +92,8 @@ impl Nights {
     }
 }
 
-/// Checks a series each night, beginning with the night that has `first` values. Returns the number
-/// of values since the newest change of each night, or `None` if there is no change.
+/// Checks a series each night, beginning with the night that has `first` values. Returns for each
+/// night the number of values since the newest change, or `None` if there is no change.
 fn newest_changes(values: &[f64], first: usize) -> Vec<Option<usize>> {
     let since = |night: usize| change_points(&values[..night]).last().map(|it| night - it.at);
     (first..=values.len()).map(since).collect()

@@ -179,7 +179,7 @@ fn delay(evidence: &mut Evidence, lags: impl Iterator<Item = Nanos>) {
     histogram.saturating_record_n(30_000, all - late);
 }
 
-/// Returns a twentieth of the requests that are sent in the window.
+/// Returns a twentieth of the number of requests that are sent in the window.
 fn one_in_twenty() -> usize {
     (PER_S * 60.0 / 20.0) as usize
 }

@@ -57,7 +57,7 @@ struct Results {
     remarks: Vec<String>,
 }
 
-/// A file of results, without its members for human readers.
+/// A file of results, without the members that are only for human readers.
 #[derive(Deserialize)]
 struct StoredResults<R> {
     runs: Vec<R>,
@@ -103,8 +103,8 @@ enum Bound {
     AtLeast(f64),
 }
 
-/// Relative difference below which two numbers are equal. A search by bisection may end exactly on
-/// its goal, and parsers of the file may differ in the last bit of a number.
+/// Relative difference below which two numbers count as equal. A search by bisection may end
+/// exactly on its goal, and parsers of the file may differ in the last bit of a number.
 const ROUNDING: f64 = 1e-9;
 
 impl Bound {
@@ -338,7 +338,7 @@ fn cheapest_rival(cell: &Cell, rounds: &[Raw]) -> Option<f64> {
     totals?.into_iter().min_by(f64::total_cmp)
 }
 
-/// The rate at which open loops are judged, per second.
+/// The rate at which open loops are judged, in requests per second.
 const JUDGED_RATE: u32 = 50_000;
 
 fn open_loops(open: &[OpenRaw]) -> [Goal; 3] {

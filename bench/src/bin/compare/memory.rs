@@ -18,8 +18,8 @@ pub(crate) struct Memory {
     pub(crate) peak_rss_bytes: u64,
 }
 
-/// Numbers of connections to measure, and true if with TLS. More than a thousand are opened to a
-/// simulated server, because a real one has a process or thread for each.
+/// Numbers of connections to measure, each with true if the connections use TLS. More than a
+/// thousand are opened to a simulated server, because a real one has a process or thread for each.
 const CONNECTION_COUNTS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
 
 /// Largest number of connections to a real server.

@@ -11,7 +11,7 @@ use crate::runner::Runner;
 use crate::runners::{self, Length};
 use crate::servers::Servers;
 
-/// The rates at which the send lag is measured, per second.
+/// The rates at which the send lag is measured, in requests per second.
 const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];
 
 /// Number of bisection steps of a search for the highest rate, which starts at [`CEILING`]. Six
@@ -25,7 +25,7 @@ const CEILING: f64 = 1.5;
 /// something else can halve the result of a search.
 const MOST_SEARCHES: usize = 3;
 
-/// Minimum answered fraction of a rate that counts as sustained.
+/// Minimum fraction of the arrivals that must be answered for their rate to count as sustained.
 const LEAST_ANSWERED: f64 = 0.99;
 
 /// Largest p99 of the send lag at which a rate counts as sustained, in milliseconds.

@@ -24,8 +24,8 @@ const DRAFTS: &str = "target/compare";
 pub(crate) enum Extent {
     /// Every load generator in turn, round by round, each for `seconds`.
     Rounds { rounds: usize, seconds: u32 },
-    /// Open loops in turn, round by round, each for `seconds`, and `searches` for the highest rate,
-    /// of `runs` runs each.
+    /// Open loops in turn, round by round, each for `seconds`, and `searches` searches for the
+    /// highest rate, each of `runs` runs.
     Open { rounds: usize, seconds: u32, searches: usize, runs: usize },
     /// Every load generator once, for `seconds`.
     Once { seconds: u32 },

@@ -29,15 +29,16 @@ const FEWEST_NEAR: usize = 6;
 /// Number of times that a fit is narrowed to the trials near its crossing.
 const NARROWINGS: u32 = 3;
 
-/// Distance from the bound, in standard errors, beyond which two values in the wrong order are an
-/// inversion. It is large because there are many pairs of values near the boundary, and because the
-/// errors of short trials are themselves uncertain.
+/// Distance of a measure from its bound, in standard errors, beyond which two values whose outcomes
+/// are in the wrong order are an inversion. It is large because there are many pairs of values near
+/// the boundary, and because the errors of short trials are themselves uncertain.
 const INVERSION_ERRORS: f64 = 4.0;
 
-/// Probability of chance below which a curve or a drift is considered real.
+/// Probability that a curve or a drift is due to chance, below which it is considered real.
 const REAL_P: f64 = 0.01;
 
-/// Probability of chance below which the crossing is taken from a curve instead of a line.
+/// Probability that the curvature is due to chance, below which the crossing is taken from a curve
+/// instead of a line.
 const CURVE_P: f64 = 0.05;
 
 /// Largest distance between the crossings of the curve and of the line, as a difference of
@@ -50,19 +51,21 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the load is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Minimum number of slow requests, both at low loads and near a value, from which their shares are
-/// compared: chance does not explain so many.
+/// Minimum number of slow requests at low loads, and also near a value, for a comparison of their
+/// shares. Chance does not explain so many.
 const FEWEST_SLOW: u64 = 20;
 
-/// Ratio of the share of slow requests at low loads to their share near a value, from which both
-/// shares may be equal. It is 0.71 for the median of a queue with exponential times whose boundary
-/// is at half of its capacity, and 1 for a server that stalls at times.
+/// Smallest ratio of the share of slow requests at low loads to their share near a value, at which
+/// both shares may be equal. The ratio is 0.71 for the median of a queue with exponential times
+/// whose boundary is at half of its capacity, and 1 for a server that stalls at times.
 const EQUAL_SHARES_RATIO: f64 = 0.8;
 
-/// Difference of these shares, in standard errors, from which they count as different.
+/// Difference of the two shares of [`ALIKE`], in standard errors, from which they count as
+/// different.
 const GROWTH_ERRORS: f64 = 2.0;
 
-/// Ratio of the mean service time to that of a quiet trial, from which a server counts as busy.
+/// Minimum ratio of a trial's mean service time to the mean service time of a quiet trial, at which
+/// the server counts as busy.
 const BUSY_RATIO: f64 = 2.0;
 
 /// The boundary of one condition.
@@ -70,7 +73,8 @@ const BUSY_RATIO: f64 = 2.0;
 pub(super) struct ConditionBoundary {
     /// Position of the condition.
     pub(super) condition: usize,
-    /// Crossing of the condition's bound, by a curve if the trials are curved.
+    /// Crossing of the condition's bound: that of a curve if the trials are curved, otherwise that
+    /// of a line.
     pub(super) crossing: Crossing,
     /// Dispersion of the condition's counts.
     pub(super) dispersion: f64,
@@ -80,7 +84,7 @@ pub(super) struct ConditionBoundary {
     pub(super) is_uncertain: bool,
 }
 
-/// Returns the outcome of all trials at each value, in ascending order.
+/// Returns the outcome of all trials at each value, in ascending order of the values.
 pub(super) fn outcomes(order: &CapacityOrder, trials: &[&Trial]) -> Vec<(f64, TrialOutcome)> {
     outcomes_at(order, trials, DECIDED_ERRORS)
 }
@@ -198,9 +202,10 @@ pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial, all: &[&Trial
 }
 
 /// Returns the growth of a condition's measure in trials at one value, as a fraction of its growth
-/// up to the bound: 0 if it is no larger than at half of the load, 1 at the bound. A mean time
-/// includes the service time, which may be near the bound at every load; a share of slow requests
-/// grows from 0. `None` if a trial has no measure. `all` are the trials of the search.
+/// up to the bound: 1 at the bound. For a mean time, 0 is the smallest measure of trials at no more
+/// than half of this value, because the service time, which may be near the bound at every load, is
+/// a part of it. For a share of slow requests, 0 is a share of zero. `None` if a trial has no
+/// measure. `all` are the trials of the search.
 pub(super) fn growth(
     order: &CapacityOrder,
     position: usize,
@@ -237,8 +242,8 @@ pub(super) fn first_refused(order: &CapacityOrder, trials: &[&Trial]) -> Option<
     outcomes.into_iter().find(|(_, outcome)| is_refused(outcome)).map(|(value, _)| value)
 }
 
-/// Returns the irregularity if a larger value passes while a smaller one fails, both far beyond
-/// chance.
+/// Returns [`Irregular::LossInversion`] if a larger value passes while a smaller one fails, both
+/// far beyond chance.
 pub(super) fn inversion(order: &CapacityOrder, trials: &[&Trial]) -> Option<Irregular> {
     let outcomes = outcomes_at(order, trials, INVERSION_ERRORS);
     let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
@@ -262,9 +267,9 @@ pub(super) fn contradiction(
     })
 }
 
-/// Returns the irregularity if slow requests do not depend on the load: at half of this value or
-/// less, requests exceed a bound about as often as the condition allows, and from there up to this
-/// value no more often.
+/// Returns the irregularity if slow requests do not depend on the load. Up to half of this value,
+/// requests exceed a bound about as often as the condition allows; between half of this value and
+/// the value itself, they exceed it no more often.
 pub(super) fn load_independence(
     order: &CapacityOrder,
     trials: &[&Trial],
@@ -292,7 +297,7 @@ fn has_grown(low: ExceedanceCount, near: ExceedanceCount) -> bool {
         || difference_of_counts(low, near) >= GROWTH_ERRORS
 }
 
-/// Returns the irregularity if trials at the same values change with their order.
+/// Returns the irregularity if the measures of trials at the same values change over the search.
 pub(super) fn drift(
     order: &CapacityOrder,
     condition: usize,
@@ -310,7 +315,7 @@ pub(super) fn drift(
 
 /// Returns the limit of the load that most of the lowest failed trials reached. Trials whose
 /// service times show a busy server do not count, because more connections would not have helped
-/// them, unless clients got no connection, which is a reason of failure in any case.
+/// them. Trials in which clients got no connection always count.
 pub(super) fn load_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<LoadLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
     let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));

@@ -20,7 +20,7 @@ pub(super) struct Bracket {
     pub(super) undecided: Option<f64>,
 }
 
-/// Ratio of the ends of a bracket that is narrow enough for the rounds.
+/// Largest ratio of the ends of a bracket at which it is narrow enough for the rounds.
 const NARROW_RATIO: f64 = 1.2;
 
 /// Ratio of the ends of a bracket above which an undecided value is too far from the other end to
@@ -40,7 +40,7 @@ const LIKELY_ERRORS: f64 = 2.0;
 /// under this load.
 const IDLE_SHARE: f64 = 0.25;
 
-/// Largest ratio of such a rate to the rate before.
+/// Largest ratio of a rate that is derived from service times to the rate tried before it.
 const LARGEST_RATE_RATIO: f64 = 32.0;
 
 /// Maximum number of doublings.
@@ -108,9 +108,9 @@ impl Bracket {
         is_better(replay.order, &below, &at, errors)
     }
 
-    /// Ends the search for a value that does not fail: the next lower one would have too few
-    /// requests to be confirmed. Undecided values become the floor if their measures are likely to
-    /// be smaller than those at the failed value.
+    /// Ends the search for a value that does not fail, because the next lower value would have too
+    /// few requests to be confirmed. Undecided values become the floor if their measures are likely
+    /// to be smaller than those at the failed value.
     fn end_descent(&mut self, replay: &Replay<'_>) -> Result<(), StopReason> {
         let Some(high) = self.high else { return Ok(()) };
         let (below, _) = below_and_at(replay, high);

@@ -35,7 +35,7 @@ const STEP_DOWN: f64 = 0.95;
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
-/// Ratio of the upper bound of the mean measure to the allowed measure, for which a step down aims.
+/// Intended ratio of the upper bound of the mean measure to the allowed measure after a step down.
 const AIMED_RATIO: f64 = 0.85;
 
 /// Factor of the first step down from a value with a trial at least [`JUMP`] times beyond its
@@ -48,7 +48,7 @@ const LARGEST_RETREAT: f64 = 0.85;
 
 /// Lowest fraction of the estimate at which the confirmation starts, unless only a lower value is
 /// likely to be confirmed. A wide interval would start lower, but the confirmation itself protects
-/// from a value that is too high.
+/// against a value that is too high.
 const LOWEST_START: f64 = 0.96;
 
 /// Lowest fraction of the estimate at which the confirmation starts if the scatter of the trials
@@ -64,8 +64,8 @@ const PROMISING_ERRORS: f64 = 4.5;
 /// the next attempts.
 const ATTEMPT_SHARE: f64 = 0.5;
 
-/// Share of the remaining time that the last attempt takes: the warm-ups may become a little
-/// longer.
+/// Share of the remaining time that the last attempt takes. The rest is a reserve, because the
+/// warm-ups may become a little longer.
 const LAST_ATTEMPT_SHARE: f64 = 0.95;
 
 /// Length of a trial, as a multiple of the length with enough requests to judge a value.
@@ -177,7 +177,7 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     }
 }
 
-/// Returns the answered share of the requests that were offered at a rate.
+/// Returns the share of the offered requests that were answered; `None` if no rate was offered.
 fn carried_share(trial: &Trial) -> Option<f64> {
     let offered = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
     Some(trial.achieved_per_s / offered)

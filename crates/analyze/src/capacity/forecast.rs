@@ -20,8 +20,8 @@ pub struct Forecast {
 /// Returns the forecast of a search, for an expected capacity.
 ///
 /// # Errors
-/// Fails if the order is impossible, or if its budget is too short for one trial and one
-/// confirmation.
+/// Fails if the [`CapacityOrder`] is impossible, or if its budget is too short for one trial and
+/// one confirmation.
 pub fn forecast(order: &CapacityOrder, expected: f64) -> Result<Forecast, OrderError> {
     check(order)?;
     let hold = order.hold.unwrap_or(Nanos::ZERO);

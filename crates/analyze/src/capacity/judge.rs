@@ -8,8 +8,8 @@ use super::outcome::{FailReason, InvalidReason, TrialOutcome};
 use super::trial::{ExceedanceCount, LoadLimit, Measure, Trial};
 use crate::student::critical_t;
 
-/// Distance of a measure from its bound, in standard errors, beyond which it is decided. If the
-/// true value lies exactly at the bound, chance exceeds this distance in one of 160 trials.
+/// Distance of a measure from its bound, in standard errors, beyond which the outcome is decided.
+/// If the true value lies exactly at the bound, chance exceeds this distance in one of 160 trials.
 pub(super) const DECIDED_ERRORS: f64 = 2.5;
 
 /// Fraction of the offered requests that must be answered, apart from chance.
@@ -20,7 +20,8 @@ const LEAST_ACHIEVED: f64 = 0.99;
 pub(super) const JUMP: f64 = 30.0;
 
 /// Minimum number of requests beyond its bound that a condition must allow in all trials of a
-/// confirmation. At the bound, zero slow requests then occur by chance in 2 % of the cases (e⁻⁴).
+/// confirmation together. At the bound, zero slow requests then occur by chance in 2 % of the cases
+/// (e⁻⁴).
 pub(super) const LEAST_ALLOWED: f64 = 4.0;
 
 /// Dispersion of a count whose correlation is unknown.
@@ -189,7 +190,7 @@ impl Trial {
 /// Distance of a measure from its bound.
 #[derive(Clone, Copy)]
 struct Distance {
-    /// In standard errors, negative on the good side.
+    /// Distance in standard errors; negative if the condition holds.
     errors: f64,
     /// Ratio to the bound.
     ratio: f64,
@@ -372,7 +373,8 @@ fn mean_total(position: usize, trials: &[&Trial]) -> f64 {
     totals.sum::<f64>() / trials.len().max(1) as f64
 }
 
-/// Returns the ratio of each trial's measure to the allowed value; those without one are left out.
+/// Returns the ratio of each trial's measure to the allowed value. Trials without a measure are
+/// left out.
 fn ratios(condition: &Condition, position: usize, trials: &[&Trial]) -> Vec<f64> {
     let measures = trials.iter().filter_map(|trial| trial.measure(position));
     measures.filter_map(|measure| ratio(condition, measure)).collect()
@@ -418,8 +420,8 @@ mod tests {
         assert!(matches!(outcome, TrialOutcome::Undecided { .. }), "{outcome:?}");
     }
 
-    /// At 10 requests per second with responses of a second, two more requests may be open at the
-    /// end of the window than at its beginning, of 200.
+    /// At 10 requests per second and response times of one second, a window of 200 requests may end
+    /// with two more open requests than it began with.
     #[test]
     fn shortfall_of_few_requests_is_chance() {
         let of = |per_s: f64, share: f64| {

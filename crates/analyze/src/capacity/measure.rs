@@ -27,13 +27,13 @@ const TWO_SIDED_95: f64 = 1.96;
 /// the limit.
 const LEAST_WAIT_SHARE: f64 = 0.5;
 
-/// Minimum number of requests beyond a bound from whose scatter over the window their correlation
-/// is estimated.
+/// Minimum number of requests beyond a bound for an estimate of their correlation, which follows
+/// from their distribution over the window.
 const FEWEST_EXCEEDANCES: u64 = 10;
 
-/// Returns the factor by which correlation raises the variance of the number of times that reach a
-/// bound; `None` if it is unknown. The bound is in nanoseconds. `read` returns the times of the
-/// requests whose intended start lies in a step.
+/// Returns the factor by which correlation raises the variance of the number of measured times that
+/// reach a bound; `None` if the factor is unknown. The bound is in nanoseconds. `read` returns the
+/// times of the requests whose intended start lies in a step.
 ///
 /// # Errors
 /// Returns the first error of `read`.
@@ -51,7 +51,7 @@ pub fn count_dispersion<E>(
 }
 
 impl Trial {
-    /// Returns the figures of a run that was executed for this request.
+    /// Returns the figures of a run that was executed for this [`TrialRequest`].
     pub fn of(
         order: &CapacityOrder,
         request: &TrialRequest,
@@ -122,7 +122,7 @@ struct Failures {
     /// Names of the jobs and parts with these errors.
     failed_jobs: Vec<String>,
     rejected: u64,
-    /// Errors and rejected requests of jobs whose failures a condition limits.
+    /// Number of errors and rejected requests of jobs whose failures a condition limits.
     limited: u64,
 }
 
@@ -163,8 +163,8 @@ fn backlog_t(summary: &Summary) -> Option<f64> {
     backlog.value.filter(|_| backlog.unit == crate::Unit::StandardErrors)
 }
 
-/// Measures a condition of a job in a window of this many seconds. `dispersion` is that of the
-/// count beyond its bound.
+/// Measures a condition of a job in a window of this many seconds. `dispersion` is the dispersion
+/// of the count beyond the condition's bound.
 fn measure(
     condition: &Condition,
     evidence: &JobEvidence,
@@ -189,7 +189,7 @@ fn measure(
     }
 }
 
-/// Measures a throughput, which scatters like the number of independent requests.
+/// Measures a throughput. Its standard error is that of a count of independent requests.
 fn throughput(job: &JobSummary, window_s: f64) -> Measure {
     let Some(value) = job.throughput_per_s else { return Measure::Missing };
     let standard_error = (window_s > 0.0).then(|| (value / window_s).sqrt());
@@ -200,8 +200,9 @@ fn exact(value: Option<f64>) -> Measure {
     value.map_or(Measure::Missing, |value| Measure::Value { value, standard_error: None })
 }
 
-/// Measures a mean, with its estimate if there is one. Without an interval of the estimate, the
-/// error follows from the scatter of the times and [`UNKNOWN_DISPERSION`].
+/// Measures a mean: the estimate, or without one the mean of the times. The standard error follows
+/// from the interval of the estimate or, without one, from the scatter of the times and
+/// [`UNKNOWN_DISPERSION`].
 fn mean(times: Option<&Histogram<u64>>, estimate: Option<Estimate>) -> Measure {
     let Some(times) = times.filter(|times| !times.is_empty()) else { return Measure::Missing };
     let of_bounds = |bounds: Bounds| (bounds.high - bounds.low) / 2.0 / TWO_SIDED_95;
@@ -244,7 +245,7 @@ fn beyond(
 
 /// Returns the dispersion of a count. It is the dispersion at the bound or, if the count is too
 /// small to have one, the dispersion at the quantile. The quantile may lie far below the bound and
-/// then says little, because short bursts reach it that do not reach the bound.
+/// then says little, because short bursts may reach the quantile but not the bound.
 fn dispersion_of_count(
     exceeded: u64,
     at_bound: Option<f64>,
@@ -256,8 +257,8 @@ fn dispersion_of_count(
     }
 }
 
-/// Returns the number of times that reach the bound. A value of the histogram is the largest of its
-/// bucket, as for the quantile.
+/// Returns the number of measured times that reach the bound. A value of the histogram is the
+/// largest of its bucket, as for the quantile.
 fn reaching(times: &Histogram<u64>, bound: f64) -> u64 {
     let recorded = times.iter_recorded().filter(|it| it.value_iterated_to() as f64 >= bound);
     recorded.map(|it| it.count_at_value()).sum()
@@ -275,8 +276,8 @@ fn failed(job: &JobSummary) -> Measure {
     }
 }
 
-/// Returns the ratio of the number of times to the number of independent times that are equally
-/// informative, at the reported quantile closest to this one.
+/// Returns the ratio of the number of measured times to the number of independent times that would
+/// be equally informative, at the reported quantile closest to this one.
 fn dispersion_at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     let all = Quantile::ALL.iter().zip(&job.estimates.quantiles_ns);
     let distance = |quantile: &Quantile| ((1.0 - quantile.fraction) / (1.0 - q)).ln().abs();
@@ -303,14 +304,14 @@ fn quantile(condition: &Condition) -> Option<f64> {
     }
 }
 
-/// Returns the mean service time of a job; `None` without one.
+/// Returns the mean service time of a job; `None` if no service time was measured.
 fn service(evidence: &Evidence, account: AccountId) -> Option<Nanos> {
     let times = evidence.jobs[account.index()].histogram(Kind::Service)?;
     (!times.is_empty()).then(|| Nanos(times.mean() as u64))
 }
 
 /// Returns the limit of the connections of an open job whose requests spend most of their response
-/// time waiting for one.
+/// time waiting for a connection.
 fn limit_of_waits(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Option<LoadLimit> {
     let waited = evidence.jobs[account.index()].waited_share();
     let waits = waited.is_some_and(|share| share >= LEAST_WAIT_SHARE) && job.connections > 0;
@@ -386,7 +387,8 @@ mod tests {
         assert_eq!(count_dispersion(0..9, 0.5e6, read), Ok(None));
     }
 
-    /// Bursts that pass the quantile and stay far below the bound do not blur the count beyond it.
+    /// Bursts that reach the quantile but stay far below the bound do not change the dispersion of
+    /// the count beyond the bound.
     #[test]
     fn dispersion_agrees_with_the_bound() {
         assert_eq!(dispersion_of_count(500, Some(3.0), Some(700.0)), Some(3.0));

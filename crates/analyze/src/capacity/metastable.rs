@@ -23,13 +23,13 @@ const LESS_FRACTION: f64 = 0.9;
 /// look like a limit of the connections: [`is_busy`].
 const HEADROOM: f64 = 3.0;
 
-/// Fewest connections that are advised, unless hardly more were busy: as many as an open job opens
-/// at least before it starts.
+/// Minimum number of connections that are advised, unless hardly more were busy: the minimum that
+/// an open job opens before it starts.
 const FEWEST_ADVISED: u64 = 4;
 
 /// Puts an overload that may sustain itself first among the irregularities of a search, and removes
-/// those that it explains. It only does so if there are such irregularities, or the search ended
-/// without a boundary. `trials` are the valid ones, in the order in which they ran.
+/// those that the overload explains. Does nothing unless there are such irregularities or the
+/// search ended without a boundary. `trials` are the valid ones, in the order in which they ran.
 pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut Vec<Irregular>) {
     if !irregular.iter().any(|why| is_explained(why) || why.is_without_boundary()) {
         return;
@@ -40,8 +40,8 @@ pub(super) fn explain(order: &CapacityOrder, trials: &[&Trial], irregular: &mut 
     }
 }
 
-/// Returns true for a rate that fails below one that passes, for a reason that the search does not
-/// know.
+/// Returns true for an irregularity that a self-sustaining overload explains: an inversion, or a
+/// boundary that moved.
 fn is_explained(why: &Irregular) -> bool {
     matches!(why, Irregular::LossInversion { .. } | Irregular::BoundaryMoved { .. })
 }
@@ -102,8 +102,8 @@ fn busy_connections(trial: &Trial) -> Option<u64> {
     }
 }
 
-/// Returns the number of connections with which the server carries the load of its passing trials,
-/// and at most half of those that were busy in the overload; `None` if it is unknown.
+/// Returns the advised number of connections: enough to carry the load of the passing trials, but
+/// at most half of those that were busy in the overload. `None` if it is unknown.
 fn advised(passed: &[&Trial], busy: u64) -> Option<u64> {
     let service = shortest_service(passed.iter().copied())?;
     let answered_per_s = passed.iter().map(|it| it.achieved_per_s).fold(0.0, f64::max);

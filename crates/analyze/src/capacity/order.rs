@@ -29,7 +29,7 @@ pub struct CapacityOrder {
     pub drain: Nanos,
     /// Time for all trials together, without the hold.
     pub budget: Nanos,
-    /// Length of a final trial at the confirmed value; `None` for none.
+    /// Length of a final trial at the confirmed value; `None` if there is no such trial.
     pub hold: Option<Nanos>,
     /// Number of trials that confirm a value, at least [`CapacityOrder::FEWEST_CONFIRMATIONS`].
     pub confirmations: u32,
@@ -47,7 +47,7 @@ pub enum OrderError {
         /// The value.
         value: f64,
     },
-    /// The first value is larger than the largest one.
+    /// The first value is larger than the largest value that may be tried.
     FirstAboveHighest {
         /// First value.
         first: f64,
@@ -59,7 +59,8 @@ pub enum OrderError {
         /// Requested number.
         confirmations: u32,
     },
-    /// The budget does not cover one trial of the search and its share for the confirmation.
+    /// The budget does not cover one trial of the search and the share that is reserved for the
+    /// confirmation.
     BudgetTooShort {
         /// The budget.
         budget: Nanos,
@@ -111,7 +112,7 @@ impl CapacityOrder {
         limiting.map(|it| it.job.as_str())
     }
 
-    /// Returns the time that a trial takes with this window, with its warm-up and drain.
+    /// Returns the time that a trial with this window takes, including its warm-up and drain.
     pub fn cost(&self, window: Nanos) -> Nanos {
         self.warmup + window + self.drain
     }

@@ -5,15 +5,15 @@
 pub enum TrialOutcome {
     /// All conditions hold beyond chance.
     Pass,
-    /// A condition does not hold beyond chance, or the load exceeds the capacity.
+    /// A condition is violated beyond chance, or the load exceeds the capacity.
     Fail(FailReason),
-    /// The measure of a condition is within chance of its bound. Such a trial changes neither end
-    /// of the bracket.
+    /// The distance of a condition's measure from its bound may be chance. Such a trial changes
+    /// neither end of the bracket.
     Undecided {
         /// Position of the condition that is closest to its bound.
         condition: usize,
-        /// Distance of the condition's measure from the bound, in standard errors; negative if it
-        /// would pass.
+        /// Distance of the condition's measure from the bound, in standard errors; negative on the
+        /// side on which the condition holds.
         distance: f64,
     },
     /// The trial says nothing about the database.

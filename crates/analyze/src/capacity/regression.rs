@@ -3,9 +3,9 @@
 //! The number of requests beyond a bound is fitted by a quasi-Poisson regression with a logarithmic
 //! link: ln E(count / total) = a + b x, with a variance of φ times the mean, where φ is Pearson's
 //! dispersion (McCullagh and Nelder, "Generalized Linear Models", 2nd edition, chapters 6.2 and
-//! 4.5). For a queue with one server, Poisson arrivals and exponential services the share is
-//! exactly log-linear in the rate, and other systems are nearly so in a narrow span. Values, such
-//! as a mean response time, are fitted by least squares to their logarithms.
+//! 4.5). For a queue with one server, Poisson arrivals and exponential service times, the share is
+//! exactly log-linear in the rate; other systems are nearly so in a narrow span. Values, such as a
+//! mean response time, are fitted by least squares to their logarithms.
 
 use crate::linear::{invert, multiply};
 use crate::student::{critical_t, two_sided_p};
@@ -24,7 +24,7 @@ pub(super) struct Point {
 /// Response of a trial, relative to the allowed value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Response {
-    /// Requests beyond the bound, and the number of them that is allowed.
+    /// Number of requests beyond the bound, and the allowed number.
     Count {
         /// Number of requests.
         count: f64,
@@ -85,8 +85,8 @@ const SINGULAR: f64 = 1e-13;
 const LARGEST: f64 = 50.0;
 
 impl Fit {
-    /// Fits the points; `None` if there are too few of them, they have too few different x, or
-    /// their counts are all zero.
+    /// Fits the points; `None` if there are too few points or too few different values of x, or if
+    /// all counts are zero.
     pub(super) fn of(points: &[Point], terms: Terms) -> Option<Fit> {
         let size = terms.size();
         let total: f64 = points.iter().map(Point::amount).sum();
@@ -211,7 +211,7 @@ impl Point {
     }
 }
 
-/// Returns the logarithm of the ratio of all points together, to begin the iterations with.
+/// Returns the logarithm of the ratio of all points together, from which the iterations begin.
 fn mean_log_ratio(points: &[Point]) -> f64 {
     let (mut count, mut allowed, mut logs) = (0.0, 0.0, Vec::new());
     for point in points {
@@ -257,7 +257,7 @@ fn normal_equations(
 }
 
 /// Returns Pearson's statistic, at least the degrees of freedom if the points are counts. A smaller
-/// value would mean less scatter than independent requests have, which is chance.
+/// value would mean less scatter than independent requests have, which can only be chance.
 fn dispersion(points: &[Point], terms: Terms, coefficients: [f64; 3]) -> f64 {
     let mut has_counts = false;
     let squares = points.iter().map(|point| {

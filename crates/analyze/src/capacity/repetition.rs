@@ -5,9 +5,9 @@ use super::search::{LOCATED_RATIO, is_wide};
 use crate::compare::RepetitionOutcome;
 use workload::question::VariedLoad;
 
-/// Error of a search that its interval does not include, as a fraction of the value. In the
-/// published table (`docs/capacity.md`), at least 75 % of the estimates on each system are within
-/// this error. Ranges are widened by it before they are compared.
+/// Error of a search in addition to its interval, as a fraction of the value. In the published
+/// table (`docs/capacity.md`), at least 75 % of the estimates on each system are within this error.
+/// Ranges are widened by it before they are compared.
 pub const SEARCH_ERROR: f64 = 0.02;
 
 /// The comparison of a search with the search that it repeats.
@@ -19,8 +19,8 @@ pub struct CapacityRepetition {
     pub reason: RepetitionReason,
 }
 
-/// The part of the result of a search that is compared with that of another one. Values are
-/// requests per second, or clients.
+/// The part of the result of a search that is compared with the result of another search. Values
+/// are requests per second, or clients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SearchFinding {
     /// Estimate of a smooth boundary.
@@ -53,7 +53,7 @@ pub enum RepetitionReason {
     /// The ranges overlap only after each was widened by [`SEARCH_ERROR`].
     OverlapWithinError,
     /// The ranges overlap, but at least one is too wide to locate the boundary. The elements are
-    /// true if it is the range of the first search, and of its repetition.
+    /// true if the range of the first search is too wide, and if the range of its repetition is.
     NotLocated([bool; 2]),
     /// The ranges do not overlap, although each was widened.
     Disjoint,
@@ -154,7 +154,7 @@ impl CapacityRepetition {
 
 impl RepetitionReason {
     /// Returns [`RepetitionReason::ConfirmedAgain`] in place of a reason that decides nothing, if
-    /// it applies.
+    /// the repetition confirmed the value again.
     fn or_confirmed_again(
         self,
         load: &VariedLoad,
@@ -271,8 +271,9 @@ impl Range {
         Some(Range { finding: SearchFinding::Range(ends), ends, widened })
     }
 
-    /// Returns the reason of the outcome for this range and that of the repetition; `located` says
-    /// which of them locates its boundary.
+    /// Returns the reason of the outcome for this range and the range of the repetition. An element
+    /// of `located` is true if the search locates its boundary: the first search, and its
+    /// repetition.
     fn reason(&self, other: &Range, located: [bool; 2]) -> RepetitionReason {
         match located {
             _ if !overlap(self.widened, other.widened) => RepetitionReason::Disjoint,

@@ -254,8 +254,8 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Returns the share of the budget that a phase and those before it may take; `None` for a
-    /// phase that takes no part of the budget.
+    /// Returns the share of the budget that a phase and the phases before it may take together;
+    /// `None` for a phase that takes no part of the budget.
     fn share_of_budget(&self, phase: Phase) -> Option<f64> {
         match phase {
             Phase::Bracket | Phase::Shrink | Phase::Round(_) => {

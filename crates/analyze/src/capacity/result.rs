@@ -21,11 +21,11 @@ pub struct TrialRequest {
     pub value: f64,
     /// Phase of the search.
     pub phase: Phase,
-    /// Minimum time from the start to the window.
+    /// Minimum time from the start of the trial to the window.
     pub warmup: Nanos,
     /// Length of the window.
     pub window: Nanos,
-    /// Number of the trial, from 0. Every trial has a different seed, which follows from it.
+    /// Number of the trial, from 0. It determines the seed, so every trial has a different one.
     pub number: usize,
 }
 
@@ -152,7 +152,8 @@ pub enum Irregular {
         /// Phase in which the budget ended.
         phase: Phase,
     },
-    /// A limit of the load binds: the result is not a capacity of the database.
+    /// The load reached a limit other than the speed of the database: the result is not a capacity
+    /// of the database.
     LimitedBy(LoadLimit),
     /// The regression and the isotonic fit differ by more than half of the interval's width.
     FitsDisagree {
@@ -173,7 +174,7 @@ pub enum Irregular {
         /// Smallest value that was tried.
         lowest: f64,
     },
-    /// The final trial did not hold at the confirmed value.
+    /// The conditions did not hold in the final trial at the confirmed value.
     HoldFailed {
         /// The value.
         value: f64,
@@ -195,9 +196,9 @@ pub enum Irregular {
     Independent {
         /// Position of the condition.
         condition: usize,
-        /// Largest of the low values.
+        /// Largest value of the trials at low loads.
         value: f64,
-        /// Share of their requests that exceed the bound.
+        /// Share of the requests at low loads that exceed the bound.
         share: f64,
     },
 }

@@ -48,7 +48,7 @@ const WIDEST_SPAN: f64 = 0.1;
 /// where the boundary is steep.
 const NARROWEST_SPAN: f64 = 0.01;
 
-/// Logarithm of the ratio that the outer values of a round should have.
+/// Intended growth of the logarithm of the measure from the center of a round to its largest value.
 const SPAN_LOG_RATIO: f64 = 1.0;
 
 /// Number of rounds after which the total number of rounds is computed.
@@ -57,16 +57,16 @@ const PILOT_ROUNDS: u32 = 2;
 const FEWEST_ROUNDS: u32 = 3;
 const MOST_ROUNDS: u32 = 12;
 
-/// Values in a round.
+/// Number of values in a round.
 const VALUES: usize = 5;
 
-/// Half of the width of the interval to reach, as a fraction of the estimate.
+/// Half of the width that the interval should reach, as a fraction of the estimate.
 const HALF_WIDTH: f64 = 0.01;
 
 /// Length of a trial of a round, as a multiple of the length with enough requests to judge a value.
 const TRIAL_LENGTH: f64 = 2.0;
 
-/// Ratio of the ends of a bracket between which a cliff lies.
+/// Largest ratio of the ends of a bracket at which a jump between them counts as a cliff.
 const CLIFF_RATIO: f64 = 1.005;
 
 /// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF_RATIO`].
@@ -308,8 +308,9 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns true if the measures are far from their bounds on both sides of a gap. A load that
-    /// is not carried is far beyond them: below a narrow gap, it is then enough that no trial is
-    /// near a bound. Refused requests also count as a jump.
+    /// is not carried counts as far beyond the bounds. If that is the load above a narrow gap, it
+    /// is enough that the measures below the gap are not near their bounds. Refused requests also
+    /// count as a jump.
     fn is_jump(&self, low: f64, high: f64) -> bool {
         if self.refuses() {
             return true;

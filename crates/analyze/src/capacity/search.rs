@@ -139,7 +139,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmation) ->
 }
 
 /// Returns true if a range is too wide to locate the boundary in it: the ratio of its ends exceeds
-/// `most`, and it has more than a few numbers of clients.
+/// `most` and, for numbers of clients, their difference exceeds [`FEW_CLIENTS`].
 pub(super) fn is_wide(load: &VariedLoad, range: Interval, most: f64) -> bool {
     let Interval { low, high } = range;
     // Neighbouring numbers of clients may be far apart as a ratio.
@@ -185,8 +185,9 @@ fn smallest_failing(
     (!failing.is_empty()).then(|| failing.swap_remove(position))
 }
 
-/// Returns the irregularity of a boundary in a range. The smallest value that fails ends the range;
-/// it is larger than `above`.
+/// Returns [`Irregular::NotLocated`] for a range. The range ends at the smallest value that fails,
+/// if that is below its upper end. If that value is not above its lower end, the result is the
+/// range from `above` to that value.
 fn up_to_failing(range: Interval, above: f64, fails: Option<f64>) -> Irregular {
     let Interval { low, high } = range;
     match fails {
@@ -588,8 +589,8 @@ mod tests {
         }
     }
 
-    /// Trials of few requests that come in bursts, of a server that becomes slower. No value passes
-    /// below the smallest one that fails, so the order of the outcomes shows no boundary.
+    /// The server becomes slower, and the trials have few requests, which come in bursts. No value
+    /// passes below the smallest one that fails, so the order of the outcomes shows no boundary.
     #[test]
     fn search_without_an_estimate_is_irregular() {
         let mut without = 0;
@@ -679,7 +680,7 @@ mod tests {
     }
 
     /// The median of a queue reaches 1.39 ms at 500/s, half of its capacity. At 250/s, 35 % of the
-    /// requests take that long, and 50 % may.
+    /// requests take that long; the condition allows 50 %.
     #[test]
     fn slow_requests_of_a_queue_are_not_said_to_be_independent_of_the_load() {
         let mut median = order();
@@ -837,7 +838,7 @@ mod tests {
         }
     }
 
-    /// So strong a drift leaves no boundary for the regression.
+    /// The drift is so strong that the regression finds no boundary.
     #[test]
     fn strong_drift_is_named_without_a_regression() {
         let capacity = found(|request| {
@@ -861,7 +862,7 @@ mod tests {
         assert_eq!(fails(Some(900.0)), Some(700.0), "no value fails beyond the interval");
     }
 
-    /// The data are restored before each trial, which the order does not know.
+    /// Restoring the data before each trial takes time that the `CapacityOrder` does not include.
     #[test]
     fn time_between_trials_counts_against_the_budget() {
         let order = order();
@@ -910,8 +911,8 @@ mod tests {
         assert!((capacity.estimate.unwrap() / 500.0 - 1.0).abs() < 0.02, "{capacity:?}");
     }
 
-    /// A closed job gets less of the server, the more requests the varied one has: 50 of 100 per
-    /// second at 500/s.
+    /// The more requests the varied job has, the less of the server a closed job gets: 50 of its
+    /// 100 requests per second when the varied job has 500/s.
     #[test]
     fn least_throughput_of_another_job_limits_the_load() {
         let mut order = order();
@@ -1058,7 +1059,8 @@ mod tests {
         assert_eq!(trials.iter().filter(confirming).count(), 7, "one trial, and six that confirm");
     }
 
-    /// A trial at ten times its bound; the slope shows the distance of the boundary.
+    /// The first trial of the confirmation has ten times the allowed number of slow requests; the
+    /// slope shows how far away the boundary is.
     #[test]
     fn single_trial_beyond_its_bound_sets_the_step_down() {
         let capacity = found(|request| match request.phase {
@@ -1096,8 +1098,8 @@ mod tests {
         (first.count(), capacity.confirmations)
     }
 
-    /// The upper bound of the mean is 1.05 of the allowed number; with nine such trials, it would
-    /// be 0.98.
+    /// The upper bound of the mean is 1.05 times the allowed number; with nine such trials, it
+    /// would be 0.98 times that number.
     #[test]
     fn undecided_confirmation_is_extended_by_half_if_time_allows() {
         let undecided = [0.5, 1.1, 0.6, 1.0, 0.7, 0.9];
@@ -1128,7 +1130,8 @@ mod tests {
         assert_eq!(capacity.sustained, Some(10_000.0), "{capacity:?}");
     }
 
-    /// Three valid trials are enough at the end of the budget, but not before an invalid value.
+    /// Three valid trials are enough if the budget ends after them, but not if further trials at
+    /// the value are invalid.
     #[test]
     fn value_that_the_generator_produces_half_of_the_time_is_not_confirmed() {
         let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
@@ -1195,7 +1198,8 @@ mod tests {
         assert_eq!(capacity.sustained, None);
     }
 
-    /// The machine makes every trial of an hour invalid; shorter ones have confirmed the value.
+    /// The machine makes every trial of an hour invalid, but shorter trials have confirmed the
+    /// value.
     #[test]
     fn invalid_holds_leave_a_value_confirmed_and_not_held() {
         let order = CapacityOrder { hold: Some(Nanos::from_secs(3_600)), ..order() };
@@ -1257,7 +1261,7 @@ mod tests {
         assert!((20.0..=23.0).contains(&capacity.sustained.unwrap()), "{:?}", capacity.sustained);
     }
 
-    /// The retreat of the last attempt has the largest permitted size.
+    /// The last step down has the largest permitted size.
     #[test]
     fn value_that_is_overloaded_in_every_attempt_is_not_confirmed() {
         let capacity = found(|request| match request.phase {

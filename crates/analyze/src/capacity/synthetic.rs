@@ -56,7 +56,7 @@ pub(super) fn queue(per_s: f64) -> f64 {
 }
 
 /// Returns the share of the requests that take longer than a time, in a queue with one server,
-/// Poisson arrivals and exponential services of 1 ms.
+/// Poisson arrivals and exponential service times with a mean of 1 ms.
 pub(super) fn queue_beyond(per_s: f64, time_s: f64) -> f64 {
     (-(1_000.0 - per_s).max(0.0) * time_s).exp()
 }
@@ -70,7 +70,8 @@ pub(super) fn trial(request: &TrialRequest, per_s: f64, share: f64) -> Trial {
     noisy(request, per_s, share, 7)
 }
 
-/// Returns a trial in which this share of the requests reaches the bound, with the noise of a seed.
+/// Returns a trial in which this share of the requests reaches the bound, with the noise that the
+/// seed determines.
 pub(super) fn noisy(request: &TrialRequest, per_s: f64, share: f64, seed: u64) -> Trial {
     let window_s = request.window.as_secs_f64();
     made(request, per_s, exceeding((per_s * window_s).round(), share, 1.0, draw(request, seed)))

@@ -24,17 +24,17 @@ pub struct Trial {
     /// True if the backlog of a job grew materially and beyond chance: its response times are
     /// withheld.
     pub exceeds_capacity: bool,
-    /// Growth of the varied job's backlog over the window, in its standard errors; `None` if it was
-    /// not judged.
+    /// Growth of the varied job's backlog over the window, in standard errors; `None` if it was not
+    /// judged.
     pub backlog_t: Option<f64>,
-    /// Requests that failed and are not accepted errors, of jobs whose failures no condition
-    /// limits.
+    /// Number of requests that failed and are not accepted errors, of jobs whose failures no
+    /// condition limits.
     pub errors: u64,
     /// Names of the jobs and parts with these errors.
     pub failed_jobs: Vec<String>,
-    /// Requests of these jobs that were rejected because a queue was full.
+    /// Number of requests of these jobs that were rejected because a queue was full.
     pub rejected: u64,
-    /// Failed and rejected requests of jobs whose failures a condition limits.
+    /// Number of failed and rejected requests of jobs whose failures a condition limits.
     pub limited_failures: u64,
     /// Names of the checks of the load generator and its machine with the status INVALID.
     pub invalid: Vec<String>,
@@ -90,9 +90,9 @@ pub enum Measure {
 /// A number of requests beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExceedanceCount {
-    /// Requests that reach the bound or have no response.
+    /// Number of requests that reach the bound or have no response.
     pub exceeded: u64,
-    /// All requests of the window.
+    /// Number of all requests of the window.
     pub total: u64,
     /// Number of requests that scatter like one independent request: the factor by which
     /// correlation raises the variance of the count. `None` if it is unknown.

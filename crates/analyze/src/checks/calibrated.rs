@@ -26,7 +26,7 @@ const CLOCK_COST_ALLOWED: f64 = 0.05;
 /// Minimum ratio of the service time at p50 to the clock's resolution (Hoefler and Belli, SC'15).
 const CLOCK_STEPS: f64 = 10.0;
 
-/// Minimum fraction of the ceiling from which the ceiling limits a closed job.
+/// Smallest used fraction of the ceiling at which the ceiling counts as the limit of closed jobs.
 const CEILING_LIMITS: f64 = 0.8;
 
 impl CheckInput<'_> {

@@ -17,7 +17,8 @@ use super::punctual;
 use crate::check::{Check, CheckKind, Status, Unit};
 use crate::finding::{self, Finding, JobObstacle};
 
-/// Value that A² exceeds once in a thousand times if the gaps are distributed as in the process.
+/// Value that A² exceeds once in a thousand times if the gaps are distributed as in a Poisson
+/// process.
 const SIGNIFICANT_A2: f64 = 6.0;
 
 /// Number of gaps to which A² is scaled if there are more, because A² grows with their number.
@@ -29,17 +30,18 @@ const FEWEST_GAPS: u64 = 100;
 /// Fraction of the gaps that may be too short, or too long, by more than [`SLACK_NS`].
 const PART_ALLOWED: f64 = 0.05;
 
-/// Difference of a gap that does not matter, in nanoseconds: an arrival may be noticed late by the
-/// allowed send lag.
+/// Deviation of a gap's length that does not matter, in nanoseconds: an arrival may be noticed late
+/// by the allowed send lag.
 const SLACK_NS: f64 = punctual::ALLOWED.0 as f64;
 
 /// Gaps and the distribution that they should have.
 #[derive(Clone, Copy)]
 struct Gaps<'a> {
     measured: &'a Histogram<u64>,
-    /// Mean time between the arrivals of the job.
+    /// Mean time between the arrivals of the job, in nanoseconds.
     mean_ns: f64,
-    /// Number of lanes that arrivals are dealt to: a measured gap is the sum of this many gaps.
+    /// Number of lanes over which the arrivals are distributed: a measured gap is the sum of this
+    /// many gaps.
     lanes: u32,
 }
 

@@ -38,9 +38,9 @@ const STOLEN_ALLOWED: f64 = 0.01;
 pub(crate) struct Lane<'a> {
     /// Name of the thread.
     pub(crate) name: &'a str,
-    /// Fraction in which the thread ran.
+    /// Fraction of the window in which the thread ran.
     pub(crate) ran: f64,
-    /// Fraction in which the thread was runnable but had no processor.
+    /// Fraction of the window in which the thread was runnable but had no processor.
     pub(crate) waited: f64,
 }
 

@@ -18,7 +18,7 @@ pub(super) const ERRORS_INVALID: f64 = 0.01;
 pub(super) const UNSENT_ALLOWED: f64 = 0.05;
 
 /// Minimum fraction of the window for which the clients of a job with a fixed number of requests
-/// are busy, if the job is limited by anything but that number.
+/// must be busy. If they are busy for less, nothing but that number limits the job.
 const BUSY: f64 = 0.5;
 
 /// Number and share of the requests that are open at the end of a short window, beyond which the
@@ -36,11 +36,11 @@ pub(crate) struct CheckInput<'a> {
 /// State at the ends of consecutive intervals.
 #[derive(Default)]
 struct Backlog {
-    /// Requests that had come due and not ended.
+    /// Number of requests that had come due and not ended.
     open: Vec<f64>,
-    /// Requests that came due in each of these intervals and in all earlier ones.
+    /// Number of requests that came due in each of these intervals and in all earlier ones.
     arrivals: Vec<f64>,
-    /// Requests that ended in each of these intervals and in all earlier ones.
+    /// Number of requests that ended in each of these intervals and in all earlier ones.
     ended: Vec<f64>,
 }
 
@@ -133,8 +133,8 @@ impl<'a> CheckInput<'a> {
         self.share(account, self.failed(account)) > ERRORS_INVALID
     }
 
-    /// Returns true if the backlog of a job grew through the window, its queue overflowed, or the
-    /// run ended before most of its requests were sent.
+    /// Returns true if the backlog of a job grew through the window, its queue overflowed, or too
+    /// many of its requests were still unsent after the run had waited for them.
     pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
         let account = self.evidence.plan.whole_job_account(account);
         let Some(counts) = self.counts.get(account.index()) else { return false };
@@ -241,9 +241,9 @@ impl<'a> CheckInput<'a> {
         places.map(|account| self.evidence.plan.account(account).name())
     }
 
-    /// Returns the number of due but unended requests at the end of each step of the window, up to
-    /// the end of the job's schedule. Later steps are left out, because a backlog shrinks after the
-    /// last arrival.
+    /// Returns the number of requests that have come due and not ended, at the end of each step of
+    /// the window up to the end of the job's schedule. Later steps are left out, because a backlog
+    /// shrinks after the last arrival.
     fn backlog(&self, job: &JobEvidence) -> Backlog {
         let window = self.evidence.steps.window();
         let mut open = 0i64;

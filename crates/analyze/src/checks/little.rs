@@ -30,11 +30,11 @@ const QUANTILE: f64 = 3.09;
 /// Activity of a closed job's clients in the window.
 struct ClientActivity<'a> {
     name: &'a str,
-    /// Configured clients.
+    /// Number of configured clients.
     clients: f64,
     /// Mean number of clients that were busy or pausing.
     found: f64,
-    /// Allowed difference of the two, in clients.
+    /// Allowed difference between `found` and `clients`.
     allowed: f64,
 }
 
@@ -126,8 +126,9 @@ impl<'a> CheckInput<'a> {
     }
 }
 
-/// Requests of a closed job that cross an edge of the window. Their times are sums over all
-/// clients. The response times of probes bound them; records without probes show no such requests.
+/// Requests of a closed job that cross an edge of the window. Their times are summed over all
+/// clients, and are bounded by the response times of probes; records without probes show no such
+/// requests.
 struct Edges<'a> {
     steps: &'a Steps,
     job: &'a JobEvidence,
@@ -139,7 +140,7 @@ struct Edges<'a> {
     asked: Range<Nanos>,
     /// Response times of the window, from the shortest.
     responses: Vec<BucketCount>,
-    /// Open requests at the beginning of each step, and at the end of the last.
+    /// Number of open requests at the beginning of each step, and at the end of the last.
     open: Vec<u64>,
 }
 
@@ -160,11 +161,13 @@ impl Edges<'_> {
         self.lasted_beyond_s(until).min(surplus_s.max(0.0))
     }
 
-    /// Returns an upper bound of the time, in seconds, in which clients were still busy with
-    /// requests from before the window: fewer requests than usual begin in its first steps.
+    /// Returns an upper bound of the total time, in seconds, that clients spent in the window on
+    /// requests begun before it.
     ///
-    /// The probes with these steps contain less time than their clients had. If requests merely
-    /// became longer, the times of the probes add up.
+    /// Such clients begin fewer requests than usual in the first steps of the window, and the
+    /// response times and pauses in the probes of these steps sum up to less than the clients'
+    /// time. If requests have merely become longer, fewer of them begin too, but nothing is missing
+    /// from the sum.
     fn busy_at_begin_s(&self) -> f64 {
         let leading = self.leading_shortfalls();
         let after = self.steps.between(self.asked.start, self.asked.end).start + leading.len();
@@ -228,8 +231,8 @@ impl Edges<'_> {
         if is_bound { self.open[step].min(clients) } else { clients }
     }
 
-    /// Returns the times of the probes that begin in some steps, minus the time of their clients,
-    /// in seconds.
+    /// Returns the sum of the response times and pauses in the probes that begin in some steps,
+    /// minus the time of the clients in these probes, in seconds.
     fn surplus_s(&self, steps: Range<usize>) -> f64 {
         let probes = self.job.probes.iter().filter(|(probe, _)| steps.contains(&probe.start));
         let surplus_s = |(probe, times): &(Range<usize>, Distribution)| {
@@ -239,7 +242,7 @@ impl Edges<'_> {
         probes.map(surplus_s).sum()
     }
 
-    /// Returns the length of the part of some steps in which the job sends requests, in seconds.
+    /// Returns the time, in seconds, for which the job sends requests within some steps.
     fn length_s(&self, steps: Range<usize>) -> f64 {
         let begin = self.steps.start(steps.start).max(self.asked.start);
         let end = self.steps.start(steps.end).min(self.asked.end);

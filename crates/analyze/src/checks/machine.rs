@@ -19,8 +19,8 @@ const FREQUENCY_ALLOWED: f64 = 0.05;
 /// Minimum number of readings in each third of the window; with fewer, chance prevails.
 const FEWEST_READINGS: usize = 5;
 
-/// Significant change in standard errors. Readings of neighbouring seconds are correlated, so this
-/// limit is larger than for independent numbers (3.3 for 1 in 1,000).
+/// Significant change of the frequency, in standard errors. Readings of neighbouring seconds are
+/// correlated, so this limit is larger than for independent numbers (3.3 for 1 in 1,000).
 const SIGNIFICANT_ERRORS: f64 = 5.0;
 
 impl CheckInput<'_> {
@@ -150,7 +150,7 @@ impl Sample {
             && difference > FREQUENCY_ALLOWED * self.mean
     }
 
-    /// Returns the standard error of the difference to another mean.
+    /// Returns the standard error of the difference between this mean and another one.
     fn error_with(self, other: Sample) -> f64 {
         (self.error_squared + other.error_squared).sqrt()
     }

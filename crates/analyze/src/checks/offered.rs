@@ -1,7 +1,8 @@
 //! Checks that the offered load matched its schedule, in number and in evenness.
 //!
-//! Both are judged by the chance of a Poisson process *and* by a material size: with many requests
-//! chance alone would flag trivial differences, with few it would allow large ones.
+//! Both are judged by chance, as in a Poisson process, *and* by a material size: with many
+//! requests, chance alone would flag trivial differences; with few requests, it would allow large
+//! ones.
 
 use std::ops::Range;
 
@@ -21,8 +22,9 @@ const RATE_INVALID: f64 = 0.05;
 /// 0.002: 3.09². For the largest of n numbers, the square grows by about 2 ln n.
 const SQUARED_QUANTILE: f64 = 9.55;
 
-/// Square of the quantile for a probability of 0.00001: 4.42². A second in which arrivals are
-/// missing is far beyond it, and a run has many seconds.
+/// Square of a quantile of the normal distribution: chance exceeds 4.42 standard deviations, on
+/// either side, with a probability of 0.00001. A second in which arrivals are missing is far beyond
+/// it, and a run has many seconds.
 const SQUARED_QUANTILE_OF_SECONDS: f64 = 19.5;
 
 /// Minimum number of seconds whose counts are compared with each other.
@@ -54,8 +56,8 @@ impl Difference<'_> {
 }
 
 /// Returns the limit for the largest of `of` standard normal numbers. The largest number exceeds
-/// it, on either side, with the probability with which a single number exceeds the quantile whose
-/// square is `squared`.
+/// this limit, on either side, with the same probability as a single number exceeds the quantile
+/// whose square is `squared`.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }

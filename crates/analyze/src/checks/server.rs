@@ -38,10 +38,11 @@ const SEVERAL_TRANSACTIONS_WORDS: [&str; 1] = ["concurrently"];
 /// Amount of log, in bytes, below which a checkpoint has almost nothing to write.
 const NEGLIGIBLE_LOG: f64 = 1_048_576.0;
 
-/// Minimum number of cycles for one to be representative.
+/// Minimum number of checkpoint cycles in a run for a cycle to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
 
-/// The series of a counter of the server, with the series of Assay's own traffic in it.
+/// The series of a counter of the server, and the series of the part that Assay's own traffic
+/// contributes to it.
 struct Series {
     all: ObservedMetric,
     own: ObservedMetric,
@@ -299,7 +300,7 @@ fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
     }
 }
 
-/// Returns the conclusiveness of the checkpoint cycles of a run in which the server wrote this many
+/// Returns the significance of the checkpoint cycles of a run in which the server wrote this many
 /// bytes of log.
 fn coverage(cycles: Cycles, written_bytes: f64) -> Coverage {
     if written_bytes < NEGLIGIBLE_LOG {

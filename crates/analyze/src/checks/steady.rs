@@ -30,14 +30,14 @@ const FEWEST_PARTS_ON_SIDE: usize = 3;
 /// Minimum number of requests in a part for a median.
 const FEWEST_REQUESTS: u64 = 30;
 
-/// Largest t over all positions of a step that independent normal numbers exceed with a probability
-/// of 0.002, for 10 to 20 parts; found by 60,000 simulations.
+/// Value that the largest t over all positions of a step exceeds with a probability of 0.002 if the
+/// numbers are independent and normal, for 10 to 20 parts; found by 60,000 simulations.
 const SIGNIFICANT_T: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
 
 /// A change of the response time.
 struct Change<'a> {
     name: &'a str,
-    /// Relative change.
+    /// Relative change, as a fraction.
     by: f64,
     is_chance: bool,
     /// Time of the change, in seconds since time zero; `None` for a gradual change.
@@ -156,7 +156,7 @@ fn largest_step(parts: &[f64]) -> Option<LevelChange> {
         .max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
 
-/// Returns the t that chance seldom exceeds with this number of parts.
+/// Returns the value that Student's t of this number of parts seldom exceeds by chance.
 fn significant_t(parts: usize) -> f64 {
     SIGNIFICANT_T[parts.clamp(FEWEST_PARTS, FEWEST_PARTS + SIGNIFICANT_T.len() - 1) - FEWEST_PARTS]
 }

@@ -100,7 +100,8 @@ pub struct MetricChange {
     pub delta: f64,
     /// The change, or the reason why there is none.
     pub compared: Result<Compared, NotCompared>,
-    /// Bets on the metric with their outcomes; a bet on a metric that is not compared has none.
+    /// Bets on the metric with their outcomes; `None` in place of an outcome if the metric is not
+    /// compared.
     pub bets: Vec<(Bet, Option<BetOutcome>)>,
 }
 
@@ -115,7 +116,7 @@ pub struct Compared {
     pub change: f64,
     /// Interval of the change; `None` without scatter.
     pub interval: Option<ChangeInterval>,
-    /// Estimate by Hodges and Lehmann, for information.
+    /// Estimate of the change by Hodges and Lehmann, for information.
     pub hodges_lehmann: f64,
     /// Standard deviation of the pairs' differences; `None` if the runs were not interleaved.
     pub spread: Option<f64>,

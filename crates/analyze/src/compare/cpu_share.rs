@@ -1,8 +1,8 @@
 //! The share of its processors that a component used in one run.
 //!
 //! The unit is the processors on which the component's processes may run: the processors of their
-//! affinity, or all of the machine, or fewer by the quota of their control group. A server that is
-//! bound to one of eight processors and uses all of it has a share of 1.
+//! affinity, or all processors of the machine, or fewer if their control group has a quota. A
+//! server that is bound to one of eight processors and uses all of it has a share of 1.
 
 use std::ops::Range;
 
@@ -51,7 +51,8 @@ pub struct ObservedServer {
 
 impl ObservedServer {
     /// Returns the processes of a run, on the machine on which they use the most processor time;
-    /// `None` if the target has servers on several machines, none of which shows the use of all.
+    /// `None` if the target has servers on several machines, because no machine shows the use of
+    /// all of them.
     pub fn of(evidence: &Evidence) -> Option<ObservedServer> {
         let processes = server_processes(evidence)?;
         let proxies = evidence.observed_on(&processes, server::PROXIES);

@@ -29,8 +29,8 @@ pub struct RunFigures {
     pub verdict: RunVerdict,
     /// Names of the jobs, without their parts, in the file's order.
     pub jobs: Vec<String>,
-    /// Measured metrics, in the units of [`Quantity::unit`]. The metrics of jobs and tables have a
-    /// name, even if there is only one.
+    /// Measured metrics, in the units of [`Quantity::unit`]. The metrics of jobs and tables contain
+    /// the name of the job or table, even if there is only one.
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
@@ -43,7 +43,8 @@ pub struct RunFigures {
     pub cpu: Vec<CpuShare>,
     /// SLOs of the jobs.
     pub slos: Vec<RunSlo>,
-    /// Meaningless successes, with the names of their jobs or parts.
+    /// Jobs or parts whose successes say nothing about the database, each with the kind of these
+    /// successes.
     pub empty_success: Vec<(String, EmptySuccess)>,
     /// Errors by class and code, with the names of their jobs or parts.
     pub errors: Vec<(String, ErrorSummary)>,
@@ -108,7 +109,7 @@ pub enum Missing {
     Ambiguous,
 }
 
-/// The verdict on a run, divided by the domain of the checks.
+/// The verdict on a run, separately for the two domains of the checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunVerdict {
     /// Gravest status of the checks of the load generator and the machine.

@@ -8,7 +8,8 @@
 
 use std::fmt;
 
-/// Probability that any primary comparison of an experiment claims a difference without one.
+/// Probability that any primary comparison of an experiment claims a difference although there is
+/// none.
 const ALPHA: f64 = 0.05;
 
 /// Numbers of pairs of the looks of [`LookPlan::Auto`].

@@ -60,7 +60,7 @@ mod tests {
     use crate::compare::paired::{OrderModel, Pair, PairOrder};
     use workload::question::Scale;
 
-    /// Pairs whose interval is `mean` ± about 1.67 % at 5 %.
+    /// Returns pairs whose interval is `mean` ± about 1.67 % at an error probability of 5 %.
     fn paired(mean: f64, spread: f64) -> Paired {
         let signs = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
         let pairs = signs.map(|sign| Pair {

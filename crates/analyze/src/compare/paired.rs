@@ -1,15 +1,15 @@
 //! The change of a metric over pairs of runs.
 //!
 //! The two runs of a pair follow each other: slow drift of the machine is the same for both and
-//! cancels in their difference. Differences of logarithms make a change a factor: it is the same
-//! whichever arm is the baseline, and its spread does not grow with the values. Their mean has
-//! Student's t distribution under normal errors.
+//! cancels in their difference. The differences are those of logarithms: they describe a change as
+//! a factor, whose size is the same whichever arm is the baseline, and whose spread does not grow
+//! with the values. Their mean has Student's t distribution under normal errors.
 //!
-//! With counterbalanced rounds (AB·BA by coin) the effect of the order is fitted as well: each
-//! difference is the change plus or minus the effect of the second position. Drift over the whole
-//! experiment, such as that of a growing table, then becomes a part of the order effect and no
-//! longer widens the interval, at the price of one degree of freedom (Senn, "Cross-over Trials in
-//! Clinical Research", chapter 3).
+//! With counterbalanced rounds (a random order in one round, the reverse order in the next) the
+//! effect of the order is fitted as well: each difference is the change plus or minus the effect of
+//! the second position. Drift over the whole experiment, such as that of a growing table, then
+//! becomes a part of the order effect and no longer widens the interval, at the price of one degree
+//! of freedom (Senn, "Cross-over Trials in Clinical Research", chapter 3).
 
 use workload::question::Scale;
 
@@ -149,7 +149,7 @@ impl Paired {
     }
 
     /// Returns the interval that misses the true change with a probability of `alpha`; `None` if
-    /// the differences do not scatter, which says nothing about the scatter of further pairs.
+    /// the differences do not scatter: such pairs say nothing about the scatter of further pairs.
     pub fn interval(&self, alpha: f64) -> Option<ChangeInterval> {
         let half_width = self.error?.half_width(alpha);
         Some(ChangeInterval::around(self.estimate, half_width, self.scale))
@@ -167,9 +167,9 @@ impl Paired {
         to_change(median(means.collect()), self.scale)
     }
 
-    /// Returns the number of further pairs that an interval needs to lie on one side of all these
-    /// changes, or between them, if the estimate and the spread stay as they are; at least 1, and
-    /// `None` beyond 10,000 pairs in total.
+    /// Returns the number of further pairs after which the interval would contain none of these
+    /// changes, if the estimate and the spread stay as they are; at least 1, and `None` beyond
+    /// 10,000 pairs in total.
     pub(crate) fn more_pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
         let all = self.pairs_to_clear(bounds, alpha)?;
         Some(all.saturating_sub(self.pairs()).max(1))
@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(one, Err(Incomparable::TooFew { has: 1, needs: 2 }));
     }
 
-    /// Each second run is 20 % slower: the change is unbiased either way, and the fitted interval
-    /// shows the remaining scatter only.
+    /// The second run of each pair is 20 % slower: the change is unbiased either way, and the
+    /// fitted interval shows the remaining scatter only.
     #[test]
     fn fitted_order_effect_leaves_the_scatter() {
         let noise = [0.001, -0.002, 0.0, 0.002, -0.001, 0.0015, -0.0005, 0.001];

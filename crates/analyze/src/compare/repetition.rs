@@ -17,8 +17,8 @@ use super::standard_error::StandardError;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repetition {
     /// Change of the repetition relative to the first: 0.01 if the arm is now 1 % higher relative
-    /// to the baseline; the difference of the two changes for metrics that are compared by
-    /// difference.
+    /// to the baseline. For metrics that are compared by difference, it is the difference of the
+    /// two changes.
     pub difference: f64,
     /// Interval of the difference; `None` without scatter.
     pub interval: Option<ChangeInterval>,
@@ -31,7 +31,7 @@ pub struct Repetition {
 pub enum RepetitionOutcome {
     /// Both experiments agree.
     Holds,
-    /// The experiments are compatible, and do not confirm each other.
+    /// The experiments are compatible, but do not confirm each other.
     Undecided,
     /// The changes differ by more than matters.
     Contradicts,

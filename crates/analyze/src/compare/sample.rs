@@ -43,7 +43,7 @@ pub enum NotCompared {
 pub enum Sample<'a> {
     /// Pairs of runs of the same round.
     Pairs {
-        /// Run of the baseline and run of the arm of each round.
+        /// For each round, the run of the baseline and the run of the arm.
         pairs: Vec<[CountedRun<'a>; 2]>,
         /// Treatment of the order of runs.
         order: OrderModel,
@@ -79,7 +79,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Returns the verdicts of the two runs of each pair; none if the runs were not interleaved.
+    /// Returns the verdicts of the two runs of each pair; empty if the runs were not interleaved.
     pub(super) fn verdicts(&self) -> Vec<[RunVerdict; 2]> {
         match self {
             Sample::Pairs { pairs, .. } => {
@@ -174,7 +174,7 @@ impl SampleValues {
         }
     }
 
-    /// Returns the values of each pair; none if the runs were not interleaved.
+    /// Returns the values of each pair; empty if the runs were not interleaved.
     pub fn pairs(&self) -> &[Pair] {
         match self {
             SampleValues::Pairs(pairs) => pairs,

@@ -11,7 +11,7 @@ pub(crate) struct StandardError {
     pub(crate) freedom: f64,
 }
 
-/// Scatter below which all values are equal except for rounding, relative to the largest.
+/// Largest scatter, as a fraction of the largest value, that counts as rounding of equal values.
 const ROUNDING: f64 = 1e-12;
 
 /// Returns a standard deviation of values, or 0 if they differ by rounding only.

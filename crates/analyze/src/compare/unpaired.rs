@@ -15,7 +15,7 @@ use super::standard_error::{StandardError, scatter};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unpaired {
     scale: Scale,
-    /// Difference of every run of the arm to every run of the baseline.
+    /// Differences between every run of the arm and every run of the baseline.
     differences: Vec<f64>,
     estimate: f64,
     /// Standard error of the estimate; `None` without scatter.
@@ -66,8 +66,8 @@ impl Unpaired {
         Some(ChangeInterval::around(self.estimate, half_width, self.scale))
     }
 
-    /// Returns the change by Hodges and Lehmann: the median of the differences of all runs of the
-    /// arm to all runs of the baseline.
+    /// Returns the change by Hodges and Lehmann: the median of the differences between every run of
+    /// the arm and every run of the baseline.
     pub fn hodges_lehmann(&self) -> f64 {
         to_change(median(self.differences.clone()), self.scale)
     }

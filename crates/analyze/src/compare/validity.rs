@@ -77,9 +77,10 @@ pub struct ArmValidity {
     /// Number of runs that were repeated, because the load generator or its machine failed in their
     /// round.
     pub repeated: u32,
-    /// Runs that count and are INVALID because of the database: round and checks.
+    /// Runs that count and are INVALID because of the database: the number of the round, and the
+    /// checks that object.
     pub invalid: Vec<(u32, Vec<CheckKind>)>,
-    /// Runs that count and are SUSPECT: round and checks.
+    /// Runs that count and are SUSPECT: the number of the round, and the checks that object.
     pub suspect: Vec<(u32, Vec<CheckKind>)>,
 }
 

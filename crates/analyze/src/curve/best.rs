@@ -39,7 +39,8 @@ pub struct BestPoint {
 pub struct OtherPoint {
     /// Index of the point.
     pub point: usize,
-    /// Change relative to the best point; `None` without a common repeat.
+    /// Change relative to the best point; `None` if no repeat of the sweep has a run of both
+    /// points.
     pub change: Option<f64>,
     /// Interval of the change, simultaneous over all other points; `None` with fewer than two
     /// common repeats, or without scatter.
@@ -199,7 +200,7 @@ fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, claim: Claim) -
     OtherPoint { point: other.point, change, interval, ranking }
 }
 
-/// Returns the differences of the other point to the best one in their common repeats.
+/// Returns the differences between the other point and the best one in their common repeats.
 fn differences(best: &Candidate, other: &Candidate) -> Vec<f64> {
     let of_best = |repeat: u32| best.values.iter().find(|(known, _)| *known == repeat);
     let of_pair = |(repeat, value): &(u32, f64)| Some(value - of_best(*repeat)?.1);
@@ -322,7 +323,7 @@ mod tests {
         assert_eq!(again, RepetitionOutcome::Holds);
     }
 
-    /// The change of the second point against the third is 900/1000 with the noise's means.
+    /// Without the noise, the change of the second point relative to the third is 900/1000 − 1.
     #[test]
     fn change_and_interval_are_fractions_of_the_best() {
         let found = judged(

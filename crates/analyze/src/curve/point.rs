@@ -158,8 +158,8 @@ fn mean_of(values: &[f64], scale: Scale, alpha: f64) -> PointMean {
     PointMean { values, mean: to_value(mean), interval }
 }
 
-/// Returns true if the load of a metric's job exceeds the capacity; for a metric without a job,
-/// that of any job.
+/// Returns true if the load of a metric's job exceeds the capacity or, for a metric without a job,
+/// if the load of any job does.
 fn exceeds_capacity(figures: &RunFigures, metric: &RunMetric) -> bool {
     let is_of_run = metric.of.is_none() || metric.quantity.subject() != Subject::Job;
     let mut missing = figures.missing.iter();

@@ -54,7 +54,7 @@ pub struct ModelPoint {
     pub predicted_ms: Option<f64>,
     /// Measured mean response time in milliseconds.
     pub measured_ms: f64,
-    /// Measured time divided by the predicted one, minus 1; only where the two are compared.
+    /// Measured time divided by the predicted one, minus 1; `None` unless the two are compared.
     pub deviation: Option<f64>,
     /// Use of the point in the model.
     pub role: PointRole,
@@ -112,8 +112,8 @@ pub enum NoResponseModel {
 }
 
 impl ResponseModel {
-    /// Computes the model; an error if one request takes clearly less time than the server alone
-    /// needs for each request at the plateau.
+    /// Computes the model. Fails if one request takes clearly less time than the server alone needs
+    /// for each request at the plateau.
     fn checked(
         one_request_ms: f64,
         plateau_per_s: f64,

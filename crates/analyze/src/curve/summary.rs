@@ -53,7 +53,7 @@ pub struct ArmCurve {
     pub points: Vec<PointSummary>,
     /// The best point, if there is a rule.
     pub best: Option<BestPoint>,
-    /// The metric of the rule at each point; empty without a rule.
+    /// Mean of the rule's metric at each point; empty without a rule.
     pub judged: Vec<Result<PointMean, Unusable>>,
     /// The universal scalability law; `None` if the sweep does not vary a number of clients.
     pub usl: Option<Result<Usl, NoUsl>>,
@@ -190,8 +190,8 @@ fn models(points: &[CurvePoint<'_>], varied: &VariedKey) -> Models {
     }
 }
 
-/// Gives the point of 0 clients the number 1: 0 counts as not set, and a job without arrivals then
-/// has one client.
+/// Changes the number of a point with 0 clients to 1: 0 counts as not set, and a job without
+/// arrivals then has one client.
 fn name_single_client(points: &mut [CurvePoint<'_>], varied: &VariedKey) {
     let is_closed = match varied {
         VariedKey::Clients { job } => !is_open(points, job),

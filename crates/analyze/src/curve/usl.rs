@@ -24,7 +24,7 @@ use crate::student::{critical_t, upper_f};
 /// Minimum number of different numbers of clients.
 const FEWEST_LEVELS: usize = 5;
 
-/// Largest value that the smallest number of clients may have.
+/// Largest allowed value of the smallest number of clients in a sweep.
 const LARGEST_FIRST: f64 = 4.0;
 
 /// Minimum ratio of the largest throughput to the smallest one.
@@ -93,7 +93,7 @@ pub enum NoUsl {
         /// The value.
         value: String,
     },
-    /// Fewer different numbers of clients with a throughput than are needed.
+    /// Too few different numbers of clients have a throughput.
     TooFewPoints {
         /// Number of usable numbers of clients.
         has: usize,
@@ -278,7 +278,7 @@ impl Sample {
 struct Profile<'a> {
     sample: &'a Sample,
     law: &'a Solution<3>,
-    /// Sum of squares of the worst plausible fit.
+    /// Largest plausible sum of squares of a fit; `None` if the points do not scatter.
     limit: Option<f64>,
 }
 
@@ -371,7 +371,8 @@ enum Range {
 const FAR: f64 = 1e9;
 
 /// Returns the sum of squares of the best law whose peak has this throughput. Around its peak the
-/// law is N/X = N/X* + c(N − N*)², and N* is searched by sections from a grid around its estimate.
+/// law is N/X = N/X* + c(N − N*)², and N* is found by a ternary search next to the best point of a
+/// grid around its estimate.
 fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
     let at = |ln_clients: f64| {
         let peak = ln_clients.exp();
@@ -401,8 +402,8 @@ fn squares_at_peak(sample: &Sample, throughput: f64, estimate: f64) -> f64 {
     at(low.midpoint(high)).min(at(best))
 }
 
-/// Returns the upper end of the range of values that are inside. `start` is inside; the result is
-/// at most `ceiling`.
+/// Returns the upper end of the range of values for which `is_inside` is true. It is true for
+/// `start`; the result is at most `ceiling`.
 fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (start, first.min(ceiling));
     while is_inside(high) {
@@ -415,8 +416,8 @@ fn upper_end(start: f64, first: f64, ceiling: f64, is_inside: impl Fn(f64) -> bo
     bisect(low, high, is_inside)
 }
 
-/// Returns the lower end of the range of values that are inside. `start` is inside; the result is
-/// at least `floor`.
+/// Returns the lower end of the range of values for which `is_inside` is true. It is true for
+/// `start`; the result is at least `floor`.
 fn lower_end(start: f64, floor: f64, is_inside: impl Fn(f64) -> bool) -> f64 {
     match is_inside(floor) {
         true => floor,

@@ -21,7 +21,7 @@ pub enum Problem {
     },
     /// Memory is in swap.
     Swap {
-        /// Bytes in swap.
+        /// Number of bytes in swap.
         used_bytes: u64,
     },
     /// This process may open too few files.

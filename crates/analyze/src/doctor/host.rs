@@ -18,7 +18,8 @@ pub(super) const CHECKS: [Check<()>; 8] = [
     ("timer", |all, ()| timer(all)),
 ];
 
-/// Maximum number of bytes in swap: pages that have not been needed for long.
+/// Largest number of bytes in swap that is accepted. So few may be pages that were not needed for a
+/// long time.
 const SWAP_ALLOWED: u64 = 16 << 20;
 
 /// Minimum number of open files for a run whose connections grow in number. A run raises the soft
@@ -28,13 +29,14 @@ const FEWEST_FILES: u64 = 4_096;
 /// Largest share of the processors that other programs may use.
 const BUSY_ALLOWED: f64 = 0.10;
 
-/// Largest load average per processor: above it, half of them were busy for a minute.
+/// Largest load average of the last minute, per processor. A larger one means that more than half
+/// of the processors were busy.
 const LOAD_PER_PROCESSOR: f64 = 0.5;
 
 /// Largest share of processor time that a hypervisor may steal.
 const STOLEN_ALLOWED: f64 = 0.005;
 
-/// Largest lateness of 99 of 100 sleeps: the limit of the check `send-lag` of a run.
+/// Lateness that 99 of 100 sleeps must not exceed: the limit of the check `send-lag` of a run.
 const LATENESS_ALLOWED: Nanos = Nanos::from_micros(200);
 
 /// Clock sources that are read without a system call.

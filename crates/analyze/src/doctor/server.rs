@@ -57,7 +57,7 @@ fn same_processors(server: &Server) -> CheckOutcome {
 /// Size in bytes up to which a buffer may be the unconfigured default of a server.
 const SMALL_POOL: u64 = 128 << 20;
 
-/// Divisor of the machine's memory that gives the size from which a small buffer is adequate.
+/// A small buffer is adequate if its size is at least the machine's memory divided by this number.
 const ADEQUATE_PART: u64 = 8;
 
 fn buffer_pool(all: &DoctorInput, server: &Server) -> CheckOutcome {

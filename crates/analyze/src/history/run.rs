@@ -104,7 +104,7 @@ impl HistoryRun {
         }
     }
 
-    /// Returns the metrics of the record that have a value in its history.
+    /// Returns the metrics of the record that have a value in a history.
     pub(super) fn valid_metrics(&self) -> Vec<HistoryMetric> {
         match self {
             HistoryRun::Runs(..) if self.left_out().is_some() => Vec::new(),
@@ -169,7 +169,8 @@ fn metrics_of<'f>(runs: impl Iterator<Item = &'f RunFigures>) -> Vec<HistoryMetr
     measured.map(|(metric, _)| HistoryMetric::Run(metric.clone())).collect()
 }
 
-/// Returns the load that was found for runs, if any, and then their metrics.
+/// Returns the metric of the load that was found for the runs, if there is one, followed by
+/// `metrics`.
 fn with_load(metrics: Vec<HistoryMetric>, found: Option<&FoundLoad>) -> Vec<HistoryMetric> {
     let load =
         found.map(|found| HistoryMetric::Search(SearchResult::Saturated, found.load.clone()));

@@ -13,7 +13,7 @@ use super::suspect::Suspect;
 use crate::disturbance::PhaseName;
 use crate::phases::{Figure, is_intermittent};
 
-/// Minimum fraction of the window with the work, for the work to limit the result.
+/// Minimum fraction of the window for which the work must run to be the limiter.
 const LEAST_DURATION: f64 = 0.2;
 
 /// Minimum fraction of the database's use of a resource that the work takes.
@@ -22,7 +22,7 @@ const LEAST_USE: f64 = 0.35;
 /// Maximum throughput of other jobs during the work, as a fraction of their throughput without it.
 const MOST_THROUGHPUT: f64 = 0.8;
 
-/// Processes of PostgreSQL that do a kind of work, by the prefix of its name.
+/// Processes of PostgreSQL that do background work, by the beginning of the work's name.
 const ROLES: [(&str, &[&str]); 4] = [
     (CHECKPOINT, &[CHECKPOINTER, BACKGROUND_WRITER]),
     (AUTOVACUUM[0], &[AUTOVACUUM_WORKER]),
@@ -118,8 +118,8 @@ impl LimiterInput<'_, '_> {
         (sum([role::USER, role::SYSTEM]), sum([role::READ_BYTES, role::WRITTEN_BYTES]))
     }
 
-    /// Returns true for a closed job that ran all the time. It sends as fast as it is answered, so
-    /// something else took the throughput that it lost.
+    /// Returns true for a closed job that ran all the time. Such a job sends as fast as it is
+    /// answered, so something else took any throughput that it lost.
     fn is_permanent_closed_job(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
         let account =

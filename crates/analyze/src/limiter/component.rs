@@ -92,7 +92,7 @@ impl Component {
         }
     }
 
-    /// Returns true if a component limits, and is known.
+    /// Returns true if something limits the result, and is known.
     pub fn is_known(self) -> bool {
         !matches!(self, Component::NotSaturated | Component::Unknown)
     }

@@ -22,28 +22,28 @@ const FEWEST_POOLED: f64 = 3.0;
 /// Largest fraction of idle sessions at which a pool counts as exhausted.
 const MOST_IDLE: f64 = 0.3;
 
-/// Minimum mean time of a request in a session, in seconds, for its answer to arrive in a later
-/// tick of the kernel than its sending. A tick is at most 10 ms.
+/// Minimum mean time of a request in a session, in seconds, at which its answer always arrives in a
+/// later tick of the kernel than the one in which it was sent. A tick is at most 10 ms.
 const LONG_REQUEST_S: f64 = 0.02;
 
-/// Minimum fraction of the time in which sessions are at work, for a queue to form in front of
-/// them. By queueing theory (M/M/2), a request that arrives at a random time then waits for 2.6
-/// service times if there are two sessions.
+/// Minimum fraction of their time for which sessions must execute statements for a queue to form in
+/// front of them. By queueing theory (M/M/2), a request that arrives at a random time then waits
+/// for 2.6 service times if there are two sessions.
 const LEAST_AT_WORK_FOR_QUEUE: f64 = 0.85;
 
 /// Longest tick of the kernel, in seconds.
 const TICK_S: f64 = 0.01;
 
-/// Minimum fraction of the time in which sessions are at work, for the kernel's ticks to show
-/// whether requests wait for a session.
+/// Minimum fraction of their time for which sessions must execute statements for the kernel's ticks
+/// to show whether requests wait for a session.
 const AT_WORK: f64 = 0.5;
 
-/// Ratio of the number of connections without a request to the number expected of a program that
-/// pauses after its answers, up to which a program does not pause.
+/// Largest number of connections without a request at which a program counts as never pausing, as a
+/// fraction of the number expected of a program that pauses after each answer.
 const HARDLY_ANSWERED: f64 = 0.5;
 
-/// Rate of session samples, of 10 per second, below which the observer itself waits for the
-/// database.
+/// Number of session samples per second, out of 10, below which the observer itself must be waiting
+/// for the database.
 const FEW_SAMPLES_PER_S: f64 = 5.0;
 
 /// Connections of an observed program that share the sessions of a pool.
@@ -55,7 +55,8 @@ struct PooledConnections<'a> {
     awaiting: Option<f64>,
     /// Mean number of sessions.
     sessions: f64,
-    /// Fraction of the time in which the sessions are at work; `None` if it was not observed.
+    /// Fraction of their time for which the sessions execute statements; `None` if it was not
+    /// observed.
     active_share: Option<f64>,
     /// The pooler; `None` if it was not found.
     pooler: Option<Pooler<'a>>,
@@ -243,15 +244,16 @@ impl LimiterInput<'_, '_> {
         Some(if no_answer_in_one_tick { awaiting + in_one_tick } else { awaiting })
     }
 
-    /// Returns true if a request of a program would keep its session for longer than a tick of the
-    /// kernel if all sessions were at work.
+    /// Returns true if a request of a program keeps its session for longer than a tick of the
+    /// kernel when all sessions execute statements.
     fn takes_long(&self, sessions: f64) -> bool {
         sessions > LONG_REQUEST_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
     }
 
-    /// Returns true if hardly any connection of a program is without a request, by the ticks of its
-    /// data. If the program paused, some answers would arrive in a later tick than their requests
-    /// were sent, because an answer takes at least the time of the request in its session.
+    /// Returns true if hardly any connection of a program is without a request, judged by the
+    /// kernel ticks in which it sent and received data. If the program paused, some answers would
+    /// arrive in a later tick than their requests were sent, because an answer takes at least the
+    /// time of the request in its session.
     fn never_pauses(&self) -> bool {
         let program = ComponentKind::Sockets(MeasuredSide::Generator);
         let mean = |metric| self.signals.mean(&program, metric);

@@ -12,7 +12,7 @@ use super::suspect::Suspect;
 use super::waits::{DECISIVE_WAIT, SessionsInWait, Wait};
 use crate::surroundings::DatabaseLocation;
 
-/// Minimum fraction of the time in which a task lacks memory, for memory to be the limiter.
+/// Minimum fraction of the time for which a task must lack memory for memory to be the limiter.
 const MEMORY_LACKED: f64 = 0.1;
 
 /// Metrics of the times that a disk's reads and writes take.

@@ -6,9 +6,9 @@ use workload::{JobTarget, Pacing, Plan};
 use crate::checks::input::CheckInput;
 use crate::evidence::{Evidence, JobEvidence, LoadEvidence, Step};
 
-/// Minimum fraction of their time for which the workers of a growing queue have a request in the
-/// database. In the rest of the time the load generator takes the answer and sends the next
-/// request.
+/// Minimum fraction of their time for which the workers of a growing queue must have a request in
+/// the database to count as busy. In the rest of the time the load generator takes the answer and
+/// sends the next request.
 const BUSY: f64 = 0.5;
 
 /// Clients with one request at a time, and their requests in the window.
@@ -50,14 +50,14 @@ pub(super) struct Demand {
     pub(super) is_overloaded: bool,
     /// Closed jobs; those without a schedule.
     pub(super) closed: Clients,
-    /// Clients of closed jobs that pause after each answer.
+    /// Number of clients of closed jobs that pause after each answer.
     pub(super) thinking_clients: f64,
     /// Workers of the jobs that offer more than is answered; `None` if such a job has no fixed
     /// number of workers, or its workers are not busy.
     pub(super) busy_workers: Option<Clients>,
-    /// Clients of closed jobs that read their requests from a file or a pipe.
+    /// Number of clients of closed jobs that read their requests from a file or a pipe.
     pub(super) clients_with_input: f64,
-    /// Mean number of requests of those clients in the database.
+    /// Mean number of requests in the database that closed jobs read from a file or a pipe.
     pub(super) in_flight_with_input: f64,
     /// Mean number of requests in the main target's database: throughput times mean service time
     /// (Little's law).
@@ -131,8 +131,8 @@ impl Demand {
         self.closed.clients > 0.0 && self.thinking_clients >= self.closed.clients
     }
 
-    /// Describes the load of a table: its writers are clients, and the rows of one commit are a
-    /// request.
+    /// Describes the load of a table as a demand: each writer counts as a client, and the rows of
+    /// one commit count as one request.
     pub(super) fn of_load(plan: &Plan, load: &LoadEvidence) -> Demand {
         let asked = plan.loads.iter().find(|asked| asked.table == load.table);
         let of_one = asked.map_or(1.0, |asked| f64::from(asked.batch));

@@ -14,8 +14,8 @@ use super::waits::DECISIVE_WAIT;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
-/// Minimum fraction of the time in which the holder of SQLite's only lock runs or is runnable.
-/// Other writers then wait for its statements, and not for the disk.
+/// Minimum fraction of the time for which the holder of SQLite's single write lock runs or is
+/// runnable. Other writers then wait for its statements, and not for the disk.
 const HOLDER_RUNS: f64 = 0.6;
 
 impl LimiterInput<'_, '_> {

@@ -23,8 +23,8 @@ pub enum LimiterFinding {
         why: Saturation,
         /// True if any part of the database was observed.
         sees_server: bool,
-        /// Components that are saturated, with their used fraction, although no request was found
-        /// to wait for them.
+        /// Saturated components for which no request was found to wait, each with its used
+        /// fraction.
         saturated: Vec<(UtilisedComponent, f64)>,
     },
     /// Requests that are sent one after another, while nothing is saturated.
@@ -103,7 +103,7 @@ pub struct Concurrency {
 pub enum Requesters {
     /// Clients of jobs, with one request at a time.
     Clients,
-    /// Clients of jobs that pause after each answer.
+    /// Clients of jobs. Each pauses after an answer.
     ThinkingClients,
     /// Workers of a queue that grows, with one request at a time.
     Workers,
@@ -119,7 +119,8 @@ pub enum ConnectionLimit {
         /// Text of the event that reports the limit.
         text: String,
     },
-    /// Clients have no connection, or lost it during the run, and the server refuses another.
+    /// Clients have no connection, from the beginning or since they lost theirs, because the server
+    /// refuses one.
     UnconnectedClients {
         /// Number of configured clients.
         clients: f64,
@@ -231,7 +232,8 @@ pub enum ProgramLimit {
         /// Mean number of threads that waited for a processor.
         waited: f64,
     },
-    /// Sessions of the database wait for the program, or for the network between them.
+    /// Sessions of the database wait for the program, or for the network between database and
+    /// program.
     Pauses {
         /// Mean number of sessions of the program.
         sessions: f64,
@@ -276,7 +278,7 @@ pub enum Pause {
     AnswersOnTheWay,
     /// Rows wait to be sent over the network.
     RowsOnTheWay,
-    /// The next request takes a round trip.
+    /// The time from an answer to the next request is mainly a round trip.
     RoundTrip {
         /// Mean time from an answer to the next request, in seconds.
         pause_s: f64,
@@ -285,7 +287,7 @@ pub enum Pause {
     },
     /// The program sends no further requests.
     NoFurtherRequests {
-        /// Name of the wait within a statement, if most sessions wait for rows.
+        /// Name of the wait for the rest of a statement, if most sessions wait for rows.
         rows: Option<&'static str>,
         /// Contents of the sockets during these waits.
         sockets: Sockets,
@@ -522,7 +524,7 @@ pub enum UnobservedSource {
     },
     /// Counters of the server were reset in the window.
     CountersReset,
-    /// Sessions that are shown as running cannot have run.
+    /// The database shows sessions as running that cannot have run.
     Contradiction(Contradiction),
 }
 

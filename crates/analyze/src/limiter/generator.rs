@@ -8,15 +8,15 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use super::usage::{FULL, LEAST_WAIT};
 
-/// Value of [`FULL`] if most requests are known not to be in the database.
+/// Minimum that is used in place of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
 
-/// Minimum fraction of their time for which clients have no input, for their source to be the
-/// limiter.
+/// The source of the clients' requests is the limiter only if the clients have nothing to send for
+/// at least this fraction of their time.
 const STARVED: f64 = 0.5;
 
-/// Minimum fraction of a processor used by the thread that generates and sends the rows of a load,
-/// for the thread to be the limiter. The thread waits for nothing but the database.
+/// The thread that generates and sends the rows of a load is the limiter only if it uses at least
+/// this fraction of a processor. The thread waits for nothing but the database.
 const LOADS_FULLY: f64 = 0.85;
 
 impl LimiterInput<'_, '_> {

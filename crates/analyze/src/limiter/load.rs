@@ -18,8 +18,8 @@ use super::suspect::Suspect;
 use crate::checks::input::CheckInput;
 use crate::evidence::LoadEvidence;
 
-/// Minimum duration of a load for its limiter to be determined. Observation begins some time after
-/// the start of the load; a load of this length leaves time for a few samples of the database's
+/// Minimum duration of a load whose limiter is determined. Observation begins some time after the
+/// start of the load; a load of this length leaves time for a few samples of the database's
 /// sessions.
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 

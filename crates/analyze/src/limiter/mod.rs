@@ -157,8 +157,9 @@ impl LimiterInput<'_, '_> {
         Suspect::new(Component::Unknown, 1.0, finding)
     }
 
-    /// Returns everything that hinders the requests, the largest first; at least an unknown
-    /// limiter.
+    /// Returns all suspects: causes before their consequences, otherwise the largest share first.
+    /// If there are none, the only entry names too few requests in flight, a lack of processors, or
+    /// an unknown limiter.
     fn ranked(&self, why: Saturation) -> Vec<Suspect> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());

@@ -11,19 +11,19 @@ use super::input::LimiterInput;
 use super::suspect::Suspect;
 use crate::surroundings::DatabaseLocation;
 
-/// Minimum fraction of their time that requests must spend on the network for it to be the limiter.
+/// The network is the limiter only if requests spend at least this fraction of their time on it.
 const ON_NETWORK: f64 = 0.5;
 
-/// Minimum fraction of the requests in flight whose answers must wait to be sent for bandwidth to
-/// be the limiter. On a long path with enough bandwidth, hardly any answer waits: bytes that were
-/// sent and are not yet acknowledged do not count as waiting.
+/// Bandwidth is the limiter only if, of the requests in flight, at least this fraction has answers
+/// that wait to be sent. On a long path with enough bandwidth, hardly any answer waits: bytes that
+/// were sent and are not yet acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
 
-/// Minimum fraction of a request's time in round trips for latency to be the limiter.
+/// Latency is the limiter only if round trips take at least this fraction of a request's time.
 const LATENCY: f64 = 0.4;
 
-/// Minimum ratio of the server's mean round trip to its shortest one, for its data to wait in a
-/// queue of the network.
+/// Data of the server waits in a queue of the network if the server's mean round trip is at least
+/// this multiple of its shortest one.
 const QUEUED_RATIO: f64 = 4.0;
 
 /// Minimum size in bytes of an answer of several packets.
@@ -37,12 +37,13 @@ const MANY_PACKETS: f64 = 65_536.0;
 /// machine, not a network's.
 const SHORTEST_ROUND_TRIP_S: f64 = 0.000_2;
 
-/// Service time in seconds below which waking up and switching between processes on one machine may
-/// take all of the time between the two ends.
+/// If the service time, in seconds, is below this bound, all time that requests spend between load
+/// generator and database may be the time for waking up and switching between processes on one
+/// machine.
 const LOCAL_SERVICE_S: f64 = 0.001;
 
-/// Minimum number of idle sessions per request on the network, for these requests to be neither in
-/// the database nor in a queue before it.
+/// Requests count as on the network, not in the database or in a queue before it, only if the
+/// database has at least this number of idle sessions for each of them.
 const IDLE_SESSIONS_PER_REQUEST: f64 = 0.7;
 
 /// Minimum fraction of its speed at which a link is saturated.
@@ -51,7 +52,8 @@ const LINK_FULL: f64 = 0.85;
 /// If a link carries more than this fraction of its reported speed, the reported speed is wrong.
 const LINK_EXCEEDED: f64 = 1.2;
 
-/// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.
+/// Bandwidth is the limiter only if at least this fraction of the writers has rows that wait to be
+/// sent.
 const ROWS_UNSENT: f64 = 0.5;
 
 /// If a smaller fraction of the writers has a session at work, the database is waiting for rows.

@@ -11,7 +11,7 @@ use crate::other_programs::OtherProgram;
 /// Largest number of waits that are listed.
 const WAITS: usize = 5;
 
-/// Smallest mean number of sessions in a wait that is reported.
+/// Waits with a smaller mean number of sessions are not reported.
 const LEAST_REPORTED: f64 = 0.05;
 
 /// Observations of the components, as means over the window.

@@ -17,11 +17,12 @@ use super::usage::CPU_FULL;
 use crate::evidence::Evidence;
 use crate::other_programs::{OtherProgram, OtherPrograms};
 
-/// Minimum fraction of a machine's processors used by other programs, for them to limit the result.
+/// Other programs limit the result only if they use at least this fraction of a machine's
+/// processors.
 const LEAST_USE: f64 = 0.35;
 
-/// Minimum fraction of the requests' time for which threads of either side lack a processor, for
-/// other programs to limit the result.
+/// Other programs limit the result only if threads of the load generator or of the database lack a
+/// processor for at least this fraction of the requests' time.
 const LEAST_LACK: f64 = 0.1;
 
 /// Fraction of a processor below which a program is not named.

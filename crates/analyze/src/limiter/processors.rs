@@ -14,18 +14,17 @@ use super::usage::CPU_FULL;
 use super::waits::DECISIVE_WAIT;
 use crate::surroundings::DatabaseLocation;
 
-/// Used fraction of its processors below which the database has processors to spare.
+/// The database has processors to spare if it uses less than this fraction of its processors.
 const SPARE_BELOW: f64 = 0.8;
 
-/// Minimum fraction of a processor used by a thread that has no time left.
+/// A thread that uses at least this fraction of a processor has no time to spare.
 const THREAD_FULL: f64 = 0.85;
 
-/// Minimum fraction of the time during which a group must be throttled for its quota to be the
-/// limiter.
+/// A quota is the limiter if its control group is throttled for at least this fraction of the time.
 const THROTTLED: f64 = 0.1;
 
-/// Minimum fraction of its quota that a hardly throttled group must use for the quota to be the
-/// limiter.
+/// The quota of a group that is hardly throttled is the limiter only if the group uses at least
+/// this fraction of it.
 const QUOTA_USED: f64 = 0.9;
 
 impl LimiterInput<'_, '_> {
@@ -84,7 +83,7 @@ impl LimiterInput<'_, '_> {
         let (used, available) = (self.database_cpu()?, self.database_processors()?);
         let share = used / available;
         let wants = self.database_demand();
-        // The database's processors can be told from others only if it may use all of them.
+        // It is known which processors the database may use only if it may use all of them.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= available);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);

@@ -12,12 +12,12 @@ use super::program_sessions::{LACKS_PROCESSOR, PAUSE_SHARE};
 use super::suspect::Suspect;
 use super::usage::{FULL, LEAST_WAIT};
 
-/// Minimum fraction of the requests' time for which threads of one side wait for a processor, for
-/// processors to be the limiter.
+/// Processors are the limiter only if threads of one side wait for a processor for at least this
+/// fraction of the requests' time.
 const LACKED: f64 = 0.2;
 
-/// Minimum fraction of the requests' time in which one session is at work, for its processor to be
-/// the limiter.
+/// The processor of one session is the limiter only if the session is at work for at least this
+/// fraction of the requests' time.
 const SESSION_WORKS: f64 = 0.75;
 
 /// Value of [`SESSION_WORKS`] for a session that receives the rows of a load without a break.
@@ -68,7 +68,7 @@ impl LimiterInput<'_, '_> {
         let (waited, ran) = self.program_cpu()?;
         let is_database = self.processors().is_some();
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
-        // A program for which sessions wait is hindered by a shorter wait for processors as well.
+        // If sessions wait for the program, a shorter wait for processors is enough to hinder it.
         let sessions = self.program_sessions().filter(|it| it.share() >= PAUSE_SHARE);
         let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused())
             && self.requests_at_pool().is_none();

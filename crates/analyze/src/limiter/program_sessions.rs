@@ -16,7 +16,7 @@ use super::finding::{Pause, Sockets};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of its sessions' time for which a program pauses, for the pauses to limit it.
+/// Pauses limit a program only if they take at least this fraction of its sessions' time.
 pub(super) const PAUSE_SHARE: f64 = 0.5;
 
 /// Value of [`PAUSE_SHARE`] if pauses are only known from the mean time between two statements.
@@ -26,23 +26,25 @@ const MEAN_PAUSE_SHARE: f64 = 0.6;
 /// the time, even if they are less than half of it.
 const LARGEST_PART: f64 = 1.0 / 3.0;
 
-/// Longest time in seconds between an answer and the next request that is no pause: waking up and
-/// switching between processes may take as long.
+/// Time in seconds from an answer to the next request up to which it does not count as a pause:
+/// waking up and switching between processes may take as long.
 const QUICK_S: f64 = 0.001;
 
-/// Longest time between an answer and the next request that is no pause, in round trips.
+/// Time from an answer to the next request up to which it does not count as a pause, in round
+/// trips.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
 /// Longest round trip, in seconds, of two sides on one machine, where sent bytes arrive at once in
 /// the other side's socket. Beyond it, the time on the path is taken into account.
 const NEAR_S: f64 = 0.000_1;
 
-/// Minimum time for which threads of one side wait for a processor, relative to the time in which
-/// sessions wait for the program. The lack of processors is then the reason why requests are not
-/// sent or not read.
+/// If threads of one side wait for a processor for at least this fraction of the time in which
+/// sessions wait for the program, the lack of processors is the reason why requests are not sent or
+/// not read.
 pub(super) const LACKS_PROCESSOR: f64 = 0.5;
 
-/// Sources that show sessions of a program. If one of them is missing, sessions may be uncounted.
+/// Sources that show sessions of a program. If one of them is missing, some sessions may not be
+/// counted.
 const SESSION_SOURCES: [&str; 3] = [DATABASE, SESSIONS, SESSIONS_OF_OTHERS];
 
 /// Mean numbers of sessions of an observed program.
@@ -63,7 +65,7 @@ pub(super) struct ProgramSessions {
     /// Mean number of threads of the program that ran or were ready to run; `None` if they were not
     /// seen.
     at_work: Option<f64>,
-    /// Sessions that wait for the program while no socket of either side holds anything.
+    /// Sessions that wait for the program while the sockets of both sides are empty.
     nothing_waits: Option<f64>,
     /// Sessions that wait for the program while their next request waits at the server.
     unread_request: Option<f64>,
@@ -129,9 +131,9 @@ impl LimiterInput<'_, '_> {
         Some((self.signals.rate(&kind, processes::WAITED)?, self.signals.used_processors(&kind)?))
     }
 
-    /// Returns the mean number of sessions that process a request of the program: all that are not
-    /// in one of its pauses. If the program pauses most of the time, its pauses are included, and
-    /// are the largest part.
+    /// Returns the mean number of sessions that process a request of the program: all sessions
+    /// except those for which the program pauses. If the program pauses for most of the time, these
+    /// are included; they are then the largest part.
     pub(super) fn requesting_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSE_SHARE { sessions.paused() } else { 0.0 };
@@ -160,8 +162,8 @@ impl LimiterInput<'_, '_> {
 }
 
 impl ProgramSessions {
-    /// Returns the sessions that wait for their client: to send a statement or rows, or to read
-    /// answers, whichever are more.
+    /// Returns the number of sessions that wait for their client: those that wait for a statement
+    /// or for rows, or those that wait for their answers to be read, whichever are more.
     pub(super) fn waiting(&self) -> f64 {
         (self.idle + self.receiving).max(self.sending)
     }

@@ -7,7 +7,7 @@ use super::demand::LoadSource;
 use super::input::LimiterInput;
 use super::waits::{DECISIVE_WAIT, Wait, kind};
 
-/// Minimum time of the requests, as a fraction of the time of an observed program's sessions. If
+/// The requests of an observed program count as at least this fraction of its sessions' time. If
 /// the sessions are active for less, the switches between program and database count as part of the
 /// requests.
 const AT_WORK: f64 = 0.7;

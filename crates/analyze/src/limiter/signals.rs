@@ -28,7 +28,8 @@ impl<'a> Signals<'a> {
     }
 
     /// Collects the readings of the load of a table, from the time when all machines were observed
-    /// to the end of the load. A machine that was not observed for half of the time is left out.
+    /// to the end of the load. Another machine whose observation began in the second half of the
+    /// load is left out.
     pub(super) fn of_load(load: &'a LoadEvidence) -> Signals<'a> {
         let latest = Nanos(load.took.0 / 2);
         let mut begins: BTreeMap<Option<String>, Nanos> = BTreeMap::new();
@@ -170,8 +171,8 @@ impl<'a> Signals<'a> {
         self.find_named(self.host_of(kind), kind, name)
     }
 
-    /// Returns the growth of a counter per second in the window; `None` if it was not read twice
-    /// there.
+    /// Returns the growth of a counter per second in the window; `None` if the counter was read
+    /// less than twice there.
     pub(super) fn rate(&self, kind: &ComponentKind, metric: ObservedMetric) -> Option<f64> {
         rate(self.series(kind, metric)?, &self.window)
     }

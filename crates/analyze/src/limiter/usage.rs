@@ -12,11 +12,11 @@ use crate::check::Status;
 /// tasks.
 pub(super) const CPU_FULL: f64 = 0.85;
 
-/// Minimum fraction of the window for which a thread without spare time ran or was runnable.
+/// A thread that ran or was runnable for at least this fraction of the window has no time to spare.
 pub(super) const FULL: f64 = 0.8;
 
-/// Minimum fraction of the window for which a thread waits for a processor, for processors to be
-/// the limiter.
+/// Processors are the limiter only if a thread waits for a processor for at least this fraction of
+/// the window.
 pub(super) const LEAST_WAIT: f64 = 0.2;
 
 /// Processors of the database.

@@ -16,13 +16,15 @@ use record::{ComponentKind, ServerStatistic};
 use super::finding::Contradiction;
 use super::input::LimiterInput;
 
-/// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
+/// A wait is the limiter only if it takes at least this fraction of the requests' time.
 pub(super) const DECISIVE_WAIT: f64 = 0.4;
 
-/// Minimum number of sessions in a contradiction: they are shown as running but cannot run.
+/// A contradiction is reported only if at least this number of sessions is shown as running but
+/// cannot run.
 const CONTRADICTION: f64 = 1.0;
 
-/// Minimum number of sessions in a contradiction, as a fraction of the active sessions.
+/// A contradiction is reported only if at least this fraction of the active sessions is shown as
+/// running but cannot run.
 const CONTRADICTION_SHARE: f64 = 0.2;
 
 /// A kind of wait of sessions, classified by its remedy.

@@ -9,8 +9,8 @@ use workload::{Metric, Side, Slo};
 
 use crate::support::{MIXED, event, steady, turn_bad};
 
-/// Returns the numbers of errors, of rejected requests, and of failures that a condition limits, of
-/// [`trial`].
+/// Returns three numbers of the [`trial`]: errors, rejected requests, and failures that a condition
+/// limits.
 fn failures(evidence: &Evidence, job: &str) -> [u64; 3] {
     let trial = trial(evidence, job);
     [trial.errors, trial.rejected, trial.limited_failures]
@@ -124,7 +124,8 @@ fn unknown_number_of_connections_is_no_limit() {
     assert_eq!(limit_of_clients(|_| None), None);
 }
 
-/// The event of a limit says that clients never got a connection; those that lost theirs try again.
+/// The event of a connection limit means that clients never had a connection. Clients that lost
+/// their connections try again.
 #[test]
 fn clients_that_are_refused_their_lost_connections_do_not_count_as_sustained() {
     let limit = |from: usize, until: usize| {

@@ -54,7 +54,7 @@ fn a_run_without_a_fault_passes_every_check() {
     }
 }
 
-/// Returns the end of a run by the check `complete`.
+/// Returns the end of a run that the check `complete` reports.
 #[track_caller]
 fn end_of(check: Check) -> (RunEnd, Option<Nanos>) {
     match check.finding {
@@ -241,7 +241,7 @@ fn median_send_lag_may_be_a_tenth_of_the_median_response_time() {
         (0.103, 1.0, Status::Suspect),
         (0.0195, 0.06, Status::Pass),
         (0.0205, 0.06, Status::Suspect),
-        // The service times of such a run are right.
+        // The run is not invalid, because its service times are right.
         (0.15, 0.16, Status::Suspect),
     ] {
         let found = only("send-lag", status, &late(lag, response));

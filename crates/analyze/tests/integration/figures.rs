@@ -49,7 +49,7 @@ fn throughput_of_an_open_job_that_keeps_up_is_its_rate() {
 fn each_second_of_the_window_has_a_rate() {
     let mut evidence = steady(OPEN);
     let seconds = evidence.steps.window().len();
-    // The generator stood still for a second, and sent the rest in the next one.
+    // The generator stalled for a second, and sent the missing requests in the next one.
     let [still, next] = [5, 6].map(|second| evidence.steps.window().start + second);
     let completed = evidence.jobs[0].steps[still].ends.completed;
     evidence.jobs[0].steps[still].ends.completed = 0;
@@ -87,8 +87,8 @@ fn metric_without_a_name_is_that_of_a_mix_and_not_of_its_parts() {
     assert_eq!(get(&figures, "throughput(all/a)"), Ok(1_000.0));
 }
 
-/// The load generator uses 40 ms of processor time per second for 2,000 requests, half of it in the
-/// kernel; the database 300 ms in programs and 100 ms in the kernel.
+/// For 2,000 requests per second, the load generator uses 40 ms of processor time, half of it in
+/// the kernel; the database uses 300 ms in user mode and 100 ms in the kernel.
 #[test]
 fn processor_time_is_per_completed_request() {
     let mut evidence = steady(MIXED);

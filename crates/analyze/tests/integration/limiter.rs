@@ -156,8 +156,8 @@ fn unconnected_clients_limit_the_job() {
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
 }
 
-/// Plants the first refusal of connections that the clients of [read] lost at 30 s, and their
-/// numbers of connections at the end of each second.
+/// Plants the event of a first refused connection while the clients of [read] reconnect, at 30.5 s.
+/// `open` returns the number of their connections at the end of each second.
 fn lose_connections(evidence: &mut Evidence, open: impl Fn(usize) -> u64) {
     let mut refused = event(30_500, Some(0), EventKind::FirstError, "while reconnecting: too many");
     refused.error = Some(EventError { class: Class::TooManyConnections, code: Code::new("53300") });

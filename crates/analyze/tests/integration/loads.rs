@@ -170,11 +170,11 @@ fn slow_or_distant_network_limits_the_load() {
     hold(&mut narrow, "sockets server", "with-receive-queue", 3.6);
     // If sessions are at work, rows do not wait for the network.
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
-    // If sessions wait for rows, something on the network does not read them.
+    // If sessions wait for rows, something on the network does not read the rows.
     plant(&mut narrow, "waits", "Timeout:PgSleep", 4.0);
     plant(&mut narrow, "waits", "Client:ClientRead", 30.0);
     names!(&narrow, Component::NetworkBandwidth, F::Network(NetworkLimit::RowsWait { .. }));
-    // A closed TCP window is evidence of the same kind.
+    // A closed TCP window is evidence of waiting rows, as a send queue is.
     hold(&mut narrow, "sockets generator", "with-send-queue", 0.4);
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
     plant(&mut narrow, "sockets generator", "receiver-limited", 3.2);

@@ -33,8 +33,8 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
     replace_readings(&mut evidence.observed, component, metric, looks, value);
 }
 
-/// Returns a closed job of two clients with an observed, nearly idle server: 1.6 requests are in
-/// flight and take 1.6 ms each, most of which the server sleeps.
+/// Returns a closed job of two clients with an observed, nearly idle server. 1.6 requests are in
+/// flight; each takes 1.6 ms, for most of which the server sleeps.
 pub(crate) fn watched() -> Evidence {
     watched_with(CLOSED)
 }
@@ -169,8 +169,8 @@ fn busy_workers_limit_the_job_whose_queue_grows() {
             && near(it.in_flight, 0.96)
             && near(it.per_s, 600.0)
     );
-    // Nothing explains why three workers are idle for most of the time, or why as many connections
-    // as are needed are not enough.
+    // Nothing explains why three workers are idle for most of the time, or why a job that opens as
+    // many connections as it needs falls behind.
     for evidence in [served("concurrency = 3\n", 600), served("", 600)] {
         assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
     }
@@ -191,7 +191,7 @@ fn busy_workers_limit_the_job_whose_queue_grows() {
 }
 
 /// A thousand requests arrive per second and take 8 ms each: four workers answer 450 per second,
-/// the rest after the window.
+/// and the remaining requests after the window.
 #[test]
 fn requests_answered_after_the_window_are_not_in_flight_in_it() {
     let mut evidence = watched_with(&format!("{OPEN}concurrency = 4\n"));
@@ -484,7 +484,7 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     assert!(near(waited, 0.01) && near(unexplained, 1.19), "{limiter:?}");
     let unexplained = limiter.seen.waits.iter().find(|(name, _)| name == "unexplained");
     assert!(unexplained.is_some_and(|(_, sessions)| (sessions - 1.19).abs() < 1e-6));
-    // Sessions that a counter explains, or that lacked a processor, are not unexplained.
+    // Sessions that a counter explains, or that lacked a processor, do not count as unexplained.
     let mut counted = evidence.clone();
     plant(&mut counted, "statistics", "status.innodb_row_lock_time", 1_200.0);
     assert_eq!(reported(&summarize(&counted).limiter), None);
@@ -552,7 +552,7 @@ fn a_database_behind_a_proxy_is_not_another_program() {
     assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
 }
 
-/// A program is recorded once it has used something; its use was zero until then.
+/// A program is recorded only once it has used processor time; until then its use was zero.
 #[test]
 fn program_started_in_the_window_counts_from_its_start() {
     let mut evidence = crowded();
@@ -616,7 +616,7 @@ fn network_latency_and_bandwidth_are_distinguished() {
         F::Network(NetworkLimit::RoundTrips { trips, round_trip_s, service_s })
             if near(*trips, 1.0) && near(*round_trip_s, 0.001_2) && near(*service_s, 0.001_6)
     );
-    // The mean alone means nothing: acknowledgements are sent with answers.
+    // The mean round trip alone means nothing: acknowledgements are sent with answers.
     far_away(&mut evidence, 1.3, 0.1);
     plant(&mut evidence, "sessions", "idle", 1.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);

@@ -1,4 +1,4 @@
-//! Loads beyond the capacity, and loads that only look like it.
+//! Loads beyond the capacity, and loads that only seem to be beyond it.
 
 use analyze::finding::{Backlog, JobObstacle};
 use analyze::{Evidence, Finding, Obstacle, Status, Step, Unit, summarize};
@@ -38,8 +38,8 @@ fn constant_backlog_is_not_an_overload() {
 
 #[test]
 fn negligible_backlog_growth_is_not_an_overload() {
-    // 50,000 requests: chance moves a queue by 447, half a percent is 250. The line through the
-    // means of ten blocks extends over the whole window.
+    // With 50,000 requests, chance changes the length of a queue by 447, and half a percent is 250.
+    // The line through the means of ten blocks extends over the whole window.
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S - 8);
     let check = only("backlog", Status::Pass, &evidence);
@@ -194,7 +194,7 @@ fn shortfall_after_the_target_was_lost_is_not_an_overload() {
     assert_eq!(check_of(&evidence), Status::NotPossible);
 }
 
-/// Four seconds are too few for a slope, and enough to leave requests behind.
+/// Four seconds are too few for a slope, but enough to leave requests behind.
 #[test]
 fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     let left = |seconds: u64, unsent: u64| {
@@ -298,7 +298,8 @@ impl Load {
         self.alarms_in(Length { seconds: 60, warmup: 10 }, runs)
     }
 
-    /// Returns the number of such runs of another length.
+    /// Returns the number of runs of the given length, out of `runs`, in which the load is found to
+    /// exceed the capacity.
     fn alarms_in(self, length: Length, runs: u64) -> usize {
         let is_suspect =
             |seed: &u64| check("backlog", &self.run(length, *seed)).status == Status::Suspect;

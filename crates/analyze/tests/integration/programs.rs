@@ -157,7 +157,8 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
         F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
             if near(*pause_s, 0.000_31)
     );
-    // Pauses that take longer than the requests limit more than a wait within the requests does.
+    // If pauses take longer than the requests, they limit the program more than a wait within the
+    // requests does.
     let short = |paused| {
         let mut evidence = batches();
         plant(&mut evidence, "generator", "user", 0.3);
@@ -205,7 +206,7 @@ fn short_pauses_of_a_program_that_sleeps_are_added_up() {
         change(&mut evidence);
         summarize(&evidence).limiter.component
     };
-    // Pauses that are a third of the time are enough if requests take less.
+    // Pauses for a third of the time are enough if requests take less of the time.
     let shares = |active: f64, idle: f64, nothing: f64| {
         others(&|evidence| {
             let looks = [("active", active), ("idle", idle), ("nothing-waits", nothing)];
@@ -362,7 +363,7 @@ fn pooled_program_that_sends_little_does_not_wait_for_the_pool() {
     plant(&mut evidence, "sessions", "active", 5.0);
     plant(&mut evidence, "sessions", "idle", 15.0);
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
-    // A database without spare processor time would not answer more in further sessions.
+    // A database without spare processor time would not answer more requests in further sessions.
     let mut evidence = pooled_program();
     plant(&mut evidence, "sessions", "active", 20.0);
     plant(&mut evidence, "server", "user", 1.9);
@@ -387,9 +388,9 @@ fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
         F::Connections(ConnectionLimit::PoolOfProgram { waiting: Some(waiting), .. })
             if near(*waiting, 15.0)
     );
-    // Short requests wait at the pool as well: if its sessions are hardly ever idle, or if hardly
-    // any connection was answered in a later tick, as would be the case before a pause of the
-    // program.
+    // Short requests wait at the pool as well, if its sessions are hardly ever idle, or if hardly
+    // any connection received its answer in a later tick. Answers in a later tick would show a
+    // pause of the program.
     let short = |active, idle, in_one_tick| {
         let mut evidence = asks_at_once(active, idle);
         hold(&mut evidence, "sockets generator", "in-one-tick", in_one_tick);
@@ -480,7 +481,7 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
         Component::GeneratorInput,
         F::Program(ProgramLimit::Pauses { pause: Pause::NoFurtherRequests { .. }, .. })
     );
-    // Half of the pauses suffices while the sessions of others saturate the processors.
+    // Pauses in 6 of 10 samples are enough while the sessions of others saturate the processors.
     plant(&mut throttled, "sessions", "paused", 6.0);
     names!(
         &throttled,

@@ -128,7 +128,8 @@ fn transaction_counts_as_one_commit() {
     let jobs = || vec![answered(ALL, 2)];
     only("commits", Status::Pass, &postgres(&workload, jobs(), ALL + 7));
     only("commits", Status::Invalid, &postgres(&workload, jobs(), ALL + 6));
-    // MariaDB counts each statement as one, including those around the transaction.
+    // MariaDB counts each statement as one, including the statements that begin and end the
+    // transaction.
     only("commits", Status::Pass, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL));
     only("commits", Status::Invalid, &mariadb(&workload, jobs(), 4 * ALL + 2, ALL));
     only("commits", Status::Invalid, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL - 1));

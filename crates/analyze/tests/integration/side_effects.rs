@@ -67,7 +67,7 @@ impl Run {
         self.times[job].push(times);
     }
 
-    /// Adds a request of a job that is due in the first of some seconds and answered in the last.
+    /// Adds a request of a job that is due in second `first` and answered in second `last`.
     fn acting(mut self, job: usize, first: usize, last: usize) -> Run {
         let steps = &mut self.evidence.jobs[job].steps;
         steps.resize(steps.len().max(last + 1), Step::default());
@@ -137,7 +137,7 @@ fn limited_by(traffic: &str) -> Component {
 #[test]
 fn intermittent_job_limits_the_others() {
     assert_eq!(limited_by("concurrency = 2"), Component::BackgroundTask);
-    // A job with a schedule, or an intermittent one, may have asked for less by its plan.
+    // A job with a schedule, or an intermittent one, may have sent fewer requests by its plan.
     assert_ne!(limited_by("rate = 100"), Component::BackgroundTask);
     assert_ne!(limited_by("concurrency = 2\nstop = 80s"), Component::BackgroundTask);
 }
@@ -197,7 +197,7 @@ fn phase_after_is_the_reference_without_a_phase_before() {
     assert_eq!(stopped.phases.len(), 2);
 }
 
-/// A phase before the job of five seconds is too short for intervals. The phase between its
+/// A phase of five seconds before the job is too short for intervals. The phase between the job's
 /// requests is long enough, and the difference is found.
 #[test]
 fn too_short_phase_before_is_not_a_reference() {

@@ -293,7 +293,7 @@ fn stall_within_the_last_probe_hides_no_surplus() {
     assert_eq!(little(&evidence), Status::Suspect);
 }
 
-/// The request of one client is at most 1.25 % of the time of all.
+/// The request of one client takes at most 1.25 % of the time of all clients.
 #[test]
 fn one_long_request_at_the_end_counts_for_one_client() {
     let with = |percent: u64| {
@@ -344,7 +344,7 @@ fn requests_missing_at_the_begin_without_busy_clients_are_noticed() {
     assert_eq!(little(&slowed(10..30, 0, 0)), Status::Suspect);
     // One client cannot be the reason for the shortfall of four.
     assert_eq!(little(&slowed(10..15, 0, 1)), Status::Suspect);
-    // All four have ended after a second.
+    // All four requests have ended after a second.
     let mut ended = slowed(10..30, 0, 4);
     ended.jobs[1].steps[10].ends.completed += 4;
     ended.jobs[1].steps[29].ends.completed -= 4;

@@ -108,7 +108,7 @@ fn merged_samples_give_the_same_limiter_and_checks() {
     else {
         panic!("{limiter:?}");
     };
-    // An hour of 0.85, and two of 1.
+    // A share of 0.85 for one hour, and of 1 for two hours.
     assert!((share - 0.95).abs() < 0.001, "{share}");
     read(&mut evidence, "server", "busiest", |_| 0.5);
     read(&mut evidence, "server", "user", |s| 1.8 * s + (s * 0.3).sin());
@@ -177,6 +177,6 @@ fn killed_run_counts_as_sampled_until_its_last_bin() {
         }
         check("stall", &evidence).status
     };
-    // The last sample, and the samples since the last minute began.
+    // Two readings may be missing: the last sample, and the samples since the last minute began.
     assert_eq!([0, 2, 3].map(status), [Status::Pass, Status::Pass, Status::NotPossible]);
 }

@@ -1,4 +1,4 @@
-//! Export of the log format of HdrHistogram, which its tools for many languages read.
+//! Export in the log format of HdrHistogram, which its tools for many languages read.
 //!
 //! Each histogram row is a line `Tag=read.response,START,LENGTH,MAX,BASE64`: times in seconds after
 //! time zero, the maximum in milliseconds, the histogram in nanoseconds (V2, deflated). The format

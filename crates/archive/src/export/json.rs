@@ -267,8 +267,8 @@ fn write_histograms<W: Write>(
     Ok(())
 }
 
-/// A decoded histogram: pairs of a time in nanoseconds, and the number of times that are not
-/// longer, but longer than the time of the previous pair.
+/// A decoded histogram: pairs of a time in nanoseconds and the number of measured times up to it
+/// that exceed the time of the previous pair.
 #[derive(Serialize)]
 struct HistogramRow<'a> {
     job: &'a str,

@@ -6,7 +6,7 @@ use record::{Gauge, Interval};
 
 use super::outlet::Lane;
 
-/// The number of intervals that wait for a silent lane.
+/// Maximum number of intervals that wait for a silent lane.
 const MOST_WAITING: usize = 64;
 
 /// A collector of the lanes' reports at the ends of intervals.

@@ -5,8 +5,8 @@
 //! the sums in one transaction per second. Other threads add facts through [`RecordFacts`] and read
 //! the latest figures through a [`LiveView`].
 //!
-//! The invariant: deliveries that were not reported as lost are in the record when
-//! [`Recorder::finish`] returns, and so are deliveries made a second before a `kill -9`.
+//! The invariant: when [`Recorder::finish`] returns, the record has all deliveries that were not
+//! reported as lost; after a `kill -9`, it has all that were made a second before it.
 
 mod barrier;
 mod cache;

@@ -41,7 +41,7 @@ pub struct OpLogPlan {
     pub format: OpFormat,
 }
 
-/// The error that an op-log could not be created.
+/// The reason why an op-log could not be created.
 #[derive(Debug)]
 pub struct OpLogError {
     path: PathBuf,

@@ -11,7 +11,7 @@ use base::{Clock, Monotonic, Stamp};
 /// The number of bytes collected before a write.
 const BUFFER: usize = 1 << 16;
 
-/// A flag, shared by all clones, that a file of a run has failed.
+/// A flag, shared by all clones, that is set when a file of a run has failed.
 #[derive(Clone, Debug, Default)]
 pub struct FileHealth(Arc<AtomicBool>);
 

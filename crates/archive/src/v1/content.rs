@@ -133,7 +133,7 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowE
 /// The key of the start of the window that all runs of a round share.
 const WINDOW_FROM: &str = "window_from_ns";
 
-/// Writes the start of the window that all runs of a round share into a sealed record.
+/// Writes into a sealed record the start of the window that all runs of a round share.
 pub(crate) fn write_window_from(to: &Connection, at: Nanos) -> Result<(), RowError> {
     write_fact(to, WINDOW_FROM, to_integer(at).into())?;
     to.execute("update seal set total = total + 1 where what = 'rows of meta'", [])?;

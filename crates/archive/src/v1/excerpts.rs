@@ -31,7 +31,7 @@ pub(crate) fn read_excerpts(from: &Connection) -> Result<Vec<Excerpt>, RowError>
     read_excerpts_of(from, "excerpt")
 }
 
-/// Reads the excerpts of a table, or of a query in parentheses.
+/// Reads the excerpts from a table, or from a query in parentheses.
 ///
 /// # Errors
 /// There are more values than a record may have.
@@ -100,7 +100,8 @@ mod tests {
         write_excerpt(&connection, &excerpt("u", ExcerptKind::Rows, &[old; 3])).unwrap();
         all.iter().for_each(|excerpt| write_excerpt(&connection, excerpt).unwrap());
         assert_eq!(read_excerpts(&connection).unwrap(), all);
-        // Titles and values: 6 of the columns, 2 of the rows without any, and 4.
+        // Titles and values count: 6 in the excerpt of columns, 2 in the excerpt without rows, 4 in
+        // the last excerpt.
         assert_eq!(read_at_most(12, &connection, "excerpt").unwrap(), all);
         assert!(read_at_most(11, &connection, "excerpt").is_err(), "it would be cut");
         connection.execute("update excerpt set kind = 'later' where subject = 'u'", []).unwrap();

@@ -42,7 +42,7 @@ fn write_kind(to: &Connection, place: i64, kind: &AccountKind) -> Result<(), Row
     Ok(())
 }
 
-/// Reads the jobs, their parts, and the jobs at single servers.
+/// Reads the jobs, their parts, and the entries of each job for single servers.
 pub(super) fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, RowError> {
     let mut select = from.prepare(
         "select job, name, model, arrival, offered_per_s, connections_asked from job order by job",

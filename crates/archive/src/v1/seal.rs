@@ -89,7 +89,7 @@ pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), RowError>
 pub(crate) struct Seal {
     sealed: Totals,
     rows: Totals,
-    /// Number of rows of `sample_range`: according to `meta`, and found.
+    /// Number of rows of `sample_range` according to `meta`, and the number found.
     sample_ranges: [u64; 2],
 }
 
@@ -130,7 +130,7 @@ fn mismatch(what: &str, [sealed, found]: [u64; 2]) -> RowError {
 }
 
 /// Returns the number of rows of `sample_range` according to `meta`, and the number found. Both are
-/// 0 if the table is missing: an earlier version does not copy it with a run.
+/// 0 if the table is missing, because an earlier version of Assay does not copy it with a run.
 fn sample_ranges(of: &Connection) -> Result<[u64; 2], RowError> {
     match is_missing(of, SAMPLE_RANGE)? {
         true => Ok([0, 0]),

@@ -76,7 +76,7 @@ pub enum RunState {
     Counts,
     /// The round was repeated, because the load generator or its machine failed.
     Repeated,
-    /// The round was not completed, and begun again when the experiment was resumed.
+    /// The round was not completed, and was begun again when the experiment was resumed.
     Abandoned,
 }
 

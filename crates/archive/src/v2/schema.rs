@@ -19,7 +19,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)>
 /// Tables that the first records of this version did not have.
 pub(crate) const OPTIONAL_TABLES: [&str; 2] = [v1::EXCERPT, v1::SAMPLE_RANGE];
 
-/// Creates the table of the extremes of merged samples in a record that is older than it.
+/// Creates the table of the extremes of merged samples in a record that is older than the table.
 pub(crate) fn add_sample_range(to: &Connection) -> Result<(), RowError> {
     let own = statements().find(|(name, _)| *name == v1::SAMPLE_RANGE);
     match own {

@@ -15,7 +15,7 @@ const FILES: u64 = 1_500;
 /// Of this many damaged files, one is also read while it is checked.
 const BESIDE: u64 = 4;
 
-/// Damage never causes a panic, and never makes a record shorter.
+/// Damage never causes a panic, and a damaged record is never read as a shorter one.
 #[test]
 fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
     let place = TestFolder::new("flipped");

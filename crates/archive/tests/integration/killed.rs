@@ -19,8 +19,8 @@ fn record_until_killed(path: &Path) {
     let live = recorder.live();
     Scenario::QUICK.run(ledgers(&header, 2, || recorder.outlet()), |_, second| {
         keep_step(&recorder, &live, second);
-        // The state of an interval is shown after the previous one is written, and before it is
-        // itself.
+        // The live view shows an interval after the previous interval is written, and before the
+        // shown one is.
         if let Some(written) = second.checked_sub(2) {
             println!("written {written}");
         }

@@ -11,7 +11,7 @@ mod full;
 mod killed;
 mod opened;
 mod recorded;
-/// The schemas of the repository, which reports are validated with as well.
+/// The schemas of the repository. Reports are validated with the same schemas.
 #[path = "../../../report/tests/integration/schema.rs"]
 mod schema;
 mod single;

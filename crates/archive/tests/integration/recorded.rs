@@ -381,7 +381,7 @@ fn invariant_5_the_live_picture_is_the_last_complete_interval() {
     assert_eq!(live.latest().unwrap().interval, 19);
 }
 
-/// An outlet that counts the cells that are with the recorder.
+/// An outlet that counts the cells that the recorder holds.
 struct Counting<O> {
     outlet: O,
     away: usize,

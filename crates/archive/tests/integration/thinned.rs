@@ -22,7 +22,7 @@ fn header(seconds: u64) -> Header {
     Header { duration: Some(Nanos::from_secs(seconds)), ..support::header(Pace::Real) }
 }
 
-/// Returns a gauge, a counter that is reset once and the clock, at a second.
+/// Returns the readings at a second: a gauge, a counter that is reset once, and the clock.
 fn readings(second: u64) -> Vec<Reading> {
     let s = second as f64;
     let counted = if second < 9_010 { 2.5 * s } else { 2.5 * (s - 9_010.0) };
@@ -157,7 +157,8 @@ fn record_until_killed(path: &Path) {
     }
     // Waits until the queue has room for both deliveries.
     drop(outlet);
-    // The state of an interval is shown after the previous one is written, and before it is itself.
+    // The live view shows an interval after the previous interval is written, and before the shown
+    // one is.
     while live.latest().is_none_or(|live| live.interval < 1) {
         std::thread::yield_now();
     }

@@ -150,8 +150,8 @@ pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Compla
     created.map_err(|error| outputs::cannot_write(path, &error, "--junit"))
 }
 
-/// Writes test cases to the new file of `--junit`, if it is given. The answer is printed before: it
-/// must not be lost if the file cannot be written.
+/// Writes test cases to the new file of `--junit`, if it is given. The answer has already been
+/// printed, so it is not lost if the file cannot be written.
 pub(crate) fn write_cases(
     args: &AnswerArgs,
     suite: impl FnOnce() -> TestSuite,

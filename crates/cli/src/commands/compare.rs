@@ -381,8 +381,8 @@ fn has_several_differences(groups: &Groups, pairing: &GroupPairing) -> bool {
     pairing.interleaved(groups).into_iter().any(has_several)
 }
 
-/// Returns the undeclared differences between the rounds of each arm, and between arms of one
-/// experiment, each with its baseline.
+/// Returns the undeclared differences: between the rounds of an arm, with the arm, and between arms
+/// of one experiment, with the baseline.
 fn undeclared_between(
     groups: &Groups,
     pairing: &GroupPairing,

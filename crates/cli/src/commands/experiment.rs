@@ -562,7 +562,7 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
     let requests = requests.map_or_else(String::new, |requests| {
         format!(", about {} requests for each 1,000/s of the capacity", grouped(requests))
     });
-    // The budget covers the other trials that are repeated.
+    // The budget covers repetitions of all other trials.
     let hold = match order.hold {
         Some(_) => "; a hold in which the load generator fails runs again, twice at most",
         None => "",
@@ -579,7 +579,7 @@ fn forecast_of_search(order: &CapacityOrder) -> String {
 fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
     match &*error.problem {
         _ if error.is_unreachable() => Some(Exit::Unreachable),
-        // The server had these settings before.
+        // If there is a record, the server has started with these settings before.
         Problem::Settings { .. } => record.exists().then_some(Exit::Unreachable),
         Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
             record.exists().then_some(Exit::Invalid)
@@ -662,7 +662,8 @@ fn complaint_about_run(
     Some(order::complaint(&workload, cause, command))
 }
 
-/// Returns the complaint about a statement around the runs of an arm, which points to its line.
+/// Returns the complaint about a statement that runs before or after the runs of an arm. The
+/// complaint points to the line of the statement.
 fn complaint_about_statement(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
     let Problem::Statement { key, number, error: cause } = &*error.problem else { return None };
     let name = error.arm.as_ref()?;
@@ -679,7 +680,7 @@ fn complaint_about_statement(error: &ExperimentError, file: &ExperimentFile) -> 
     Some(Complaint::about(&file.source, &[Diagnostic { help, ..diagnostic }]))
 }
 
-/// The source of the orders of an experiment's runs.
+/// Creates the [`Order`] of each run of an experiment: its plan, files and options.
 struct OrderSource<'a> {
     file: &'a ExperimentFile,
     progress: &'a Progress,

@@ -54,7 +54,7 @@ fn list(all: &[Explanation]) -> String {
 /// Maximum number of names that are suggested for an unknown one.
 const MOST_NEAR: usize = 3;
 
-/// Minimum length of the beginning of a word, for names with that word to be suggested.
+/// Minimum length of an unknown name for suggestions of names with a word that begins with it.
 const SHORTEST_PART: usize = 3;
 
 fn unknown(name: &str, all: &[Explanation]) -> Complaint {

@@ -1,8 +1,8 @@
 //! False alarms of this machine.
 //!
 //! An experiment in real time that compares an arm with itself adds its comparisons to the earlier
-//! ones of the machine, next to the calibration. Later experiments note the rate in their records
-//! when they begin, so a record gives the same answer on every machine.
+//! ones of the machine, which are stored next to the calibration. Later experiments note the rate
+//! in their records when they begin, so a record gives the same answer on every machine.
 
 use analyze::Status;
 use analyze::compare::{Comparison, Design, FalsePositives};

@@ -29,8 +29,8 @@ pub(crate) fn print_for_report(
     print_requested(&args.figures, || figures_of_record(record, args.run))
 }
 
-/// Prints the names of figures with their captions, or one of them; `None` if the options request
-/// neither.
+/// Prints the names of figures with their captions, or prints or writes one figure; `None` if the
+/// options request neither.
 pub(crate) fn print_requested(
     args: &FigureArgs,
     figures: impl FnOnce() -> Result<Vec<Figure>, Complaint>,

@@ -35,7 +35,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Complaint> {
     })
 }
 
-/// Refuses a number of values that is too small for a change within them to be found.
+/// Refuses a number of newest values in which no change can be found, because they are too few.
 fn check_values(fail_within: Option<usize>) -> Result<(), Complaint> {
     match fail_within {
         Some(values) if values < SHORTEST_SEGMENT => {
@@ -82,8 +82,8 @@ fn check_metrics(named: &[MetricName], records: &[HistoryRecord]) -> Result<(), 
     Ok(())
 }
 
-/// Divides records into series: each has the same work on the same servers and, for experiments,
-/// the same arm and point. The order of time is kept.
+/// Divides records into series. All records of a series have the same work on the same servers and,
+/// for experiments, the same arm and point. The order of time is kept.
 fn series(records: &[HistoryRecord]) -> Vec<Vec<&HistoryRecord>> {
     let mut all: Vec<Vec<&HistoryRecord>> = Vec::new();
     for record in records {
@@ -188,8 +188,8 @@ fn changes(metrics: &[MetricHistory], records: &[&HistoryRecord]) -> Vec<SeriesC
     all
 }
 
-/// Returns the facts that differ between the valid records before and after a change: on each side
-/// the nearest ones, as many as the shortest segment has.
+/// Returns the facts that differ between the valid records before and after a change. Of each side,
+/// the records nearest to the change are compared, as many as the shortest segment has.
 fn differences((before, after): (usize, usize), records: &[&HistoryRecord]) -> Vec<FactChange> {
     let valid = |place: &usize| records[*place].result.left_out().is_none();
     let first = |place: usize| &records[place].first;

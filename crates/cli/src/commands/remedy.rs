@@ -4,7 +4,7 @@ use base::{Class, Code};
 use engine::Location;
 use workload::keys::SETUP_TIMEOUT;
 
-/// A rejected statement, or the rows of a load.
+/// A statement, or rows of a load, that the database rejected.
 pub(crate) struct RejectedStatement<'a> {
     pub(crate) place: &'a Location,
     pub(crate) class: Class,

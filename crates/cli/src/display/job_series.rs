@@ -28,8 +28,8 @@ impl SeriesOfJobs {
         SeriesOfJobs { max_values, latest: None, jobs: Vec::new() }
     }
 
-    /// Adds the figures of an interval, unless they were added before. An earlier interval belongs
-    /// to the next run, and clears the values of the previous one.
+    /// Adds the figures of an interval, unless they were added before. An interval before the
+    /// latest one belongs to the next run, and clears the values of the previous run.
     pub(super) fn add(&mut self, live: &LiveState) {
         if self.latest == Some(live.interval) {
             return;

@@ -27,10 +27,11 @@ const BAR_WIDTH: usize = 40;
 /// queued, p50, offered, errors. Achieved rate and p99 always stay.
 const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 
-/// The maximum width of a job name, in characters, for which number columns are dropped.
+/// Number columns are dropped to leave room for job names of up to this width, in characters.
 const NAME_WIDTH: usize = 16;
 
-/// The maximum number of intervals in a sparkline, and the minimum number for one to be drawn.
+/// The maximum number of intervals in a sparkline, and the minimum number: if there is room for
+/// fewer, no sparkline is drawn.
 const MAX_BARS: usize = 30;
 const MIN_BARS: usize = 6;
 
@@ -306,7 +307,8 @@ waiting for `b`";
                 "w     achieved/s █▅▁                max 700  p99 ▂█                 max 7.00 ms",
             ]
         );
-        // Table and series of a low terminal; a narrow one has no room for bars.
+        // A low terminal drops parts of the table and the series; a narrow one has no room for
+        // sparklines.
         let lines = |height, width| painted(&snapshot, height, width).lines().count();
         assert_eq!([lines(7, 79), lines(6, 79), lines(5, 79), lines(23, 50)], [7, 6, 5, 5]);
     }

@@ -436,7 +436,8 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
 }
 
-/// According to the calibration, no thread sends more than 8,000 requests per second.
+/// With a stored calibration of 8,000 requests per second and thread, the search ends as
+/// generator-limited.
 #[test]
 fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     let search = search_on("sim:null");

@@ -333,7 +333,8 @@ const MOST_RUNS: usize = 3;
 /// are missing, the run proves nothing.
 const MOST_DROPPED: u64 = 2;
 
-/// A lock held exclusively by a case that would slow others that use the server.
+/// A lock for the cases that use the server. A case that would slow the others holds it
+/// exclusively.
 static SERVER_LOCK: RwLock<()> = RwLock::new(());
 
 /// The password of the accounts, each of which owns only one empty database of a private server.

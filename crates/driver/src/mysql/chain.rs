@@ -60,7 +60,8 @@ struct PipelineSink<'a> {
     /// Number of rows of the statements that `answered` counts.
     rows: u64,
     began: Stamp,
-    /// Times from the beginning until each answer, after the times of earlier parts.
+    /// Times from `began` until each answer of this part of the chain. They are appended to the
+    /// times of the earlier parts.
     times: Vec<Nanos>,
     /// Number of answers whose times were added.
     noted: usize,

@@ -53,7 +53,8 @@ pub struct PostgresConnection {
 }
 
 impl PostgresConnection {
-    /// Returns the counters of the traffic of all sessions, other than requests.
+    /// Returns the counters of the driver's own traffic, which is all traffic except requests, over
+    /// all sessions.
     pub(super) fn own_traffic(&self) -> &OwnTraffic {
         &self.shared.service.own_traffic
     }

@@ -58,7 +58,7 @@ impl CapacityView {
     }
 
     /// Returns the outcomes of the trials with the names of the checks that object, for answers
-    /// without a line for each of these checks.
+    /// that do not list these checks line by line.
     pub(super) fn counts(&self) -> String {
         let text = self.outcomes();
         let mut checks: Vec<&str> = self.objections().map(CheckKind::name).collect();

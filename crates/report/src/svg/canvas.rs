@@ -39,7 +39,7 @@ pub(super) const TEXT: f64 = 13.0;
 pub(super) const TITLE: f64 = 15.0;
 
 impl Canvas {
-    /// Begins a document; `more` has further attributes of its element.
+    /// Begins a document; `more` has further attributes of the root element `svg`.
     pub(super) fn new(
         figure: &Figure,
         size: Size,

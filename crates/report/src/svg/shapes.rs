@@ -8,7 +8,7 @@ use super::path::{Path, PixelPoint};
 use super::plot::Plot;
 use crate::figure::{Bar, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol};
 
-/// Half the height of an interval's end, in pixels.
+/// Half the length of the stroke across each end of an interval, in pixels.
 const INTERVAL_END: f64 = 5.0;
 
 /// Half the width of a band that has only one point, in pixels.

@@ -209,7 +209,8 @@ impl Job {
         self.count.is_some() || self.sections().any(|requests| requests.feed.is_some())
     }
 
-    /// Returns true if the job ends before its schedule does: after its requests, or at its `stop`.
+    /// Returns true if the job can end before the run does: after its `count` of requests, or at
+    /// its `stop`.
     pub fn ends_by_itself(&self) -> bool {
         self.has_fixed_request_count() || self.stop.is_some()
     }
@@ -282,8 +283,8 @@ impl Job {
         })
     }
 
-    /// Returns the requests per second that the schedule offers between two instants after time
-    /// zero, while it lasts.
+    /// Returns the mean rate, in requests per second, that the schedule offers between two instants
+    /// after time zero. Time after the end of the schedule does not count.
     ///
     /// `None` for a closed job, and for a varying rate if the interval has no end or no length.
     pub fn offered_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use base::Nanos;
 
-/// The beginning of a run that is not measured.
+/// The beginning of a run, which is recorded and excluded from the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
     /// A warm-up of this length.

@@ -480,8 +480,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports two arms whose runs are the same; `runs` has the runs of each arm, and `location`
-    /// says where they are the same.
+    /// Reports two arms whose runs are the same. `runs` has the runs of each arm. `location` names
+    /// the place in the experiment at which they are the same; it is added to the message.
     fn reject_same(&mut self, arms: &[CheckedArm], runs: &[&[CheckedArm]], location: &str) {
         for (first, second) in equal_pairs(runs) {
             self.sink.error(|| {

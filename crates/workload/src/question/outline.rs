@@ -50,8 +50,8 @@ pub struct Outline {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A sweep without arms has a single one, as has a search:
-    /// the workload as it is.
+    /// The arms; the first is the baseline. A search, and a sweep whose file declares no arms, has
+    /// a single arm: the unchanged workload.
     pub arms: Vec<ArmOutline>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepOutline>,

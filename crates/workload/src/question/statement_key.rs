@@ -1,4 +1,4 @@
-//! The keys of statements around the runs of an arm.
+//! The keys whose statements run before or after each run of an arm: `restore`, `before`, `after`.
 
 use std::fmt;
 

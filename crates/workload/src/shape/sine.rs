@@ -58,7 +58,7 @@ impl SinePosition {
         Nanos(u64::try_from(start).unwrap_or(u64::MAX)) + Nanos(phase as u64)
     }
 
-    /// Returns the arrivals expected from the beginning of a period to an instant in it.
+    /// Returns the expected number of arrivals from the beginning of a period to an instant in it.
     pub(super) fn expected(&self, t: f64) -> f64 {
         let sine = libm::sin(std::f64::consts::PI * t / self.length);
         // 1 − cos(2x) as 2 sin²(x), which avoids cancellation.

@@ -25,8 +25,8 @@ pub struct SearchErrors {
     pub estimates: Vec<f64>,
     /// Ratio of each published rate to the true capacity; `None` if none was published.
     pub published: Vec<Option<f64>>,
-    /// Number of intervals of the search that contain the true capacity; `None` for a method
-    /// without intervals.
+    /// Number of searches whose interval contains the true capacity; `None` for a method without
+    /// intervals.
     pub covered: Option<u32>,
     /// Number of searches with an irregular result.
     pub irregular: u32,
@@ -163,8 +163,8 @@ pub fn expected_outcomes(
     of_systems(expectations, searches, only)
 }
 
-/// Runs `searches` searches on a system that becomes slower from trial to trial, and on two that do
-/// not change, if their names contain `only`.
+/// Runs `searches` searches on a system that becomes slower from trial to trial, and on two systems
+/// that do not change, if their names contain `only`.
 ///
 /// # Errors
 /// As for [`errors`].
@@ -336,7 +336,7 @@ impl SearchErrors {
         self.share(|published| published > 1.0)
     }
 
-    /// Returns the share of the searches whose published rate is at least 0.92 of the true
+    /// Returns the share of the searches whose published rate is at least 0.92 times the true
     /// capacity.
     pub fn useful_share(&self) -> f64 {
         self.share(|published| published >= 0.92)
@@ -364,8 +364,8 @@ impl SearchErrors {
     }
 
     /// Returns true if the errors are within the bounds that the guide states. Other methods are
-    /// not judged. For systems that are only reported, only the share of published rates above the
-    /// true capacity is judged.
+    /// not judged. For systems whose errors are only reported, the share of published rates above
+    /// the true capacity is judged nevertheless.
     pub fn is_good(&self) -> bool {
         let is_close = self.median().abs() <= 0.01 && self.close_share() >= 0.7;
         let is_safe = self.above_share() <= MOST_ABOVE;

@@ -17,7 +17,7 @@ pub struct OtherResult {
     pub estimate: f64,
     /// Largest passed rate below the smallest failed rate: the number that such a tool publishes.
     pub published: f64,
-    /// Requests of all trials.
+    /// Number of requests of all trials.
     pub requests: u64,
 }
 
@@ -81,7 +81,7 @@ pub fn isotonic(system: &System, seed: u64, requests: u64) -> Result<OtherResult
 struct Trials<'a> {
     system: &'a System,
     seed: u64,
-    /// Requests of one trial.
+    /// Number of requests of one trial.
     requests: f64,
     /// Rate of each trial, and the logarithm of the ratio of its quantile to the bound.
     done: Vec<(f64, f64)>,

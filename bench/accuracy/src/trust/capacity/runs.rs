@@ -17,7 +17,7 @@ use crate::trust::{of_record, plan};
 /// First rate of every search, in requests per second.
 pub(super) const FIRST: f64 = 100.0;
 
-/// Largest rate of every search, in requests per second.
+/// Highest rate that a search may try, in requests per second.
 const HIGHEST: f64 = 20_000.0;
 
 /// Usual time for all trials of a search.
@@ -25,20 +25,20 @@ pub const BUDGET: Nanos = Nanos::from_secs(25 * 60);
 
 const WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Time after a trial, as a real run would need it.
+/// Simulated time after each trial, as long as a real run would need for its drain.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
 /// Maximum number of trials of one search; a search that needs more is taken to be endless.
 const MOST_TRIALS: usize = 1_000;
 
-/// A search and the requests that it took.
+/// A search and the number of requests that it took.
 #[derive(Clone, Debug)]
 pub struct FinishedSearch {
     /// Result of the search.
     pub capacity: Capacity,
-    /// Requests of all trials, including the trials of the confirmation.
+    /// Number of requests of all trials, including the trials of the confirmation.
     pub requests: u64,
-    /// Requests of the confirmation.
+    /// Number of requests of the confirmation.
     pub of_confirmation: u64,
 }
 

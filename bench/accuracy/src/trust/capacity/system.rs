@@ -19,8 +19,8 @@ pub struct System {
 }
 
 /// Systems with a smooth boundary. The response times of M/M/1 are exponential, so a p99 of X is
-/// reached at μ − ln 100 / X; the quantiles of the others follow from Erlang's C formula, and from
-/// Pollaczek and Khinchine's for constant services.
+/// reached at μ − ln 100 / X. The quantiles of the others follow from Erlang's C formula and, for
+/// constant service times, from the formula of Pollaczek and Khinchine.
 pub const SYSTEMS: [System; 10] = [
     mm1("M/M/1, p99 < 10 ms", 10.0, 539.483_0),
     mm1("M/M/1, p99 < 20 ms", 20.0, 769.741_5),
@@ -55,7 +55,8 @@ pub const DEGRADING: System = System {
 /// An exponential server whose service times do not grow, for comparison with [`DEGRADING`].
 pub const STATIONARY: System = System { name: "M/M/1", ..mm1("", 20.0, 769.741_5) };
 
-/// The server of [`STEP`] with random arrivals, some of which it refuses at lower rates.
+/// The server of [`STEP`] with random arrivals: it also refuses some of them at rates below 800 per
+/// second.
 pub const RANDOM_STEP: System = System { name: "step at 800/s, Poisson arrivals", job: "", ..STEP };
 
 /// An exponential server that answers only ten thousand requests, few of them slow, within the

@@ -8,13 +8,13 @@ use sim::Variation;
 /// A machine, and two arms on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MachineModel {
-    /// Standard deviation of a run's figures.
+    /// Standard deviation of a run's figures, as a fraction.
     pub(super) noise: f64,
-    /// Standard deviation of the drift over many runs.
+    /// Standard deviation of the drift over many runs, as a fraction.
     pub(super) drift: f64,
     /// Fraction by which the machine becomes slower over the experiment.
     pub(super) trend: f64,
-    /// True change of the arm against the baseline.
+    /// True change of the arm relative to the baseline, as a fraction.
     pub(super) effect: f64,
     /// Disturbances of single runs.
     pub(super) disturbances: Disturbances,
@@ -46,8 +46,8 @@ pub(super) const ORDINARY_MACHINE: MachineModel = MachineModel {
 pub(super) enum Order {
     /// The order of an experiment that only reads: random in each round.
     Random,
-    /// The order of an experiment that may change data: random for every two rounds, once in each
-    /// direction, with the order effect fitted.
+    /// The order of an experiment that may change data: random in one round, reversed in the next.
+    /// The effect of the order is fitted.
     Counterbalanced,
     /// The same order in every round: the planted mistake.
     Fixed,
@@ -167,7 +167,7 @@ pub(super) struct RandomKey {
 }
 
 impl RandomKey {
-    /// Returns the seed of a job's scatter. Numbers of experiments are below 2³², so no two jobs
+    /// Returns the seed of a job's scatter. The experiments have numbers below 2³², so no two jobs
     /// share a seed.
     fn job_seed(self) -> u64 {
         self.seed + (u64::from(self.job) << 32)
@@ -178,7 +178,7 @@ fn draw(seed: u64, at: u32) -> Draw {
     Stream::new(Seed(seed), "laboratory", "run").draw(u64::from(at))
 }
 
-/// A run in seconds, with a warm-up and a decline.
+/// A model of the throughput in each second of a run, with a warm-up and a decline.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ThroughputModel {
     /// Time constant of the exponential warm-up, in seconds.
@@ -192,7 +192,7 @@ pub(super) struct ThroughputModel {
 /// Length of a run that is modelled second by second, in seconds.
 pub(super) const LENGTH_S: u32 = 60;
 
-/// Noise of a second.
+/// Standard deviation of the noise from second to second, as a fraction of the throughput.
 const NOISE_OF_SECONDS: f64 = 0.015;
 
 impl ThroughputModel {

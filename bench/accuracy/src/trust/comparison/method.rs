@@ -78,12 +78,12 @@ pub(super) enum BetError {
 pub(super) enum ForecastBasis {
     /// The scatter of the pairs.
     Pairs,
-    /// The scatter of single runs, whose variance is half of that of their differences: the planted
-    /// mistake.
+    /// The scatter of single runs, whose variance is half the variance of the differences: the
+    /// planted mistake.
     Runs,
 }
 
-/// The value that must exceed a limit for regressions to raise an alarm.
+/// The value that is compared with the limit for regressions to decide about an alarm.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AlarmBasis {
     /// The whole interval of the change.
@@ -135,7 +135,7 @@ impl Answer {
 }
 
 impl Method {
-    /// Judges the first pairs of an experiment.
+    /// Judges the pairs of an experiment up to the last planned look.
     pub(super) fn judge(&self, runs: &[ModelRun], looks: LookPlan, bets: &[&str]) -> Answer {
         let figures: Vec<RunFigures> = runs.iter().map(figures).collect();
         let unpaired = match self.analysis {
@@ -145,7 +145,7 @@ impl Method {
         Answer { comparison: self.compare(runs, &figures, looks, bets), unpaired }
     }
 
-    /// Compares the first pairs of an experiment by the figures of its runs.
+    /// Compares the pairs of an experiment up to the last planned look, by the figures of its runs.
     fn compare(
         &self,
         runs: &[ModelRun],

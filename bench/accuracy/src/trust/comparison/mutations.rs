@@ -30,7 +30,7 @@ impl Mutation {
     }
 }
 
-/// Measures each mistake if its own name or its row's name contains `only`.
+/// Measures each mutation whose name, or whose row's name in the table, contains `only`.
 pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
     let mistakes: [(&'static str, Row, Method); 8] = [
         (

@@ -50,7 +50,8 @@ pub fn rates(comparisons: u32, only: &str) -> Vec<ComparisonRate> {
     all.iter().filter(is_asked).map(|row| row(&CORRECT, comparisons)).collect()
 }
 
-/// A row of the table: the rate of experiments by a method.
+/// A function that measures the rate of one row of the table, by a method and in a number of
+/// comparisons.
 pub(super) type Row = fn(&Method, u32) -> ComparisonRate;
 
 /// Returns the name of a row.
@@ -149,8 +150,9 @@ fn bet_outside(method: &Method, comparisons: u32) -> ComparisonRate {
     bets(name, comparisons, 99.0..=100.0, (method, 0.0, BetOutcome::Failed))
 }
 
-/// Accepted percentage of each outcome if the true change is an end of the bet's range: each is
-/// then wrong in half of 5 %.
+/// Accepted percentage of bets that are held, and of bets that have failed, if the true change is
+/// an end of the bet's range. Each of these outcomes is then wrong and has a probability of half of
+/// 5 %.
 const AT_AN_END: RangeInclusive<f64> = 0.5..=4.5;
 
 fn bet_held_at_an_end(method: &Method, comparisons: u32) -> ComparisonRate {
@@ -178,15 +180,16 @@ fn equivalence_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate 
     })
 }
 
-/// Pairs after which an undecided experiment is continued.
+/// Number of pairs after which an undecided experiment is continued.
 const FIRST_PAIRS: u32 = 8;
 
-/// Largest number of experiments that are tried to find one that is undecided after the first
+/// Largest number of experiments that are tried to find one that is undecided after [`FIRST_PAIRS`]
 /// pairs.
 const EXPERIMENTS_PER_FORECAST: u64 = 10;
 
-/// Continues experiments that are undecided after the first pairs for the forecast number of pairs,
-/// and counts those that are decided then.
+/// Measures how often the forecast number of further pairs is enough. An experiment that is
+/// undecided after [`FIRST_PAIRS`] pairs is continued by this number; it counts if it is then
+/// decided.
 fn forecasts(
     name: &'static str,
     comparisons: u32,

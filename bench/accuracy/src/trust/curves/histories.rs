@@ -19,7 +19,8 @@ const STEP: f64 = -0.05;
 /// Minimum number of records before and after a step.
 const MARGIN: u64 = 8;
 
-/// Largest distance of a change point from the true one, in records.
+/// Largest distance of a change point from the true step, in records, at which the step counts as
+/// found.
 const NEAR: u32 = 3;
 
 /// Number of records before a step that is near the end of a series.
@@ -36,14 +37,14 @@ const COPIES: u32 = 4;
 pub(super) struct HistoryRates {
     /// Rate of finding a step that has at least [`MARGIN`] records after it.
     pub(super) found: ComparisonRate,
-    /// Rates of finding a step when its fourth, sixth and eighth record exist; fewer records cannot
-    /// show it.
+    /// Rates of finding a step as soon as four, six and eight records exist from the step on; fewer
+    /// records cannot show it.
     pub(super) found_soon: [ComparisonRate; 3],
     /// Rate of finding a step if every second record has a different plan.
     pub(super) found_in_mixed: ComparisonRate,
     /// Rate of change points in series without a step.
     pub(super) alarms: ComparisonRate,
-    /// Rate of change points in series without a step in which each record is repeated.
+    /// Rate of change points in series in which there is no step and each record is repeated.
     pub(super) alarms_of_copies: ComparisonRate,
 }
 
@@ -89,7 +90,8 @@ fn finds_new_step(seed: u64, after: u32) -> bool {
     is_placed(BEFORE, &stepped(&mut draw, BEFORE + after, BEFORE, Plans::One))
 }
 
-/// Returns true if a change point is near the true one.
+/// Returns true if a change point is at most [`NEAR`] records from the true step, which is at the
+/// record `at`.
 fn is_placed(at: u32, values: &[f64]) -> bool {
     changes(values).into_iter().any(|found| found.abs_diff(at) <= NEAR)
 }
@@ -118,7 +120,7 @@ fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
     values
 }
 
-/// Returns the first record after each change of the throughput.
+/// Returns the index of the first record after each change of the throughput.
 fn changes(values: &[f64]) -> Vec<u32> {
     let record =
         |value: &f64| HistoryRun::Runs(vec![drawn_figures(*value, RunVerdict::new([]))], None);

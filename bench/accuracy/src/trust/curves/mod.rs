@@ -17,13 +17,13 @@ use crate::trust::comparison::{ComparisonRate, Mutation};
 /// Numbers of sweeps whose law is fitted, of sweeps whose best point is named, and of histories.
 #[derive(Clone, Copy, Debug)]
 pub struct CurveCounts {
-    /// Fits of the universal scalability law.
+    /// Number of fits of the universal scalability law.
     pub fits: u32,
-    /// Sweeps with a best point by throughput.
+    /// Number of sweeps with a best point by throughput.
     pub sweeps: u32,
-    /// Sweeps with a best point by p99.
+    /// Number of sweeps with a best point by p99.
     pub p99_sweeps: u32,
-    /// Histories of each kind.
+    /// Number of histories of each kind.
     pub histories: u32,
 }
 

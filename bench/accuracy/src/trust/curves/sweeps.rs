@@ -13,7 +13,8 @@ use crate::trust::{plan, simulated};
 /// Numbers of clients.
 const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// The fewest numbers of clients to which the law is fitted, over the same range as [`CLIENTS`].
+/// The smallest set of numbers of clients to which the law is fitted, over the same range as
+/// [`CLIENTS`].
 const FEW: [u32; 5] = [1, 4, 16, 64, 128];
 
 /// As many numbers of clients as in [`FEW`], all below the peak of [`FITTED_SERVER`].
@@ -81,7 +82,7 @@ fn throughput() -> RunMetric {
     RunMetric::of(Quantity::Throughput, "read")
 }
 
-/// Returns the points of a sweep over these values; `runs` has the runs of each.
+/// Returns the points of a sweep over these values; `runs` has the runs of each point.
 pub(super) fn points<'r>(values: &[u32], runs: &'r [Vec<RunFigures>]) -> Vec<CurvePoint<'r>> {
     let mut points = Vec::new();
     for (value, runs) in values.iter().zip(runs) {
@@ -104,7 +105,8 @@ fn select_points<'r>(
     points
 }
 
-/// Lowers the throughput of the points as if the machine slowed down from the first to the last.
+/// Lowers the throughput of the points as if the machine slowed down from the first point to the
+/// last.
 fn slow(runs: &mut [Vec<RunFigures>]) {
     let last = (runs.len() - 1) as f64;
     for (place, runs) in runs.iter_mut().enumerate() {
@@ -126,7 +128,7 @@ pub(super) fn sweeps<T: Send>(
     Ok(all?)
 }
 
-/// Rates of fits.
+/// Rates at which the intervals of fits contain the true parameters.
 #[derive(Clone, Debug)]
 pub(super) struct FitRates {
     /// Rates of intervals that contain the true λ, σ, κ and N*.
@@ -199,7 +201,8 @@ fn contains_truth(points: &[CurvePoint<'_>]) -> Result<[bool; 4], String> {
 pub(super) struct BestRates {
     /// Rate at which the truly best point is named, or is among those not shown to be worse.
     pub(super) named: ComparisonRate,
-    /// Rate at which the best point has the best mean, as if no other points were named.
+    /// Rate at which the point with the best mean is the truly best point; `named` also counts
+    /// points that are not shown to be worse.
     pub(super) best_mean: ComparisonRate,
     /// Rate at which a point far from the best one is among those not shown to be worse.
     pub(super) far: ComparisonRate,

@@ -15,7 +15,7 @@ use workload::question::{BestRule, Deltas, Direction, Quantity, RunMetric, TimeS
 
 use super::sweeps::{BestRates, REPEATS, figures, points, sweeps};
 
-/// Numbers of workers; workers of the first number cannot carry the load.
+/// Numbers of workers. The smallest number cannot carry the load.
 const WORKERS: [u32; 8] = [6, 8, 10, 12, 16, 24, 32, 48];
 
 /// Arrivals per second.
