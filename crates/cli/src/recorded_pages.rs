@@ -137,8 +137,8 @@ impl RecordedPages {
 }
 
 /// Remedy for two records that cannot be compared.
-const COMPARISON_REMEDY: &str = "mark two other records in the list, or name arms of experiments in the address: \
-     `overlay?a=NAME%23ARM&b=NAME%23ARM`";
+const COMPARISON_REMEDY: &str = "mark two other records in the list, or name arms of experiments \
+                                 in the address: `overlay?a=NAME%23ARM&b=NAME%23ARM`";
 
 impl Pages for RecordedPages {
     fn answer(&self, route: &Route) -> Answer {

@@ -267,8 +267,8 @@ name, except `[setup]` and `[teardown]`. A section occurs once. `[global]` is ig
 warning.
 
 A parameter is a number, a duration or a text. A value that looks like a number or a duration is
-one, unless it is quoted: `zip = '01234'`. A value may use other parameters, in any order:
-`pages = ${rows / 100}`. Nothing is replaced in a quoted text.
+treated as one, unless it is quoted: `zip = '01234'`. A value may use other parameters, in any
+order: `pages = ${rows / 100}`. Nothing is replaced in a quoted text.
 ";
 
 const PACING: &str = r"
@@ -286,12 +286,12 @@ const PACING: &str = r"
 A `rate` of at least 1/s is a Poisson process; below 1/s it is a timetable, unless `arrival` says
 otherwise. The option `--arrival` changes every rate except timetables. The first arrival of a
 timetable, and of uniform arrivals, comes one period after the job's start. `start` and `stop` count
-from the start of the run. `count` counts arrivals (batches), in a closed job requests, and in a
-replay lines.
+from the start of the run. `count` counts arrivals (batches); in a closed job it counts requests,
+and in a replay lines.
 
 A section with `mix` has a pacing and no statements. Each of its requests is one of the sections
-that it names, drawn by weight. A section that only a mix names has no pacing and does not run
-alone.
+that it names, drawn by weight. A section that is named only by a mix has no pacing, and does not
+run as a job of its own.
 
 A rate may vary with the time since the job's start. Such a rate is never a timetable. Its uniform
 arrivals come whenever the expected number of arrivals reaches the next whole number.
@@ -304,13 +304,14 @@ arrivals come whenever the expected number of arrivals reaches the next whole nu
 | `trace(FILE)`, a time and a rate per line | the rate from that time on; none before the first |
 | `trace(FILE)`, a time per line | arrivals at exactly these times |
 
-Rates may be zero and have nine decimals. A list is written out, or as a range: `1..128 x2` is
-1 2 4 … 128, `10..100 +10` is 10 20 30 … 100.
+Rates may be zero, and have up to nine decimals. A list is written out, or as a range: `1..128 x2`
+is 1 2 4 … 128, `10..100 +10` is 10 20 30 … 100.
 
 The times of a trace are seconds since the job's start, in order. A comma or blanks separate the
-rate. Blank lines and lines that begin with `#` or `;` are ignored. The file name is relative to the
-folder of the workload file; quote a name with blanks. A short trace may be part of the call:
-`trace(times 0.5 1.25 7)`, `trace(rates 0 100, 10 200)`. Recorded times allow no `arrival`.
+time from the rate. Blank lines and lines that begin with `#` or `;` are ignored. The file name is
+relative to the folder of the workload file; quote a name with blanks. A short trace may be part of
+the call: `trace(times 0.5 1.25 7)`, `trace(rates 0 100, 10 200)`. With recorded times, `arrival` is
+an error.
 ";
 
 const STATEMENTS: &str = r"
@@ -345,8 +346,8 @@ separates a value from its weight, and a name from its value: `weighted('new': 3
 
 * A whole number without a point, or with `k` or `M`, is an integer (64 bits). Other numbers are
   decimal fractions: exact in constants, doubles in values that are computed per request or row.
-* Integers stay integers: `7 / 2` is 3, and `-7 % 2` is -1. If one number has a point, so has the
-  result: `7.0 / 2` is 3.5.
+* Integers stay integers: `7 / 2` is 3, and `-7 % 2` is -1. If one of the numbers has a point, so
+  has the result: `7.0 / 2` is 3.5.
 * Durations are added and subtracted, and multiplied and divided by numbers. A duration divided by a
   duration is a number with a point.
 * A constant that overflows is an error. So is a divisor that can be seen to be zero for some
@@ -365,9 +366,9 @@ are.
 ";
 
 const GOLDEN: &str = "
-The first eight values of each generator, with seed 42, as the column `value` of `[load golden]`, in
-a run that starts at the beginning of 1970. `client()` is used in a job with three clients, and
-`streets.csv` has these lines:
+The table shows the first eight values of each generator, with seed 42, as the column `value` of
+`[load golden]`, in a run that starts at the beginning of 1970. `client()` is used in a job with
+three clients, and `streets.csv` has these lines:
 
 ";
 
@@ -395,7 +396,8 @@ const UNITS: &str = r"
 ## Units and limits
 
 Durations have the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also combined: `1m30s`. Numbers
-may end with `k` (1,000) or `M` (1,000,000). Rates are per second, more than one per year.
+may end with `k` (1,000) or `M` (1,000,000). Rates are per second; the lowest rate is just above one
+per year.
 
 | what | at most |
 | --- | --- |

@@ -10,9 +10,7 @@
 //! ```
 //!
 //! After an OK or EOF with `MORE_RESULTS_EXISTS` another OK, ERR or result follows; an ERR ends the
-//! reply of its command, and the reply of the next command begins.
-//!
-//! The kind of a packet among rows is determined by its first byte and its length alone:
+//! reply of its command. The first byte and the length of a packet among rows determine its kind:
 //!
 //! * 0xFF: an ERR.
 //! * 0xFE without `DEPRECATE_EOF`: an EOF if it is shorter than 9 bytes.
@@ -21,12 +19,10 @@
 //! * 0x00: a row; in a text result one whose first value is empty.
 //! * All others: a row of a text result; invalid in a binary one.
 //!
-//! A row that is not wanted must have at least the minimum length for its number of values; the
-//! values are not read.
-//!
-//! The packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row
-//! that continues in a second packet is counted and never buffered. The only packet that may follow
-//! the last expected reply is an ERR with sequence number 0, with which a server ends the session.
+//! An unwanted row must have the minimum length for its number of values, which are not read. The
+//! packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row that
+//! continues in a second packet is counted and never buffered. The only packet that may follow the
+//! last expected reply is an ERR with sequence number 0, with which a server ends the session.
 
 use std::collections::VecDeque;
 

@@ -36,8 +36,9 @@ pub fn comparison_text(view: &ComparisonView, style: &Style) -> String {
 }
 
 /// Remark on runs that were not interleaved.
-pub(super) const NOT_INTERLEAVED: &str = "Not interleaved: the changes contain the drift of the machine between the groups; an \
-     experiment with both as arms excludes it";
+pub(super) const NOT_INTERLEAVED: &str = "Not interleaved: the changes contain the drift of \
+                                          the machine between the groups; an experiment with both \
+                                          as arms excludes it";
 
 /// Returns the sentences of the answer.
 pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
