@@ -67,7 +67,7 @@ fn metrics() -> String {
     );
     for group in GROUPS {
         for metric in group.metrics {
-            let (name, unit, kind) = (metric.name, padded(metric.unit), metric.kind.name());
+            let (name, unit, kind) = (metric.name, pad(metric.unit), metric.kind.name());
             let (components, meaning) = (group.components, metric.meaning);
             table += &format!("| {components} | `{name}` | {unit}| {kind} | {meaning} |\n");
         }
@@ -80,14 +80,14 @@ fn statistics() -> String {
     let mut table =
         String::from("\n| metric of `statistics` | unit | value |\n| --- | --- | --- |\n");
     for statistic in VIEWS.iter().flat_map(|view| view.statistics) {
-        let (name, unit) = (statistic.name, padded(statistic.unit));
+        let (name, unit) = (statistic.name, pad(statistic.unit));
         table += &format!("| `{name}` | {unit}| {} |\n", statistic.meaning);
     }
     table + "\n"
 }
 
 /// Returns a unit as the content of a cell.
-fn padded(unit: &str) -> String {
+fn pad(unit: &str) -> String {
     if unit.is_empty() { String::new() } else { format!("{unit} ") }
 }
 

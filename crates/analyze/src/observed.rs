@@ -86,7 +86,7 @@ pub struct Growth {
 
 impl Growth {
     /// Adds the growth of a period that follows.
-    pub(crate) fn and(self, other: Growth) -> Growth {
+    pub(crate) fn plus(self, other: Growth) -> Growth {
         Growth { by: self.by + other.by, span: self.span + other.span }
     }
 }

@@ -122,7 +122,7 @@ pub fn next_saturation_step(
         }
         attempt = 0;
         usable.push(*run);
-        match judged(question.until, &usable) {
+        match judge_last_step(question.until, &usable) {
             None => return NextSaturationStep::NotObserved,
             Some(Some(found)) => return NextSaturationStep::Found(found),
             Some(None) => {}
@@ -136,7 +136,7 @@ pub fn next_saturation_step(
 
 /// Returns the load if the last step meets the condition or exceeds the capacity; the outer `None`
 /// means that the quantity was not observed.
-fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturation>> {
+fn judge_last_step(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturation>> {
     let (last, before) = steps.split_last()?;
     let found = |step: &SaturationStep, is_first: bool, measured: f64| Saturation {
         value: step.value,

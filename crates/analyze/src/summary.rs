@@ -171,7 +171,7 @@ fn observing_share(evidence: &Evidence) -> Option<f64> {
     let of_load = |load: &LoadEvidence| {
         load.observed(&kind, generator::OBSERVING)?.growth(&(Nanos::ZERO..load.took))
     };
-    let of_loads = || evidence.loads.iter().filter_map(of_load).reduce(Growth::and);
+    let of_loads = || evidence.loads.iter().filter_map(of_load).reduce(Growth::plus);
     let Growth { by, span } = of_window.or_else(of_loads)?;
     Some(by / span.as_secs_f64())
 }

@@ -220,7 +220,7 @@ impl ExperimentWriter {
     /// # Errors
     /// The record cannot be written.
     pub fn replace_figures(&mut self, runs: &[(RunRow, Vec<Figure>)]) -> Result<(), RecordError> {
-        self.written(|to| {
+        self.write_in_transaction(|to| {
             runs.iter().try_for_each(|(row, figures)| {
                 v2::remove_run(to, row.run)?;
                 v2::write_run(to, row, figures)
@@ -233,7 +233,9 @@ impl ExperimentWriter {
     /// # Errors
     /// The record cannot be written.
     pub fn set_state(&mut self, runs: &[u32], state: RunState) -> Result<(), RecordError> {
-        self.written(|to| runs.iter().try_for_each(|run| v2::write_state(to, *run, state)))
+        self.write_in_transaction(|to| {
+            runs.iter().try_for_each(|run| v2::write_state(to, *run, state))
+        })
     }
 
     /// Writes facts; a later value replaces an earlier one.
@@ -241,7 +243,9 @@ impl ExperimentWriter {
     /// # Errors
     /// The record cannot be written.
     pub fn set_facts(&mut self, facts: &[(&str, String)]) -> Result<(), RecordError> {
-        self.written(|to| facts.iter().try_for_each(|(key, value)| v2::write_fact(to, key, value)))
+        self.write_in_transaction(|to| {
+            facts.iter().try_for_each(|(key, value)| v2::write_fact(to, key, value))
+        })
     }
 
     /// Removes a fact, if it exists.
@@ -249,7 +253,7 @@ impl ExperimentWriter {
     /// # Errors
     /// The record cannot be written.
     pub fn remove_fact(&mut self, key: &str) -> Result<(), RecordError> {
-        self.written(|from| v2::remove_fact(from, key))
+        self.write_in_transaction(|from| v2::remove_fact(from, key))
     }
 
     /// Records a look, a planned evaluation of the experiment.
@@ -257,7 +261,7 @@ impl ExperimentWriter {
     /// # Errors
     /// The record cannot be written.
     pub fn add_look(&mut self, look: LookRow) -> Result<(), RecordError> {
-        self.written(|to| v2::write_look(to, look))
+        self.write_in_transaction(|to| v2::write_look(to, look))
     }
 
     /// Adds a remark.
@@ -270,7 +274,7 @@ impl ExperimentWriter {
             .map_err(|failure| failure.into_write_error(&self.path))
     }
 
-    fn written(
+    fn write_in_transaction(
         &mut self,
         write: impl FnOnce(&Connection) -> Result<(), RowError>,
     ) -> Result<(), RecordError> {

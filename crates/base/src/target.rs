@@ -380,7 +380,7 @@ fn parse_local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
         (TargetKind::Sqlite, true) => Endpoint::Temporary,
         (TargetKind::Sqlite, false) => Endpoint::File(PathBuf::from(place)),
         (_, true) => {
-            return Err(TargetError::Endpoint("the URL names nothing after its scheme"));
+            return Err(TargetError::Endpoint("nothing follows the scheme of the URL"));
         }
         (_, false) => Endpoint::Named(place),
     })
@@ -670,7 +670,7 @@ mod tests {
             ),
             ("postgrs://h/x", "unknown scheme `postgrs:`; did you mean `postgres:`?"),
             ("postgresql:host", "write `//` between the scheme and the host"),
-            ("sim:", "the URL names nothing after its scheme"),
+            ("sim:", "nothing follows the scheme of the URL"),
             ("sim:mm1?service", "option `service` has no value; write `service=VALUE`"),
             ("sim:mm1?a=1&a=2", "option `a` is given twice"),
         ] {

@@ -98,11 +98,11 @@ impl ExcerptKind {
 impl Excerpt {
     /// Returns the excerpt with each text changed by `hide`, which removes secrets, and then cut to
     /// the limits of a record.
-    pub fn limited(self, hide: impl Fn(&str) -> String) -> Excerpt {
+    pub fn limit(self, hide: impl Fn(&str) -> String) -> Excerpt {
         let Excerpt { subject, kind, titles, rows } = self;
         // Secrets are removed before the text is cut, because the beginning of a secret is a secret
         // too.
-        let short = |text: String| cut(hide(&text), kind.longest_value());
+        let short = |text: String| truncate(hide(&text), kind.longest_value());
         let row = |row: Vec<Option<String>>| {
             let values = row.into_iter().take(MOST_COLUMNS);
             values.map(|value| value.map(short)).collect()
@@ -116,7 +116,7 @@ impl Excerpt {
     }
 }
 
-fn cut(mut text: String, most: usize) -> String {
+fn truncate(mut text: String, most: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);
         text.push('…');
@@ -139,14 +139,14 @@ mod tests {
                 vec![Some("x".repeat(10 << 20)), None],
             ],
         };
-        let shown = excerpt.limited(|text| text.replace("hunter2", "*"));
+        let shown = excerpt.limit(|text| text.replace("hunter2", "*"));
         assert_eq!(shown.rows[0], [Some(format!("{}*", "é".repeat(76)))]);
         assert_eq!(shown.rows[1], [Some(format!("{}…", "x".repeat(80))), None]);
         let long = Excerpt { rows: vec![vec![None; 1_000]; 1_000], ..shown };
-        let cut = long.limited(str::to_owned);
+        let cut = long.limit(str::to_owned);
         assert_eq!((cut.rows.len(), cut.rows[0].len()), (MOST_EXCERPT_ROWS, MOST_COLUMNS));
         let results = Excerpt { kind: ExcerptKind::Results, rows: vec![vec![None]; 1_000], ..cut };
-        assert_eq!(results.limited(str::to_owned).rows.len(), MOST_RESULT_LINES);
+        assert_eq!(results.limit(str::to_owned).rows.len(), MOST_RESULT_LINES);
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl RateBounds {
 
 impl OpenRun {
     /// Measures a run at a rate, with a start-up run right before it.
-    fn take(task: &Task<'_>, round: usize, rate: u32) -> Result<OpenRun, Failure> {
+    fn measure(task: &Task<'_>, round: usize, rate: u32) -> Result<OpenRun, Failure> {
         let Task { cell, options, servers } = *task;
         let pace = format!("rate = {rate}\n");
         let first = format!("{pace}count = {}\n", cell.connections);
@@ -183,7 +183,7 @@ impl Task<'_> {
             let limit_per_s = limit.queries_per_s();
             raws.push(OpenRaw::Limit(limit));
             for rate in RATES {
-                raws.push(OpenRaw::Run(OpenRun::take(self, round, rate)?));
+                raws.push(OpenRaw::Run(OpenRun::measure(self, round, rate)?));
             }
             if round <= MOST_SEARCHES {
                 self.search(round, limit_per_s, raws)?;
@@ -218,7 +218,7 @@ impl Task<'_> {
     ) -> Result<(), Failure> {
         let between = RateBounds { sustained: 0.0, failed: CEILING * limit_per_s };
         let RateBounds { sustained, failed } = between.bisect(HALVINGS, |rate| {
-            let run = OpenRun::take(self, round, (rate as u32).max(1))?;
+            let run = OpenRun::measure(self, round, (rate as u32).max(1))?;
             let is_sustained = run.is_sustained();
             raws.push(OpenRaw::SearchRun(run));
             Ok(is_sustained)

@@ -74,7 +74,11 @@ impl Publication {
     }
 
     /// Stores the results so far, in case the measurement is interrupted.
-    pub(crate) fn keep<R: Serialize>(&self, extent: &Extent, raws: &[R]) -> Result<(), Failure> {
+    pub(crate) fn store_draft<R: Serialize>(
+        &self,
+        extent: &Extent,
+        raws: &[R],
+    ) -> Result<(), Failure> {
         self.put(Path::new(DRAFTS), extent, raws).map(|_| ())
     }
 
@@ -87,7 +91,7 @@ impl Publication {
     ) -> Result<(), Failure> {
         print_line(format!("{tables}\n\n{extent}"));
         if !self.writes {
-            return self.keep(extent, raws);
+            return self.store_draft(extent, raws);
         }
         let path = self.put(Path::new(RESULTS), extent, raws)?;
         let stolen = Processors::now()?.stolen_since(&self.processors) * 100.0;

@@ -37,11 +37,11 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
             let turn = round % able.len().max(1);
             able.rotate_left(turn);
             for runner in able {
-                progress.take(options, servers, cell, runner, round);
+                progress.measure(options, servers, cell, runner, round);
             }
         }
         print_to_stderr(format!("round {round} of {}", options.rounds));
-        publication.keep(&Extent::Rounds { rounds: round, seconds }, &progress.raws)?;
+        publication.store_draft(&Extent::Rounds { rounds: round, seconds }, &progress.raws)?;
     }
     let text = tables::rounds(&cells, &progress.raws, &progress.gaps);
     publication.publish(&Extent::Rounds { rounds: options.rounds, seconds }, &text, &progress.raws)
@@ -49,7 +49,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
 
 impl Progress {
     /// Measures one load generator in one cell, unless it failed there before.
-    fn take(
+    fn measure(
         &mut self,
         options: &Options,
         servers: &Servers,

@@ -19,7 +19,7 @@ pub(crate) fn rounds(cells: &[Cell], raws: &[Raw], gaps: &[Gap]) -> String {
     let mut rest = cells;
     while let [first, ..] = rest {
         let (table, after): (Vec<Cell>, Vec<Cell>) = split(rest, first);
-        text.push_str(&one(&table, raws));
+        text.push_str(&table_of_cells(&table, raws));
         text.push_str(&remarks(&table, gaps));
         rest = &rest[rest.len() - after.len()..];
     }
@@ -33,7 +33,7 @@ fn split(cells: &[Cell], first: &Cell) -> (Vec<Cell>, Vec<Cell>) {
 }
 
 /// Returns the table of cells that differ only in their connections.
-fn one(cells: &[Cell], raws: &[Raw]) -> String {
+fn table_of_cells(cells: &[Cell], raws: &[Raw]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let mut text = format!("### {}\n\n", first.heading());
     text.push_str(

@@ -184,7 +184,7 @@ pub(super) fn isotonic(order: &CapacityOrder, condition: usize, trials: &[&Trial
 }
 
 /// Returns the outcome of one trial.
-pub(super) fn judged(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
+pub(super) fn judge_alone(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
     judge(order, &[trial])
 }
 

@@ -238,7 +238,7 @@ impl<'a> Rounds<'_, 'a> {
             Some(boundary) => boundary.crossing.x,
             None => {
                 let fails = |it: &&&Trial| {
-                    matches!(boundary::judged(self.replay.order, it), TrialOutcome::Fail(_))
+                    matches!(boundary::judge_alone(self.replay.order, it), TrialOutcome::Fail(_))
                 };
                 let failed = self.of_round(round).filter(fails).count();
                 let isotonic = self.isotonic().map(|it| (it / self.center).ln());

@@ -126,17 +126,17 @@ impl RunVerdict {
     /// Creates the verdict from checks that object; those that pass are ignored.
     pub fn new(checks: impl IntoIterator<Item = (CheckKind, Status)>) -> RunVerdict {
         let judged = |(kind, status): (CheckKind, Status)| (kind, status, kind.judged_domain());
-        RunVerdict::divided(checks.into_iter().map(judged))
+        RunVerdict::divide(checks.into_iter().map(judged))
     }
 
     /// Creates the verdict from all checks of a run.
     pub fn of(verdict: &Verdict) -> RunVerdict {
         let checks = verdict.checks.iter();
         let divided = checks.map(|check| (check.kind, check.status, check.domain()));
-        RunVerdict { checks: verdict.checks.clone(), ..RunVerdict::divided(divided) }
+        RunVerdict { checks: verdict.checks.clone(), ..RunVerdict::divide(divided) }
     }
 
-    fn divided(checks: impl Iterator<Item = (CheckKind, Status, Domain)>) -> RunVerdict {
+    fn divide(checks: impl Iterator<Item = (CheckKind, Status, Domain)>) -> RunVerdict {
         let mut divided = RunVerdict {
             instrument: Status::Pass,
             system: Status::Pass,

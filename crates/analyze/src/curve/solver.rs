@@ -65,7 +65,7 @@ fn solve_free<const K: usize>(rows: &[Row<K>], free: [bool; K]) -> Option<Soluti
     let mut squares = squares(rows, &parameters)?;
     for _ in 0..MOST_STEPS {
         let Some(step) = newton_step(rows, &parameters, free) else { break };
-        let Some(better) = shortened(rows, &parameters, step, squares) else { break };
+        let Some(better) = shorten_step(rows, &parameters, step, squares) else { break };
         let gain = squares - better.squares;
         (parameters, squares) = (better.parameters, better.squares);
         if gain <= SMALLEST_GAIN * squares {
@@ -98,7 +98,7 @@ fn newton_step<const K: usize>(
 
 /// Returns the largest part of the step that reduces the squares: all of it, half of it, a quarter
 /// of it, and so on.
-fn shortened<const K: usize>(
+fn shorten_step<const K: usize>(
     rows: &[Row<K>],
     from: &[f64; K],
     step: [f64; K],

@@ -299,7 +299,7 @@ impl RecorderThread {
             ExternalFact::Load(load) => writer.set_load(&load, sample.as_ref()),
             ExternalFact::Event(event) => self.add_event(event),
             ExternalFact::Excerpt(excerpt) => {
-                writer.set_excerpt(&excerpt.limited(|text| self.secrets.hide(text)))
+                writer.set_excerpt(&excerpt.limit(|text| self.secrets.hide(text)))
             }
             ExternalFact::Readings(at, readings) => {
                 writer.add_readings(at, &hide_secrets(&self.secrets, readings))

@@ -24,7 +24,7 @@ fn a_url_that_names_nothing_is_refused() {
         ("foo:bar", "unknown scheme `foo:`"),
         ("sqlit:t.db", "did you mean `sqlite:`?"),
         ("t.db", "the URL has no scheme, such as `sqlite:`"),
-        ("sim:", "names nothing after its scheme"),
+        ("sim:", "nothing follows the scheme"),
         ("sim:mn1", "did you mean `sim:mm1`?"),
         ("sim:mm1?sevice=1ms", "did you mean `service`?"),
         ("sim:mm1?service=1", "has no unit"),

@@ -51,7 +51,7 @@ impl Examples {
     /// Returns the results of the examples in `executed` that equal one of these examples. An
     /// example with different values is left out, because its results differ.
     pub(super) fn results(&self, executed: &[ExampleResult]) -> Vec<Excerpt> {
-        let recorded = |excerpt: &Excerpt| excerpt.clone().limited(str::to_owned);
+        let recorded = |excerpt: &Excerpt| excerpt.clone().limit(str::to_owned);
         let recorded: Vec<Excerpt> = self.excerpts.iter().map(recorded).collect();
         let is_ours = |executed: &&ExampleResult| recorded.contains(&executed.examples);
         executed.iter().filter(is_ours).map(|executed| executed.results.clone()).collect()
