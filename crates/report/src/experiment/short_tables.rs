@@ -73,8 +73,8 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let changes = shown_changes::changes(view.comparison.as_ref());
     let is_declared = |(_, change): &&(&ArmComparison, &MetricChange)| !change.is_exploratory;
     let declared = changes.iter().filter(is_declared).count();
-    let kept = if declared <= MOST_METRICS { declared } else { most.declared };
-    let rows = most.of_each.max(kept).min(MOST_METRICS);
+    let of_declared = if declared <= MOST_METRICS { declared } else { most.declared };
+    let rows = most.of_each.max(of_declared).min(MOST_METRICS);
     let (shown, others) = changes.split_at(rows.min(changes.len()));
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let mut table = table_of_metrics(view, arms);

@@ -144,8 +144,8 @@ fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);
     let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for load in long {
-        let news = load.unseen.iter().filter(|one| !of_run.contains(one));
-        for it in news.filter(|it| is_always_reported(view, words::unseen_source(it))) {
+        let not_of_run = load.unseen.iter().filter(|one| !of_run.contains(one));
+        for it in not_of_run.filter(|it| is_always_reported(view, words::unseen_source(it))) {
             let key = (words::unseen_source(it), words::reason(it));
             tables.entry(key).or_default().push(&load.table);
         }

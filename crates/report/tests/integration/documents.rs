@@ -26,7 +26,7 @@ fn full() -> Value {
     case.evidence.loads = cases::loads().evidence.loads;
     let mut document = json(&case.view());
     document["limiter"] = json(&cases::limited().view())["limiter"].clone();
-    document["side_effects"] = json(&cases::beside().view())["side_effects"].clone();
+    document["side_effects"] = json(&cases::intermittent().view())["side_effects"].clone();
     document
 }
 
@@ -231,7 +231,7 @@ fn beyond_the_capacity_times_are_withheld_and_a_condition_on_them_is_not_met() {
 
 #[test]
 fn side_effects_have_their_intervals() {
-    let document = json(&cases::beside().view());
+    let document = json(&cases::intermittent().view());
     let side_effects = &document["side_effects"][0];
     assert_eq!(
         (&side_effects["job"], &side_effects["reference"]),
@@ -260,7 +260,7 @@ fn side_effects_have_their_intervals() {
 
 #[test]
 fn side_effects_on_a_job_beyond_its_capacity_have_no_times() {
-    let mut view = cases::beside().view();
+    let mut view = cases::intermittent().view();
     for phase in &mut view.summary.side_effects[0].phases {
         phase.jobs[0].is_withheld = true;
     }

@@ -74,7 +74,7 @@ fn three_jobs_with_a_missed_slo_match_their_text() {
 
 #[test]
 fn intermittent_job_has_a_table_of_side_effects_per_job() {
-    check("beside", cases::beside());
+    check("beside", cases::intermittent());
     let none = text(&cases::open().view(), &Style::PLAIN);
     assert!(!none.contains("beside"), "{none}");
 }

@@ -128,17 +128,17 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
     };
     let is_judged =
         |point: &usize| !subject.is_overloaded(*point) && curve.points[*point].is_usable();
-    let keeps = |point: &usize| is_judged(point) && is_answered(*point) == Some(true);
-    let kept: Vec<usize> = points().filter(keeps).collect();
+    let is_complete = |point: &usize| is_judged(point) && is_answered(*point) == Some(true);
+    let complete: Vec<usize> = points().filter(is_complete).collect();
     let values = |point: &usize| subject.sweep.values[*point].as_str();
-    let completes = match (kept.first(), kept.last()) {
-        (Some(first), Some(last)) if points().skip_while(|it| it != first).eq(kept.clone()) => {
+    let completes = match (complete.first(), complete.last()) {
+        (Some(first), Some(last)) if points().skip_while(|it| it != first).eq(complete.clone()) => {
             let range = [values(first), values(last)];
             let range = if first == last { range[0].to_owned() } else { range.join(" to ") };
             format!("{} completes {rates} at {range}", subject.job())
         }
         (Some(_), Some(_)) => {
-            let points = subject.point_names(kept.into_iter());
+            let points = subject.point_names(complete.into_iter());
             format!("{} completes {rates} at {points}", subject.job())
         }
         _ => format!("{} nowhere completes {rates}", subject.job()),
