@@ -336,7 +336,7 @@ pub(crate) fn partial_load() -> Case {
 
 /// Returns a run in virtual time.
 pub(crate) fn virtual_time() -> Case {
-    Case::new(OPEN).virtually().serving(0, Traffic::of(300))
+    Case::new(OPEN).in_virtual_time().serving(0, Traffic::of(300))
 }
 
 /// Returns a run that ended before anything was measured.

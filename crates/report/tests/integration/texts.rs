@@ -36,7 +36,7 @@ fn headline_names_a_database_on_the_same_host() {
     assert!(says(cases::open().at(DatabaseLocation::ThisHost)));
     assert!(!says(cases::open().at(DatabaseLocation::Elsewhere)));
     assert!(!says(cases::open().at(DatabaseLocation::Unknown)));
-    assert!(!says(cases::open().virtually()));
+    assert!(!says(cases::open().in_virtual_time()));
 }
 
 #[test]

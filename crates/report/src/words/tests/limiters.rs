@@ -10,7 +10,7 @@ use analyze::limiting::{
 use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
 use record::{ComponentKind, MeasuredSide, ObservedComponent};
 
-use super::is_complete;
+use super::assert_complete;
 use crate::words::{limiter_reason, reason, unseen_source};
 
 /// Number of findings, by their innermost variants.
@@ -573,7 +573,7 @@ fn every_finding_of_the_limiter_has_a_sentence() {
         assert_eq!(limiter_reason(finding), *words);
     }
     let sentences: Vec<String> = all.iter().map(|(_, words)| (*words).to_owned()).collect();
-    is_complete(all.iter().map(|(finding, _)| place(finding)), ALL, &sentences);
+    assert_complete(all.iter().map(|(finding, _)| place(finding)), ALL, &sentences);
 }
 
 #[test]
