@@ -54,7 +54,7 @@ impl AnswerText {
     /// Writes an indented table in the form that fits the width, and returns that form.
     pub(super) fn table(&mut self, table: &Table) -> Grid {
         let room = self.width.saturating_sub(TABLE_INDENT);
-        let shown = Grid::whole(table).narrowed(room);
+        let shown = Grid::uncut(table).narrowed(room);
         for (_, line) in shown.lay_out(room) {
             self.text.push_str(&format!("{:TABLE_INDENT$}{line}\n", ""));
         }

@@ -64,7 +64,7 @@ pub(super) fn of_arm(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Returns the bets on all arms; in a sweep, on the arms at each point.
-pub(super) fn judged(view: &ExperimentView) -> impl Iterator<Item = JudgedBet<'_>> {
+pub(super) fn judged_bets(view: &ExperimentView) -> impl Iterator<Item = JudgedBet<'_>> {
     let points = view.sweep.iter().flat_map(|sweep| sweep.values.iter().zip(&sweep.comparisons));
     let points = points.map(|(value, comparison)| (Some(value.as_str()), comparison));
     let all = view.comparison.iter().map(|comparison| (None, comparison)).chain(points);
@@ -86,14 +86,14 @@ pub(super) fn judged(view: &ExperimentView) -> impl Iterator<Item = JudgedBet<'_
 
 /// Returns the bets of a sweep at each point, as sentences.
 pub(super) fn at_points(view: &ExperimentView) -> Vec<String> {
-    let at_points = judged(view).filter(|bet| bet.point.is_some());
+    let at_points = judged_bets(view).filter(|bet| bet.point.is_some());
     at_points.map(|bet| format!("{}: {}", bet.subject(), bet.sentence())).collect()
 }
 
 /// Returns the bets on all arms, each once.
 pub(super) fn summaries(view: &ExperimentView) -> Vec<BetSummary<'_>> {
     let mut groups: Vec<Vec<JudgedBet<'_>>> = Vec::new();
-    for one in judged(view) {
+    for one in judged_bets(view) {
         let is_same = |group: &&mut Vec<JudgedBet<'_>>| {
             one.point.is_some() && (group[0].arm, group[0].bet) == (one.arm, one.bet)
         };
@@ -117,7 +117,7 @@ fn summary<'v>(group: &[JudgedBet<'v>]) -> BetSummary<'v> {
 /// Returns the bets on all arms as sentences, each once. They name the arm if there are several.
 /// Before the first look, no bet is judged.
 pub(super) fn sentences(view: &ExperimentView) -> Vec<String> {
-    if judged(view).next().is_none() {
+    if judged_bets(view).next().is_none() {
         return view.bets.iter().map(|bet| format!("{bet}: {NOT_JUDGED}")).collect();
     }
     let sentence = |BetSummary { arm, text, .. }: BetSummary<'_>| match view.arms.len() > 2 {

@@ -238,7 +238,7 @@ impl CapacityView {
     fn failed_hold_text(&self, value: f64, record: &str) -> String {
         let reason = self.final_trial().map_or_else(String::new, |it| {
             let report = report_of_run(record, it.run);
-            format!(": {}. Look at that run with {report}", it.measured(&self.order))
+            format!(": {}. Look at that run with {report}", it.short_reason(&self.order))
         });
         format!("Irregular: {} did not hold for {}{reason}", self.value(value), self.hold_length())
     }
@@ -617,7 +617,9 @@ impl TrialView {
             TrialOutcome::Fail(FailReason::Condition { condition, .. }) => {
                 self.measure_text(order, *condition)
             }
-            TrialOutcome::Undecided { .. } => format!("{}, within chance", self.measured(order)),
+            TrialOutcome::Undecided { .. } => {
+                format!("{}, within chance", self.short_reason(order))
+            }
             TrialOutcome::Fail(FailReason::Missing { condition }) => {
                 let slo = order.conditions.get(*condition).map(ToString::to_string);
                 format!("nothing was measured for {}", slo.unwrap_or_default())
@@ -647,7 +649,7 @@ impl TrialView {
     }
 
     /// Returns the reason without the words that repeat the outcome.
-    pub(super) fn measured(&self, order: &CapacityOrder) -> String {
+    pub(super) fn short_reason(&self, order: &CapacityOrder) -> String {
         match &self.outcome {
             TrialOutcome::Undecided { condition, .. } => self.measure_text(order, *condition),
             TrialOutcome::Pass | TrialOutcome::Fail(_) | TrialOutcome::Invalid(_) => {

@@ -28,9 +28,10 @@ impl TestSuite {
         let several = view.has_several_differences;
         cases.push(case_of_undeclared(&view.arms, differences, several, is_strict));
         cases.push(case_of_machine(view.machine_status(), &lines::machine(view), is_strict));
-        cases.extend(view.declared().map(|(arm, change)| case_of_change(view, arm, change)));
+        let changes = view.declared_changes();
+        cases.extend(changes.map(|(arm, change)| case_of_change(view, arm, change)));
         if view.state == ExperimentState::Complete {
-            cases.extend(bets::judged(view).map(|bet| case_of_bet(&bet)));
+            cases.extend(bets::judged_bets(view).map(|bet| case_of_bet(&bet)));
         }
         match &view.capacity {
             Some(search) => cases.push(case_of_capacity(view, search)),

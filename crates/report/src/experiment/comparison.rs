@@ -9,7 +9,7 @@ use analyze::compare::{
 use super::evidence::verdict_of_runs;
 use super::lines;
 use super::repetition::{RepeatedMetric, RepetitionView};
-use super::view::{ArmView, DifferenceView, declared, machine_status};
+use super::view::{ArmView, DifferenceView, declared_changes_of, machine_status};
 use crate::figure::Figure;
 use crate::number::count;
 
@@ -79,7 +79,7 @@ impl ComparisonView {
 
     /// Returns true if a declared metric or a limit could not be compared.
     pub fn lacks_metric(&self) -> bool {
-        let lacks_change = self.declared().any(|(_, change)| change.compared.is_err());
+        let lacks_change = self.declared_changes().any(|(_, change)| change.compared.is_err());
         let repeated = self.repetitions.iter().flat_map(|(_, repetition)| &repetition.metrics);
         let lacks_limit = self.limits.iter().any(|one| one.outcome.is_err());
         lacks_change || lacks_limit || repeated.into_iter().any(RepeatedMetric::is_missing)
@@ -94,8 +94,8 @@ impl ComparisonView {
     }
 
     /// Returns the declared metrics, with their groups.
-    pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
-        self.comparison.iter().flat_map(declared)
+    pub(super) fn declared_changes(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
+        self.comparison.iter().flat_map(declared_changes_of)
     }
 
     /// Returns true if runs were compared that were not interleaved.

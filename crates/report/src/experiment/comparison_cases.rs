@@ -24,7 +24,8 @@ impl TestSuite {
             cases.push(cases::case_of_machine(view.machine_status(), &machine_lines, is_strict));
         }
         cases.extend(view.objections.iter().map(|one| case_of_objection(view, one, is_strict)));
-        cases.extend(view.declared().map(|(arm, change)| case_of_change(view, arm, change)));
+        let changes = view.declared_changes();
+        cases.extend(changes.map(|(arm, change)| case_of_change(view, arm, change)));
         cases.extend(view.repetitions.iter().flat_map(repetition_cases_of_record));
         cases.extend(view.limits.iter().map(|one| case_of_limit(view, one)));
         TestSuite { name: "comparison".to_owned(), cases }

@@ -65,7 +65,7 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
     let single = view.is_without_conclusion().then(|| REPEAT_RUNS.to_owned());
     let are_single = view.groups.iter().all(|group| group.validity.runs == 1);
     let unquoted = (are_single && view.groups.len() > 2).then(|| QUOTE_PATTERNS.to_owned());
-    let longest = longest_times::sentences(view.declared());
+    let longest = longest_times::sentences(view.declared_changes());
     repetitions.chain(changes).chain(longest).chain(single).chain(unquoted).collect()
 }
 
@@ -128,7 +128,7 @@ fn differences(out: &mut AnswerText, view: &ComparisonView) {
 
 /// Returns a limit with its outcome: `throughput < -3%: exceeded in pr.assay (−16.8 %, 95 % CI …)`.
 pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
-    let name = sentence::named(&view.groups[one.arm.index()].name);
+    let name = sentence::name_as_code(&view.groups[one.arm.index()].name);
     let compared = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
     let outcome = match one.outcome {
         Ok(RegressionOutcome::Undecided)

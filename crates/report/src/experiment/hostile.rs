@@ -118,7 +118,7 @@ fn hostile_runs() -> StoredRunsView {
 
 /// Checks that a text has no control character except its own line ends, and no forged line.
 #[track_caller]
-fn is_harmless(what: &str, text: &str) {
+fn check_harmless(what: &str, text: &str) {
     let acts = |c: char| c != '\n' && is_terminal_control(c);
     assert!(!text.contains(acts), "{what}: {text:?}");
     for forged in ["VALID: 20", "# forged", "| a | b |", "<script"] {
@@ -131,7 +131,7 @@ fn is_harmless(what: &str, text: &str) {
 
 /// Checks that a page, an XML document or Markdown has no tag of the text.
 #[track_caller]
-fn has_no_markup(what: &str, text: &str) {
+fn check_no_markup(what: &str, text: &str) {
     // Markdown shows an escaped character as it is.
     let text = text.replace("\\<", "");
     assert!(!text.contains("<script>alert"), "{what}: {text}");
@@ -146,13 +146,13 @@ fn hostile_texts_in_an_experiment_cannot_act_on_a_terminal_or_forge_lines() {
     for state in STATES {
         let view = hostile(state);
         for style in STYLES {
-            is_harmless("short", &experiment_text(&view, &style));
-            is_harmless("full", &experiment_full_text(&view, &style));
+            check_harmless("short", &experiment_text(&view, &style));
+            check_harmless("full", &experiment_full_text(&view, &style));
         }
     }
     let runs = hostile_runs();
     for (style, is_full) in STYLES.into_iter().zip([false, true]) {
-        is_harmless("stored runs", &stored_runs_text(&runs, is_full, &style));
+        check_harmless("stored runs", &stored_runs_text(&runs, is_full, &style));
     }
 }
 
@@ -161,24 +161,24 @@ fn hostile_texts_in_an_experiment_are_escaped_in_markup() {
     for state in STATES {
         let view = hostile(state);
         let markdown = experiment_markdown(&view);
-        is_harmless("markdown", &markdown);
+        check_harmless("markdown", &markdown);
         // The text in a command is a code span between double backticks, because it contains a
         // backtick.
         let markdown: String = markdown.split("``").step_by(2).collect();
-        has_no_markup("markdown", &markdown);
+        check_no_markup("markdown", &markdown);
         for live in ["[a](javascript", "![d](http"] {
             assert!(!markdown.contains(live), "{live}: {markdown}");
         }
         let cases = junit(&TestSuite::of_experiment(&view, false));
-        has_no_markup("junit", &cases);
+        check_no_markup("junit", &cases);
         let is_xml = |c: char| c == '\n' || !c.is_control();
         assert!(cases.chars().all(is_xml), "{cases:?}");
-        has_no_markup("page", &experiment_html(&view));
+        check_no_markup("page", &experiment_html(&view));
     }
     let runs = hostile_runs();
-    is_harmless("markdown", &stored_runs_markdown(&runs));
-    has_no_markup("markdown", &stored_runs_markdown(&runs));
-    has_no_markup("page", &stored_runs_html(&runs));
+    check_harmless("markdown", &stored_runs_markdown(&runs));
+    check_no_markup("markdown", &stored_runs_markdown(&runs));
+    check_no_markup("page", &stored_runs_html(&runs));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn hostile_texts_in_documents_are_escaped_and_unchanged() {
         [experiment_json(&hostile(ExperimentState::Complete)), stored_runs_json(&hostile_runs())];
     for document in documents {
         let text = printable_json(&document.to_string()).into_owned();
-        is_harmless("json", &text);
+        check_harmless("json", &text);
         assert_eq!(document["question"], WORDS);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), document);
     }

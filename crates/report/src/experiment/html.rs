@@ -233,7 +233,7 @@ fn question(out: &mut Document, view: &ExperimentView) {
         return out.lines(&entries);
     }
     if let Some(varied) = &view.sweep {
-        entries.push(Line::new("sweep", sweep::varied(varied)));
+        entries.push(Line::new("sweep", sweep::varied_line(varied)));
     }
     let arms = if view.sweep.is_some() && view.arms.len() == 1 { &[] } else { &view.arms[..] };
     for (place, arm) in arms.iter().enumerate() {
@@ -250,7 +250,8 @@ fn question(out: &mut Document, view: &ExperimentView) {
 
 /// Writes the metrics of an arm.
 pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
-    let [baseline, own] = [arm.baseline, arm.arm].map(|of| sentence::named(&arms[of.index()].name));
+    let [baseline, own] =
+        [arm.baseline, arm.arm].map(|of| sentence::name_as_code(&arms[of.index()].name));
     let table = metric_tables::metrics(arms, arm, MetricForm::Page);
     out.table(&format!("Metrics of {own} against {baseline}"), &table);
     out.paragraph(&format!("The {}.", lines::MEANS));
@@ -269,7 +270,8 @@ pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison)
 pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(pairs) = metric_tables::pairs(arms, arm, MetricForm::Page) else { return };
     // Each table is saved as a file: equal names would collide.
-    let [baseline, own] = [arm.baseline, arm.arm].map(|of| sentence::named(&arms[of.index()].name));
+    let [baseline, own] =
+        [arm.baseline, arm.arm].map(|of| sentence::name_as_code(&arms[of.index()].name));
     let of_arm = match arms.len() {
         0..=2 => String::new(),
         _ => format!(" of {own} against {baseline}"),

@@ -30,7 +30,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         .iter()
         .map(|look| json!({ "pairs": look.pairs, "decided": look.is_decided }))
         .collect();
-    let sentences = view.declared().map(|(arm, change)| view.sentence(arm, change));
+    let sentences = view.declared_changes().map(|(arm, change)| view.sentence(arm, change));
     let mut answer: Vec<String> = sentences.collect();
     if view.state == ExperimentState::Complete {
         answer.extend(view.capacity.iter().flat_map(|it| it.answers(&view.record)));
@@ -187,14 +187,14 @@ fn row(arms: &[ArmView], arm: &ArmComparison, change: &MetricChange) -> Value {
         "limiters": arm.limiters.map(|component| component.name()),
         "bets": change.bets.iter().map(|(one, outcome)| bet(one, *outcome)).collect::<Vec<_>>(),
     });
-    if let (Some(row), Value::Object(fields)) = (row.as_object_mut(), compared(change)) {
+    if let (Some(row), Value::Object(fields)) = (row.as_object_mut(), compared_fields(change)) {
         row.extend(fields);
     }
     row
 }
 
 /// Returns the fields of a row that depend on the values.
-fn compared(change: &MetricChange) -> Value {
+fn compared_fields(change: &MetricChange) -> Value {
     // Metrics that are compared by difference are fractions: their difference is in percentage
     // points.
     let by = match change.metric.quantity.scale() {

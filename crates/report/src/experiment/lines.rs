@@ -53,7 +53,7 @@ pub fn answers(view: &ExperimentView, record: &str) -> Vec<String> {
         (None, Some(search)) => search.answers(record),
         (None, None) if view.sweep.is_some() => view.sweep_answers(),
         (None, None) => {
-            let changes = view.declared().map(|(arm, change)| view.sentence(arm, change));
+            let changes = view.declared_changes().map(|(arm, change)| view.sentence(arm, change));
             changes.chain(view.load_sentence()).chain(view.overload_sentences()).collect()
         }
     }
@@ -69,7 +69,7 @@ impl ExperimentView {
     /// remedies.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.remarks.warnings(&self.names());
-        warnings.extend(longest_times::sentences(self.declared()));
+        warnings.extend(longest_times::sentences(self.declared_changes()));
         warnings
     }
 
@@ -209,7 +209,7 @@ pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
         let unread = (!effect.not_read_back.is_empty())
             .then(|| format!("{name}: not read back: {}", effect.not_read_back.join(", ")));
         let ended = effect.ended_tls.as_ref().map(|[client, fact, server]| {
-            let name = sentence::named(name);
+            let name = sentence::name_as_code(name);
             format!(
                 "undeclared fact: the client's connection of {name} uses {client}, and the server \
                  reports one without TLS ({fact} is `{server}`): TLS ends between them"
@@ -236,7 +236,7 @@ pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
 /// Returns a difference between runs, with the values of both sides.
 pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
     let DifferenceView { name, baseline, arm, between, values: [first, second], cause, .. } = one;
-    let [base, own] = [baseline, arm].map(|of| sentence::named(&arms[of.index()].name));
+    let [base, own] = [baseline, arm].map(|of| sentence::name_as_code(&arms[of.index()].name));
     let in_round = |round: u32, arm: &str| format!("round {} of {arm}", round + 1);
     let [here, there] = match *between {
         DifferingRuns::Arms => [base, own],
@@ -271,7 +271,7 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: ArmId, change: &Machine
     match change {
         MachineChange::BetweenArms { arm, change, interval, alpha, is_decisive } => {
             let [name, baseline] =
-                [*arm, baseline].map(|of| sentence::named(&arms[of.index()].name));
+                [*arm, baseline].map(|of| sentence::name_as_code(&arms[of.index()].name));
             let so = match is_decisive {
                 true => "the change of the arm may be that of the machine",
                 false => "much less than the change of the arm",
@@ -530,7 +530,7 @@ mod tests {
         let verdicts = Vec::new();
         let arm = ArmComparison { baseline, arm, size, verdicts, changes, limiters, overloaded };
         let names: Vec<String> =
-            shown_changes::shown(&arm).map(|change| change.metric.to_string()).collect();
+            shown_changes::table_changes(&arm).map(|change| change.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
     }
 

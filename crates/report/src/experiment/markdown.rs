@@ -65,7 +65,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
 /// Returns the title of the table of metrics, with the confidence of its intervals.
 pub(super) fn title(comparison: Option<&Comparison>) -> String {
     let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
-    match lines::levels(arms.flat_map(shown_changes::shown)) {
+    match lines::levels(arms.flat_map(shown_changes::table_changes)) {
         Some(levels) => format!("Metrics ({levels})"),
         None => "Metrics".to_owned(),
     }

@@ -66,7 +66,7 @@ pub(super) fn metrics(arms: &[ArmView], arm: &ArmComparison, form: MetricForm) -
         MetricForm::FullText | MetricForm::ShortText => titles_of_values(names),
     };
     let mut table = without_rows(titles, false, form);
-    let shown: Vec<&MetricChange> = shown_changes::shown(arm).collect();
+    let shown: Vec<&MetricChange> = shown_changes::table_changes(arm).collect();
     for change in &shown {
         table.row(cells(change, &shown, form));
     }
@@ -191,7 +191,7 @@ pub(super) fn short_name(metric: &str, names_subject: bool) -> String {
 
 /// Returns the conclusions about the declared metrics as a note: `throughput(read) worse`.
 pub(super) fn conclusions(arm: &ArmComparison) -> Option<String> {
-    let declared = shown_changes::shown(arm).filter(|change| !change.is_exploratory);
+    let declared = shown_changes::table_changes(arm).filter(|change| !change.is_exploratory);
     let concluded = declared.filter_map(|change| {
         let compared = change.compared.as_ref().ok()?;
         Some(format!("{} {}", change.metric, compared.conclusion.name()))

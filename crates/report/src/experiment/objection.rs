@@ -12,7 +12,7 @@ const MOST_DIFFERENCES: usize = 3;
 
 /// Returns the reason of an objection: the difference, and the group in which it was found.
 pub(super) fn reason(objection: &Objection, group: &str) -> String {
-    let group = sentence::named(group);
+    let group = sentence::name_as_code(group);
     match &objection.problem {
         Problem::RunEnded { run, ended: None } => {
             format!("the run {run} was killed, or still runs")

@@ -58,7 +58,7 @@ impl JobRemarks {
     pub(super) fn warnings(&self, arms: &[&str]) -> Vec<String> {
         let line = |one: &JobRemark<EmptySuccess>| {
             let (text, remedy) = (words::warning(one.fact), words::remedy_of_warning(one.fact));
-            let owner = one.owner(arms, sentence::named);
+            let owner = one.owner(arms, sentence::name_as_code);
             format!("{owner} {text} ({}): {remedy}", count(one.runs, "run"))
         };
         self.warnings.iter().map(line).collect()

@@ -22,13 +22,13 @@ impl RepetitionView {
         delta: impl Fn(&RunMetric) -> f64,
     ) -> RepetitionView {
         let declared: Vec<(&str, &MetricChange)> = first
-            .declared()
+            .declared_changes()
             .map(|(arm, change)| (first.arms[arm.arm.index()].name.as_str(), change))
             .collect();
         let compared = declared.iter().filter(|(_, change)| change.compared.is_ok()).count();
         let alpha = ALPHA / compared.max(1) as f64;
         let searches = first.saturation.as_ref().zip(second.saturation.as_ref());
-        let loads = searches.and_then(|(first, second)| first.repeated(second));
+        let loads = searches.and_then(|(first, second)| first.compare_loads(second));
         let limited = |found: Repetition| match &loads {
             Some(loads) => Repetition { outcome: loads.limit_outcome(found.outcome), ..found },
             None => found,
@@ -46,7 +46,7 @@ impl RepetitionView {
         };
         let metrics = declared.iter().map(metric).collect();
         let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
-        let capacity = searches.and_then(|(first, second)| repeated(first, second));
+        let capacity = searches.and_then(|(first, second)| compare_capacities(first, second));
         let best = best_points(first, second);
         RepetitionView {
             record: first.record.clone(),
@@ -102,7 +102,7 @@ fn in_words(curve: &ArmCurve) -> String {
 }
 
 /// Compares two searches that have ended.
-fn repeated(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapacity> {
+fn compare_capacities(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapacity> {
     let load = &first.order.vary;
     let repetition = repeat_capacity(load, first.found.as_ref()?, second.found.as_ref()?);
     Some(RepeatedCapacity::new([first, second], repetition))
@@ -111,7 +111,7 @@ fn repeated(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapac
 impl ExperimentView {
     /// Returns the change of a declared metric of an arm.
     fn declared_change(&self, arm: &str, metric: &RunMetric) -> Option<&Compared> {
-        let mut declared = self.declared();
+        let mut declared = self.declared_changes();
         let found = declared.find(|(compared, change)| {
             self.arms[compared.arm.index()].name == arm && change.metric == *metric
         });

@@ -187,7 +187,7 @@ impl RepeatedBest {
         let RepeatedBest { arm, first, second, outcome } = self;
         let of_arm = match arm.is_empty() {
             true => String::new(),
-            false => format!(" of {}", sentence::named(arm)),
+            false => format!(" of {}", sentence::name_as_code(arm)),
         };
         format!("best point{of_arm}: first {first}, now {second}: {}", outcome.name())
     }
@@ -215,7 +215,7 @@ impl RepeatedMetric {
             let size = with_interval(it.difference, it.interval, scale);
             format!("; difference {size}, {level} CI")
         });
-        let (metric, arm) = (&self.metric, sentence::named(&self.arm));
+        let (metric, arm) = (&self.metric, sentence::name_as_code(&self.arm));
         let (difference, outcome) = (difference.unwrap_or_default(), self.outcome().name());
         format!("{metric} of {arm}: first {first}, now {second}{difference}: {outcome}")
     }

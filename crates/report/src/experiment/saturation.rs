@@ -76,7 +76,7 @@ impl SaturationView {
     }
 
     /// Returns the loads of this search and of its repetition, if both found one.
-    pub(super) fn repeated(&self, second: &SaturationView) -> Option<RepeatedLoads> {
+    pub(super) fn compare_loads(&self, second: &SaturationView) -> Option<RepeatedLoads> {
         let (one, two) = (self.found()?, second.found()?);
         let is_same = self.question.vary == second.question.vary && one.value == two.value;
         let difference = match is_same {
@@ -112,7 +112,7 @@ impl SaturationView {
     fn load_sentence(&self) -> Option<String> {
         let found = self.found()?;
         let (vary, value) = (&self.question.vary, self.value(found.value));
-        let measured = self.measured(&found);
+        let measured = self.measured_text(&found);
         Some(match (found.kind, self.question.until) {
             (SaturationKind::Overloaded, Saturated::Cpu { .. } | Saturated::Gain { .. }) => {
                 let last = self.steps.iter().rfind(|step| step.is_judged());
@@ -152,7 +152,7 @@ impl SaturationView {
     /// if both sustain the load.
     pub(super) fn overload(&self, names: [&str; 2], overloaded: [bool; 2]) -> Option<String> {
         let (vary, found) = (&self.question.vary, self.found()?);
-        let [baseline, arm] = names.map(sentence::named);
+        let [baseline, arm] = names.map(sentence::name_as_code);
         let load = format!("{vary} = {}", self.value(found.value));
         let compared = format!(
             "throughput({}) compares the requests per second that each completes at this load",
@@ -176,7 +176,7 @@ impl SaturationView {
 
     /// Returns the quantity by which the load was found: `96.1 % of 2 processors`, `from 8 to 16
     /// the throughput changes by +0.40 %`.
-    fn measured(&self, found: &Saturation) -> String {
+    fn measured_text(&self, found: &Saturation) -> String {
         let mut judged = self.steps.iter().filter(|step| step.is_judged());
         match self.question.until {
             Saturated::Cpu { .. } => {

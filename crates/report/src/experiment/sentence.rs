@@ -12,7 +12,7 @@ use crate::number::{count, fixed, significant, trimmed};
 /// Returns the name of an arm or a group as code, because a name such as `rarely` could be read as
 /// a word of the sentence. A name that code cannot contain is returned unchanged. Labels and cells
 /// of tables do not mark names as code.
-pub(super) fn named(name: &str) -> String {
+pub(super) fn name_as_code(name: &str) -> String {
     match name.contains('`') || name.trim() != name || name.is_empty() {
         true => name.to_owned(),
         false => format!("`{name}`"),
@@ -23,7 +23,7 @@ pub(super) fn named(name: &str) -> String {
 /// %, 12 interleaved pairs). It begins with a capital letter, or with the unchanged name of an arm
 /// or a metric.
 pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
-    let (arm, baseline) = (named(arm), named(baseline));
+    let (arm, baseline) = (name_as_code(arm), name_as_code(baseline));
     let (metric, alpha) = (&change.metric, change.alpha);
     let compared = match &change.compared {
         Ok(compared) => compared,
@@ -340,7 +340,7 @@ mod tests {
             (" x", " x"),
             ("", ""),
         ] {
-            assert_eq!(named(name), expected);
+            assert_eq!(name_as_code(name), expected);
         }
     }
 

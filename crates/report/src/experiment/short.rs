@@ -105,8 +105,8 @@ fn subject(view: &ExperimentView, most: usize) -> Vec<Line> {
         Line::new("workload", lines::workload(view)),
     ];
     subject.extend(view.capacity.iter().map(|search| Line::new("search", search.goal())));
-    subject
-        .extend(view.sweep.iter().map(|varied| Line::new("sweep", sweep::varied_in_short(varied))));
+    let sweeps = view.sweep.iter();
+    subject.extend(sweeps.map(|it| Line::new("sweep", sweep::short_varied_line(it))));
     if view.capacity.is_none() && (view.sweep.is_none() || view.arms.len() > 1) {
         let arms = view.arms.iter();
         let arms = arms.map(|arm| format!("{}: {}", arm.name, lines::differences(arm))).collect();
@@ -143,7 +143,7 @@ fn models(view: &ExperimentView) -> [(&'static str, Vec<String>); 3] {
     let (mut excluded, mut usl, mut model) = (Vec::new(), Vec::new(), Vec::new());
     for (arm, curve) in curves {
         let name = |text: String| named(&arm.name, text);
-        excluded.extend(sweep::excluded(sweep, curve).into_iter().map(name));
+        excluded.extend(sweep::excluded_points(sweep, curve).into_iter().map(name));
         usl.extend(curve.usl.iter().filter_map(|it| sweep::usl(it).pop()).map(name));
         model.extend(
             curve.model.iter().filter_map(|it| sweep::model(it).into_iter().next()).map(name),

@@ -73,8 +73,8 @@ fn metrics(view: &ExperimentView, most: MostRows) -> ShortTable {
     let changes = shown_changes::changes(view.comparison.as_ref());
     let is_declared = |(_, change): &&(&ArmComparison, &MetricChange)| !change.is_exploratory;
     let declared = changes.iter().filter(is_declared).count();
-    let kept = if declared <= MOST_METRICS { declared } else { most.declared };
-    let rows = most.of_each.max(kept).min(MOST_METRICS);
+    let of_declared = if declared <= MOST_METRICS { declared } else { most.declared };
+    let rows = most.of_each.max(of_declared).min(MOST_METRICS);
     let (shown, others) = changes.split_at(rows.min(changes.len()));
     let arms: &[_] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     let mut table = table_of_metrics(view, arms);
@@ -130,7 +130,7 @@ fn steps(view: &ExperimentView, search: &SaturationView, most: usize) -> ShortTa
     let shown = &rows[rows.len().saturating_sub(most)..];
     shown.iter().for_each(|row| table.row(row.clone()));
     let part = shown_of_all(shown.len(), rows.len());
-    let heading = format!("Steps of [saturate] on {}{part}", sentence::named(baseline));
+    let heading = format!("Steps of [saturate] on {}{part}", sentence::name_as_code(baseline));
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 
@@ -142,7 +142,7 @@ pub(super) fn trials(search: &CapacityView, most: usize) -> ShortTable {
     let shown = search.nearest_trials(most.min(MOST_TRIALS));
     for trial in &shown {
         let [run, value, phase, _, outcome, _] = trial.row(search);
-        table.row([run, value, phase, outcome, Cell::from(trial.measured(&search.order))]);
+        table.row([run, value, phase, outcome, Cell::from(trial.short_reason(&search.order))]);
     }
     let heading = match (shown.len(), search.trials.len()) {
         (part, all) if part < all => {
@@ -176,7 +176,7 @@ fn points(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTable {
         for place in nearest_points(curve, of_each) {
             let cells = point_row(sweep, arm, &curve.points[place]).into_iter().enumerate();
             let cells = cells.filter(|(place, _)| is_shown(*place)).map(|(_, cell)| cell);
-            let standing = Cell::from(sweep::standing(curve, place));
+            let standing = Cell::from(sweep::rank(curve, place));
             table.row(cells.chain([standing]));
         }
     }
@@ -199,7 +199,7 @@ fn comparisons(view: &ExperimentView, sweep: &SweepView, most: usize) -> ShortTa
     let table = comparison_table(["", ""], near);
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let part = shown_of_all(table.rows.len(), number);
-    let heading = format!("Arms against {} at each point{part}", sentence::named(baseline));
+    let heading = format!("Arms against {} at each point{part}", sentence::name_as_code(baseline));
     ShortTable { heading, table, levels: None, notes: Vec::new() }
 }
 

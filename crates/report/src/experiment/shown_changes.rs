@@ -12,7 +12,7 @@ pub(super) const NOTE: &str = "Service times that equal the response times are l
 
 /// Returns the changes in the tables of text, Markdown and page. They leave out an exploratory
 /// metric that some runs did not measure, or that has the same values as another metric.
-pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
+pub(super) fn table_changes(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
     let missing = Err(NotCompared::Missing(Missing::NotMeasured));
     let is_measured = move |it: &&MetricChange| !it.is_exploratory || it.compared != missing;
     arm.changes.iter().filter(is_measured).filter(move |it| !is_repeated(arm, it))
@@ -22,7 +22,7 @@ pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> 
 pub(super) fn changes(comparison: Option<&Comparison>) -> Vec<(&ArmComparison, &MetricChange)> {
     let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
     let mut changes: Vec<_> =
-        arms.flat_map(|arm| shown(arm).map(move |change| (arm, change))).collect();
+        arms.flat_map(|arm| table_changes(arm).map(move |change| (arm, change))).collect();
     changes.sort_by_key(|(_, change)| change.is_exploratory);
     changes
 }

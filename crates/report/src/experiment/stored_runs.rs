@@ -77,7 +77,7 @@ impl StoredRunsView {
     }
 
     /// Returns the sentence that says what is shown instead of an answer.
-    fn shown(&self) -> String {
+    fn substitute_sentence(&self) -> String {
         let made_by = self.version.as_ref();
         let made_by =
             made_by.map_or_else(String::new, |version| format!(", made by assay {version}"));
@@ -143,7 +143,7 @@ impl StoredRunsView {
 pub fn stored_runs_text(view: &StoredRunsView, is_full: bool, style: &Style) -> String {
     let mut out = AnswerText::new(style);
     out.sentence(0, &view.sentence());
-    out.sentence(0, &view.shown());
+    out.sentence(0, &view.substitute_sentence());
     out.labelled("runs", [format!("{} in the record", view.runs.len())]);
     out.table(&view.run_table());
     if is_full {
@@ -159,7 +159,7 @@ pub fn stored_runs_text(view: &StoredRunsView, is_full: bool, style: &Style) -> 
 /// Formats the stored runs as Markdown.
 pub fn stored_runs_markdown(view: &StoredRunsView) -> String {
     let mut out = markdown::Document::default();
-    out.list(&all_escaped(&[view.sentence(), view.shown(), view.remedy.clone()]), 3);
+    out.list(&all_escaped(&[view.sentence(), view.substitute_sentence(), view.remedy.clone()]), 3);
     out.with_table(&escaped("Runs"), &markdown::Table::of(&view.run_table()))
 }
 
@@ -174,7 +174,7 @@ pub fn stored_runs_html(view: &StoredRunsView) -> String {
     let mut out = Document::new("An experiment whose question cannot be read", &sections);
     out.section("answer", |out| {
         out.paragraph(&format!("{}.", view.sentence()));
-        out.paragraph(&format!("{}.", view.shown()));
+        out.paragraph(&format!("{}.", view.substitute_sentence()));
         out.paragraph(&format!("What to do: {}.", view.remedy));
         let label = view.label.iter().map(|label| Line::new("label", label.clone()));
         let record = [Line::new("record", view.record.clone())];

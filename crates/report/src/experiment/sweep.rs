@@ -92,13 +92,13 @@ impl SweepView {
 }
 
 /// Returns the line that names the varied key.
-pub(super) fn varied(sweep: &SweepView) -> String {
+pub(super) fn varied_line(sweep: &SweepView) -> String {
     let runs = count(sweep.repeats.into(), "run");
     format!("{}: {} ({runs} at each, in random order)", sweep.vary, sweep.values.join(", "))
 }
 
 /// Returns the line that names the varied key, for a short answer.
-pub(super) fn varied_in_short(sweep: &SweepView) -> String {
+pub(super) fn short_varied_line(sweep: &SweepView) -> String {
     let runs = count(sweep.repeats.into(), "run");
     format!("{}: {}; {runs} at each", sweep.vary, sweep.values.join(", "))
 }
@@ -408,7 +408,7 @@ pub(super) fn unusable(reason: Unusable) -> String {
 }
 
 /// Returns the points that cannot be the best, with the reason.
-pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
+pub(super) fn excluded_points(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     let all = curve.best.iter().flat_map(|best| &best.unusable);
     all.map(|(point, reason)| {
         let checks: Vec<&str> =
@@ -424,7 +424,7 @@ pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
 
 /// Returns the rank of a point as a word: `best`, `tie` or `undecided`; empty if the point is worse
 /// than the best one, or if its rank is unknown.
-pub(super) fn standing(curve: &ArmCurve, place: usize) -> &'static str {
+pub(super) fn rank(curve: &ArmCurve, place: usize) -> &'static str {
     let Some(found) = &curve.best else { return "" };
     if found.best == Some(place) {
         return "best";
@@ -562,7 +562,7 @@ mod tests {
             let best = sweep.curves[0].best.as_mut().unwrap();
             best.others = [0, 2].into_iter().zip(others).map(other).collect();
             assert_eq!(answers(&sweep, &["workload"])[1..], *expected);
-            let words = [0, 2].map(|place| standing(&sweep.curves[0], place));
+            let words = [0, 2].map(|place| rank(&sweep.curves[0], place));
             assert_eq!((words[0], sweep.not_worse(&sweep.curves[0])[0]), ("undecided", "1"));
         };
         let undecided = |more_repeats| Ranking::Undecided { more_repeats };

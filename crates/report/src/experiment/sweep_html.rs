@@ -28,7 +28,7 @@ pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepVie
             let labels = once(format!("{label}{of_arm}")).chain(repeat(String::new()));
             entries.extend(labels.zip(sentences).map(|(label, it)| Line::new(label, it)));
         };
-        add("not best", sweep::excluded(sweep, curve));
+        add("not best", sweep::excluded_points(sweep, curve));
         curve.usl.iter().for_each(|usl| add("USL", sweep::usl(usl)));
         curve.model.iter().for_each(|model| add("model", sweep::model(model)));
         out.lines(&entries);
@@ -48,7 +48,7 @@ pub(super) fn points(out: &mut Document, view: &ExperimentView, sweep: &SweepVie
 fn of(view: &ExperimentView, arm: &ArmView) -> String {
     match view.arms.len() {
         1 => String::new(),
-        _ => format!(" of {}", sentence::named(&arm.name)),
+        _ => format!(" of {}", sentence::name_as_code(&arm.name)),
     }
 }
 
@@ -74,7 +74,8 @@ fn processors(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
 
 /// Writes the comparison of the arms at each point.
 fn comparisons(out: &mut Document, view: &ExperimentView, sweep: &SweepView) {
-    let caption = format!("Arms against {} at each point", sentence::named(&view.arms[0].name));
+    let baseline = sentence::name_as_code(&view.arms[0].name);
+    let caption = format!("Arms against {baseline} at each point");
     let titles = [sweep.vary.as_str(), "conclusion"];
     out.table(&caption, &comparison_table(titles, comparison_rows(view, sweep)));
     if has_undecided_change(sweep) {

@@ -11,11 +11,11 @@ pub(super) fn models(out: &mut Document, view: &ExperimentView) {
     let curves = || view.arms.iter().zip(&sweep.curves);
     let of_arm = |arm: &ArmView| match view.arms.len() {
         1 => String::new(),
-        _ => format!(" of {}", sentence::named(&arm.name)),
+        _ => format!(" of {}", sentence::name_as_code(&arm.name)),
     };
     let mut lines = Vec::new();
     for (arm, curve) in curves() {
-        lines.extend(sweep::excluded(sweep, curve));
+        lines.extend(sweep::excluded_points(sweep, curve));
         let named = |what: &str, sentences: Vec<String>| {
             (!sentences.is_empty())
                 .then(|| format!("{what}{}: {}", of_arm(arm), sentences.join(". ")))

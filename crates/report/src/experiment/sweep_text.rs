@@ -39,13 +39,13 @@ pub(super) fn results(out: &mut AnswerText, view: &ExperimentView) {
     for (arm, curve) in view.arms.iter().zip(&sweep.curves) {
         let of_arm = match view.arms.len() {
             1 => String::new(),
-            _ => format!(" with {}", sentence::named(&arm.name)),
+            _ => format!(" with {}", sentence::name_as_code(&arm.name)),
         };
         points(out, sweep, curve, &of_arm);
         components(out, curve);
         chart(out, sweep, curve);
         paragraph(out, "best", sweep::reservation(curve));
-        paragraph(out, "not best", sweep::excluded(sweep, curve));
+        paragraph(out, "not best", sweep::excluded_points(sweep, curve));
         paragraph(out, "USL", curve.usl.iter().flat_map(sweep::usl));
         paragraph(out, "model", curve.model.iter().flat_map(sweep::model));
         if let Some(Ok(model)) = &curve.model {
@@ -111,7 +111,7 @@ fn chart(out: &mut AnswerText, sweep: &SweepView, curve: &ArmCurve) {
     let _ = writeln!(out, "\n{}", printable(&title));
     for (place, (label, value)) in labels.iter().zip(&values).enumerate() {
         let pad = " ".repeat(widest - width(label));
-        let standing = sweep::standing(curve, place);
+        let standing = sweep::rank(curve, place);
         let drawn = match value {
             Some(value) => {
                 // A bar is drawn in eighths of a column, which are coarser than thousandths of the
@@ -156,7 +156,7 @@ fn predictions(out: &mut AnswerText, sweep: &SweepView, model: &ResponseModel) {
 fn comparisons(out: &mut AnswerText, view: &ExperimentView, sweep: &SweepView) {
     let compared = comparison_table(["", ""], comparison_rows(view, sweep));
     if !compared.is_empty() {
-        let baseline = sentence::named(&view.arms[0].name);
+        let baseline = sentence::name_as_code(&view.arms[0].name);
         let title = format!("arms against {baseline} at each point");
         let _ = writeln!(out, "\n{}", printable(&title));
         out.table(&compared);

@@ -15,8 +15,9 @@ pub(super) fn terms(view: &ExperimentView) -> impl Iterator<Item = &'static str>
     let others = curves.filter_map(|curve| curve.best.as_ref()).flat_map(|best| &best.others);
     let standings: Vec<Ranking> = others.map(|other| other.ranking).collect();
     let is_undecided = standings.iter().any(|it| matches!(it, Ranking::Undecided { .. }))
-        || bets::judged(view).any(|bet| matches!(bet.outcome, Some(BetOutcome::Undecided { .. })))
-        || view.declared().any(|(_, change)| self::is_undecided(change))
+        || bets::judged_bets(view)
+            .any(|bet| matches!(bet.outcome, Some(BetOutcome::Undecided { .. })))
+        || view.declared_changes().any(|(_, change)| self::is_undecided(change))
         || view.sweep.as_ref().is_some_and(has_undecided_change)
         || has_undecided_trial(view);
     let tie = standings.contains(&Ranking::Tie).then_some("tie");

@@ -109,7 +109,7 @@ fn steps(out: &mut AnswerText, view: &ExperimentView, search: &SaturationView) {
     if search.steps.is_empty() {
         return;
     }
-    let baseline = sentence::named(view.arms.first().map_or("", |arm| &arm.name));
+    let baseline = sentence::name_as_code(view.arms.first().map_or("", |arm| &arm.name));
     let _ = writeln!(out, "\nsteps of [saturate] on {}", printable(&baseline));
     table(out, &search.table());
 }
@@ -117,7 +117,7 @@ fn steps(out: &mut AnswerText, view: &ExperimentView, search: &SaturationView) {
 fn arms(out: &mut AnswerText, view: &ExperimentView) {
     out.entry("workload", lines::workload(view));
     if let Some(sweep) = &view.sweep {
-        out.entry("sweep", &sweep::varied(sweep));
+        out.entry("sweep", &sweep::varied_line(sweep));
         if view.arms.len() == 1 {
             return;
         }
@@ -168,7 +168,7 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
     }
     let _ = writeln!(out);
     let names = [arm.baseline, arm.arm].map(|of| arms[of.index()].name.clone());
-    let [baseline, own] = names.each_ref().map(|name| sentence::named(name));
+    let [baseline, own] = names.each_ref().map(|name| sentence::name_as_code(name));
     let heading = format!("metrics of {own} against {baseline}");
     if metric_tables::titles_of_values(names.clone()) != names {
         let _ = writeln!(out, "{}", printable(&heading));
@@ -177,9 +177,9 @@ pub(super) fn metrics(out: &mut AnswerText, arms: &[ArmView], arm: &ArmCompariso
     if !shown.has(CONCLUSION) {
         metric_tables::conclusions(arm).iter().for_each(|it| out.sentence(2, it));
     }
-    let changes = shown_changes::shown(arm).map(|change| (None, change));
+    let changes = shown_changes::table_changes(arm).map(|change| (None, change));
     metric_tables::reasons(changes).iter().for_each(|reason| out.sentence(2, reason));
-    let levels = lines::levels(shown_changes::shown(arm)).filter(|_| shown.has(INTERVAL));
+    let levels = lines::levels(shown_changes::table_changes(arm)).filter(|_| shown.has(INTERVAL));
     levels.iter().for_each(|levels| out.sentence(2, levels));
     out.sentence(2, lines::MEANS);
     if arm.changes.iter().any(is_undecided) {

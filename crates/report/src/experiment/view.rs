@@ -383,14 +383,14 @@ impl ExperimentView {
     }
 
     /// Returns the declared metrics of a complete experiment, with their arms.
-    pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
+    pub(super) fn declared_changes(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
         let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
-        complete.flat_map(declared)
+        complete.flat_map(declared_changes_of)
     }
 
     /// Returns true if a declared metric of a complete experiment could not be compared.
     pub fn is_refused(&self) -> bool {
-        self.declared().any(|(_, change)| change.compared.is_err())
+        self.declared_changes().any(|(_, change)| change.compared.is_err())
     }
 
     /// Returns true if a run with the state `counts` missed an SLO, or no value of a search meets
@@ -404,7 +404,7 @@ impl ExperimentView {
 }
 
 /// Returns the declared metrics of a comparison, with their arms.
-pub(super) fn declared(
+pub(super) fn declared_changes_of(
     comparison: &Comparison,
 ) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
     comparison.arms.iter().flat_map(|arm| {

@@ -53,8 +53,8 @@ fn line_of_entry(entry: &super::LegendEntry) -> Option<Line> {
 fn distinct_strokes(wanted: &[Line]) -> Vec<Stroke> {
     let is_first =
         |place: usize| !wanted[..place].iter().any(|it| it.stroke == wanted[place].stroke);
-    let kept = |place: usize| is_first(place).then_some(wanted[place].stroke);
-    let mut given: Vec<Option<Stroke>> = (0..wanted.len()).map(kept).collect();
+    let own_stroke = |place: usize| is_first(place).then_some(wanted[place].stroke);
+    let mut given: Vec<Option<Stroke>> = (0..wanted.len()).map(own_stroke).collect();
     for place in 0..wanted.len() {
         if given[place].is_none() {
             given[place] = Some(rarest_stroke(wanted[place].ink, wanted, &given));

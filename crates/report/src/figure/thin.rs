@@ -48,8 +48,8 @@ pub(crate) fn thin_series_to(points: &[Point], extents: &[Extent], most: usize) 
 fn part_of(points: &[Point], most: usize) -> impl Fn(&Point) -> u64 {
     let size = points.len().div_ceil(most) as f64;
     let [first, last] = [points.first(), points.last()].map(|it| it.map_or(0.0, |it| it.x));
-    let apart = (last - first) / (points.len() as f64 - 1.0);
-    move |point| (((point.x - first) / apart + 0.5) / size) as u64
+    let spacing = (last - first) / (points.len() as f64 - 1.0);
+    move |point| (((point.x - first) / spacing + 0.5) / size) as u64
 }
 
 /// Returns the weight of each point: half of the distance between its neighbours.

@@ -42,7 +42,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
             true => "In virtual time no processor works for the simulated server.",
             false => "No processor time was recorded.",
         };
-        return words.empty(reason.to_owned());
+        return words.into_empty_figure(reason.to_owned());
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     let time = run.time();
     let most = draw(lines, time.to, &mut marks, &mut legend);
     let y = Axis::from_zero("processors", Unit::Number, most);
-    words.with([time, y], marks, legend)
+    words.into_figure([time, y], marks, legend)
 }
 
 fn all_usages(run: &Run<'_>) -> Vec<Usage> {

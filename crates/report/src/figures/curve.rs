@@ -27,7 +27,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         caption: caption(job),
     };
     if let Some(reason) = job.missing() {
-        return words.empty(reason);
+        return words.into_empty_figure(reason);
     }
     let evidence = &run.view.evidence.jobs[job.account.index()];
     let mut marks = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     }
     let x = Axis::tail("requests that took no longer", job.summary.response.count);
     let y = Axis::logarithmic("time, logarithmic", Unit::Time, [low, high]);
-    words.with([x, y], marks, legend)
+    words.into_figure([x, y], marks, legend)
 }
 
 /// Returns the shortest and the longest time that an axis has to show.

@@ -140,7 +140,7 @@ fn figure(
     devices.truncate(MOST_DEVICES);
     let words = figure_texts(quantity.name, quantity.title, place, caption(quantity, &devices));
     if devices.is_empty() {
-        return Some(words.empty(quantity.idle.to_owned()));
+        return Some(words.into_empty_figure(quantity.idle.to_owned()));
     }
     let all = devices.iter().flat_map(|it| &it.rates).flat_map(|(.., rates)| &rates.points);
     let scale = scale(quantity.kind, highest(all.map(|point| point.y)));
@@ -157,7 +157,7 @@ fn figure(
     let mut legend = Vec::new();
     let time = run.time();
     let most = draw(series, time.to, &mut marks, &mut legend);
-    Some(words.with([time, Axis::from_zero(scale.title, scale.unit, most)], marks, legend))
+    Some(words.into_figure([time, Axis::from_zero(scale.title, scale.unit, most)], marks, legend))
 }
 
 fn device<'a>(name: &'a str, series: &[&Observed], quantity: &Quantity) -> Option<Device<'a>> {

@@ -21,7 +21,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         caption: caption(&totals),
     };
     if totals.is_empty() {
-        return words.empty("No request ended in an error.".to_owned());
+        return words.into_empty_figure("No request ended in an error.".to_owned());
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         legend.push(LegendEntry::new(ink, Swatch::Line(stroke), class.name()));
     }
     let y = Axis::from_zero("errors per second", Unit::Number, most);
-    words.with([run.time(), y], marks, legend)
+    words.into_figure([run.time(), y], marks, legend)
 }
 
 fn errors_of(errors: &[(Class, u64)], class: Class) -> u64 {

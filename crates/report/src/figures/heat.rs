@@ -37,11 +37,11 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         ),
     };
     if let Some(reason) = job.missing() {
-        return words.empty(reason);
+        return words.into_empty_figure(reason);
     }
     let numbers = || columns.iter().flat_map(|it| &it.classes).map(|class| class.number);
     let (Some(lowest), Some(highest)) = (numbers().min(), numbers().max()) else {
-        return words.empty(NO_TIMES.to_owned());
+        return words.into_empty_figure(NO_TIMES.to_owned());
     };
     let stride = ((highest - lowest) / MOST_ROWS + 1).max(1);
     let counted: Vec<ColumnCounts> =
@@ -55,7 +55,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     // Rows are whole pixels and therefore equally high.
     let ends = [lowest / stride * stride, (highest / stride + 1) * stride].map(TimeClass::edge_ns);
     let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
-    words.with([run.time(), y], marks, legend(ink, most))
+    words.into_figure([run.time(), y], marks, legend(ink, most))
 }
 
 /// Returns samples of the intensities, from the highest, with the requests per second of a cell.

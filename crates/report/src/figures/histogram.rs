@@ -40,10 +40,10 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         caption: caption(job, &bars),
     };
     if let Some(reason) = job.missing() {
-        return words.empty(reason);
+        return words.into_empty_figure(reason);
     }
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
-        return words.empty(NO_TIMES.to_owned());
+        return words.into_empty_figure(NO_TIMES.to_owned());
     };
     let x = Axis::logarithmic("response time, logarithmic", Unit::Time, [first.from, last.to]);
     let y = Axis::from_zero("requests", Unit::Number, highest(bars.iter().map(|bar| bar.high)));
@@ -53,7 +53,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
             marks.push(Mark::Rule { ink: Ink::Plain, at: ns as f64, label: name.to_owned() });
         }
     }
-    words.with([x, y], marks, Vec::new())
+    words.into_figure([x, y], marks, Vec::new())
 }
 
 /// Returns the finest bars that are few enough. A few times have fewer bars, as most would be

@@ -23,7 +23,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         caption: caption(loads),
     };
     if series.iter().all(|(_, points)| points.is_empty()) {
-        return words.empty("The loads were too short for a rate over time.".to_owned());
+        return words.into_empty_figure("The loads were too short for a rate over time.".to_owned());
     }
     let mut marks = Vec::new();
     let mut legend = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
     }
     let x = Axis::from_zero("rows in the table", Unit::Number, highest(rows));
     let y = Axis::from_zero("rows per second", Unit::Number, most);
-    words.with([x, y], marks, legend)
+    words.into_figure([x, y], marks, legend)
 }
 
 /// Returns the rows per second between the points of a load.

@@ -80,7 +80,7 @@ impl JobOfBothRuns<'_> {
         let title = format!("{quantile} of the response times of both runs");
         let words = self.figure_texts("response", &title, self.caption_of_times(quantile));
         if let Some(reason) = self.missing() {
-            return words.empty(reason);
+            return words.into_empty_figure(reason);
         }
         let value = |column: &TimeColumn| {
             let y = response::value(&column.response, quantile).map_or(f64::NAN, |ns| ns as f64);
@@ -98,7 +98,7 @@ impl JobOfBothRuns<'_> {
         let caption = self.caption_of_times(quantile);
         let words = self.figure_texts("percentiles", "Response times of both runs", caption);
         if let Some(reason) = self.missing() {
-            return words.empty(reason);
+            return words.into_empty_figure(reason);
         }
         let series = [0, 1].map(|place| {
             let account = self.jobs[place].account;
@@ -171,6 +171,6 @@ impl JobOfBothRuns<'_> {
             marks.push(Mark::Line { ink, stroke, points });
             legend.push(LegendEntry::new(ink, Swatch::Line(stroke), named.name));
         }
-        words.with(axes, marks, legend)
+        words.into_figure(axes, marks, legend)
     }
 }

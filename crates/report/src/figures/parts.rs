@@ -24,7 +24,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         caption: caption(job),
     };
     if let Some(reason) = job.missing() {
-        return words.empty(reason);
+        return words.into_empty_figure(reason);
     }
     let stacks: Vec<(f64, [f64; 3])> =
         job.course.columns.iter().map(|it| (middle(it), stack(it))).collect();
@@ -40,7 +40,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     let legend = PARTS.map(|(name, part)| LegendEntry::new(Ink::Series(part), Swatch::Area, name));
     let most = highest(stacks.iter().map(|(_, stack)| stack[2]));
     let y = Axis::from_zero("mean time of a request", Unit::Time, most);
-    words.with([run.time(), y], marks, legend.to_vec())
+    words.into_figure([run.time(), y], marks, legend.to_vec())
 }
 
 /// Times of the requests of a run or a column.

@@ -69,7 +69,7 @@ fn figure(
     let y = ends.map_or(y.clone(), |(first, last)| {
         y.with_values(first.number.to_string(), last.number.to_string())
     });
-    Some(words.with([run.time(), y], marks, legend()))
+    Some(words.into_figure([run.time(), y], marks, legend()))
 }
 
 /// Returns samples of the intensities, from the highest.

@@ -25,7 +25,8 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         caption: caption(run, &jobs, &series),
     };
     if jobs.is_empty() || run.view.evidence.steps.is_empty() {
-        return words.empty("There was no request that could be in progress.".to_owned());
+        let reason = "There was no request that could be in progress.";
+        return words.into_empty_figure(reason.to_owned());
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
@@ -49,7 +50,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         }
     }
     let y = Axis::from_zero("requests or connections", Unit::Number, most.max(SMALLEST_AXIS_END));
-    words.with([run.time(), y], marks, legend)
+    words.into_figure([run.time(), y], marks, legend)
 }
 
 fn band(ink: Ink, extents: Vec<Extent>) -> Mark {

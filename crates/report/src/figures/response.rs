@@ -28,7 +28,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         caption: caption(run, job, &columns, shown.len()),
     };
     if let Some(reason) = job.missing() {
-        return words.empty(reason);
+        return words.into_empty_figure(reason);
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         legend.push(LegendEntry::new(ink, Swatch::Line(stroke), quantile));
     }
     let y = axis_of_times("response time", values.into_iter());
-    words.with([run.time(), y], marks, legend)
+    words.into_figure([run.time(), y], marks, legend)
 }
 
 /// Returns a quantile, or the longest time.

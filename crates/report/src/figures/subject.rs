@@ -66,13 +66,14 @@ pub(super) struct FigureTexts {
 
 impl FigureTexts {
     /// Creates a figure without anything to draw.
-    pub(super) fn empty(self, reason: String) -> Figure {
+    pub(super) fn into_empty_figure(self, reason: String) -> Figure {
         let axis = || Axis::from_zero("", Unit::Number, 1.0);
-        Figure { missing: Some(reason), ..self.with([axis(), axis()], Vec::new(), Vec::new()) }
+        let figure = self.into_figure([axis(), axis()], Vec::new(), Vec::new());
+        Figure { missing: Some(reason), ..figure }
     }
 
     /// Creates a figure.
-    pub(super) fn with(
+    pub(super) fn into_figure(
         self,
         [x, y]: [Axis; 2],
         marks: Vec<Mark>,

@@ -23,10 +23,10 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         caption: caption(&jobs),
     };
     if jobs.is_empty() {
-        return words.empty("There was no job, so no request was made.".to_owned());
+        return words.into_empty_figure("There was no job, so no request was made.".to_owned());
     }
     if run.view.evidence.steps.is_empty() {
-        return words.empty("The run ended before its first second.".to_owned());
+        return words.into_empty_figure("The run ended before its first second.".to_owned());
     }
     let mut marks = timeline::marks(run);
     let mut legend = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         marks.push(Mark::Line { ink, stroke: Stroke::Solid, points: completed.points });
     }
     let y = Axis::from_zero("requests per second", Unit::Number, most);
-    words.with([run.time(), y], marks, legend)
+    words.into_figure([run.time(), y], marks, legend)
 }
 
 /// The completed requests per second, with the extremes of each column.

@@ -185,9 +185,9 @@ fn checkpoints_of(by_kind: &BTreeMap<ComponentKind, Vec<&Observed>>, label: &str
     };
     let period =
         |[from, to]: [f64; 2]| Mark::Period { ink: Ink::Quiet, from, to, label: label.to_owned() };
-    let begun = counters.into_iter().flat_map(|it| periods_of_growth(&it.points)).map(rule);
+    let rules = counters.into_iter().flat_map(|it| periods_of_growth(&it.points)).map(rule);
     let seen = seen.into_iter().flat_map(|it| join_adjacent(periods_of_growth(&it.points)));
-    begun.chain(seen.map(period)).collect()
+    rules.chain(seen.map(period)).collect()
 }
 
 /// Returns the periods between readings, in seconds, in which a counter has grown.

@@ -66,7 +66,7 @@ fn figure_of_place(
         legend.push(LegendEntry::new(ink, Swatch::Area, name.as_str()));
     }
     let y = Axis::from_zero("sessions that run a statement", Unit::Number, highest(below));
-    words.with([run.time(), y], marks, legend)
+    words.into_figure([run.time(), y], marks, legend)
 }
 
 /// Periods between samples of the sessions.

@@ -158,9 +158,9 @@ fn notes(row: &FolderRow, takes_notes: bool) -> String {
 /// Returns the beginning of a note, with links for its tags. A word that is cut off is not linked
 /// as a tag.
 fn note_with_links(text: &str) -> String {
-    let begun = note::shortened(text);
-    let cut = (begun != text).then(|| begun.split(' ').count() - 1);
-    let words = begun.split(' ').enumerate().map(|(place, word)| match note::tag(word) {
+    let shortened = note::shortened(text);
+    let cut = (shortened != text).then(|| shortened.split(' ').count() - 1);
+    let words = shortened.split(' ').enumerate().map(|(place, word)| match note::tag(word) {
         Some(tag) if cut != Some(place) => search_link(tag) + &escape_html(&word[tag.len()..]),
         Some(_) | None => escape_html(word),
     });

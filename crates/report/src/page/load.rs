@@ -57,7 +57,7 @@ impl LoadsSection {
         remarks.extend(loads.iter().flat_map(limiter));
         remarks.extend(missing_sources(view));
         faults.extend(missing_sources(view));
-        let is_complete = view.summary.loads.iter().all(|load| planned(view, load).is_none());
+        let is_complete = view.summary.loads.iter().all(|load| planned_rows(view, load).is_none());
         LoadsSection { table: table(view, &loads), remarks, faults, is_complete, loads }
     }
 }
@@ -144,8 +144,8 @@ fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);
     let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for load in long {
-        let news = load.unseen.iter().filter(|one| !of_run.contains(one));
-        for it in news.filter(|it| is_always_reported(view, words::unseen_source(it))) {
+        let not_of_run = load.unseen.iter().filter(|one| !of_run.contains(one));
+        for it in not_of_run.filter(|it| is_always_reported(view, words::unseen_source(it))) {
             let key = (words::unseen_source(it), words::reason(it));
             tables.entry(key).or_default().push(&load.table);
         }
@@ -158,7 +158,7 @@ fn missing_sources(view: &View) -> impl Iterator<Item = Remark> {
 
 /// Formats the number of rows of a table, with the planned number if it is larger.
 pub(super) fn rows(view: &View, load: &LoadSummary) -> String {
-    match planned(view, load) {
+    match planned_rows(view, load) {
         None => count(load.rows, "row"),
         Some(_) => format!("{} rows", rows_cell(view, load)),
     }
@@ -166,14 +166,14 @@ pub(super) fn rows(view: &View, load: &LoadSummary) -> String {
 
 /// Returns the number of rows of a table, with the planned number if it is larger.
 fn rows_cell(view: &View, load: &LoadSummary) -> Cell {
-    match planned(view, load) {
+    match planned_rows(view, load) {
         None => Quantity::Count(load.rows).into(),
         Some(of) => Cell::Part { part: load.rows, of },
     }
 }
 
 /// Returns the planned number of rows if a table did not get all of them.
-fn planned(view: &View, load: &LoadSummary) -> Option<u64> {
+fn planned_rows(view: &View, load: &LoadSummary) -> Option<u64> {
     let plan = view.evidence.plan.loads.iter().find(|plan| plan.table == load.table)?;
     (load.rows < plan.rows).then_some(plan.rows)
 }

@@ -74,9 +74,10 @@ pub(super) fn mark_attributes(figure: &Figure, mark: &Mark) -> String {
 /// the line of the same colour, if the mark is the spread, an interval or a run of that line.
 fn entry_of(legend: &[LegendEntry], mark: &Mark) -> Option<usize> {
     let (ink, swatch) = appearance(mark)?;
-    let looks = |as_it: Swatch| legend.iter().position(|it| it.ink == ink && it.swatch == as_it);
+    let entry_with =
+        |swatch: Swatch| legend.iter().position(|it| it.ink == ink && it.swatch == swatch);
     let of_ink = || legend.iter().position(|it| it.ink == ink);
-    looks(swatch).or_else(|| looks(Swatch::Line(Stroke::Solid))).or_else(of_ink)
+    entry_with(swatch).or_else(|| entry_with(Swatch::Line(Stroke::Solid))).or_else(of_ink)
 }
 
 /// Returns the ink of a mark and the sample that looks like it; `None` for a mark that no legend

@@ -61,8 +61,8 @@ pub(super) fn small_texts(figure: &Figure, [left, right]: [f64; 2]) -> Vec<Small
         let begin = left + x * (right - left);
         let left = begin.min(right - width(&text, SMALL)).max(left);
         let mut one = SmallText { left, row: 0, text, at: *at, is_below: *is_below };
-        let beside: Vec<&SmallText> = placed.iter().filter(|other| one.touches(other)).collect();
-        one.row = (0..).find(|row| beside.iter().all(|it| it.row != *row)).unwrap_or_default();
+        let touching: Vec<&SmallText> = placed.iter().filter(|other| one.touches(other)).collect();
+        one.row = (0..).find(|row| touching.iter().all(|it| it.row != *row)).unwrap_or_default();
         placed.push(one);
     }
     placed

@@ -52,7 +52,7 @@ impl Grid {
     }
 
     /// Formats the cells of a table, and makes them printable. No text is cut.
-    pub(crate) fn whole(table: &Table) -> Grid {
+    pub(crate) fn uncut(table: &Table) -> Grid {
         Grid::with(table, usize::MAX)
     }
 
@@ -333,7 +333,7 @@ mod tests {
             table.row(cells([name, "1,000", "9.00 ms"]));
         }
         for (grid, room) in
-            [(Grid::whole(&table), 200), (Grid::of(&table), 100), (Grid::of(&table), 40)]
+            [(Grid::uncut(&table), 200), (Grid::of(&table), 100), (Grid::of(&table), 40)]
         {
             let lines = grid.narrowed(room).lay_out(room);
             let widths: Vec<usize> = lines.iter().map(|(_, line)| columns(line)).collect();
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn names_of_records_in_titles_cannot_act_on_the_terminal() {
         let table = Table::new([("s\u{1b}[2J", Align::Right)]);
-        let (_, line) = Grid::whole(&table).lay_out(100).remove(0);
+        let (_, line) = Grid::uncut(&table).lay_out(100).remove(0);
         assert_eq!(line, "s\u{fffd}[2J");
     }
 

@@ -11,7 +11,7 @@ mod warnings;
 
 /// Asserts that the tables have each of `all` variants, and that their sentences differ.
 #[track_caller]
-fn is_complete(found: impl IntoIterator<Item = usize>, all: usize, sentences: &[String]) {
+fn assert_complete(found: impl IntoIterator<Item = usize>, all: usize, sentences: &[String]) {
     let mut found: Vec<usize> = found.into_iter().collect();
     found.sort_unstable();
     found.dedup();

@@ -14,7 +14,7 @@ pub(crate) fn all() -> Vec<(&'static str, View)> {
         ("limited", limited()),
         ("unknown", unknown()),
         ("mixed", mixed()),
-        ("beside", beside()),
+        ("beside", intermittent()),
         ("suspect", suspect()),
         ("invalid", invalid()),
         ("exceeds", exceeds()),
@@ -172,7 +172,7 @@ pub(crate) fn mixed() -> Case {
     case
 }
 
-const BESIDE: &str = "
+const INTERMITTENT: &str = "
 duration = 60s
 [read]
 query = select 1
@@ -189,13 +189,13 @@ start = 20s
 ";
 
 /// Returns a run with a clean-up from 20 s to 40 s, during which one of two other jobs is slower.
-pub(crate) fn beside() -> Case {
+pub(crate) fn intermittent() -> Case {
     let slow = [Nanos::from_millis(2), Nanos::from_millis(3)];
     let read = |second| match second {
         20..40 => Traffic { service: slow, ..Traffic::of(100) },
         _ => Traffic::of(100),
     };
-    let mut case = Case::new(BESIDE)
+    let mut case = Case::new(INTERMITTENT)
         .serving_by_second(0, read)
         .serving(1, Traffic { connections: 8, ..Traffic::of(50) });
     let clean_up = &mut case.evidence.jobs[2];
@@ -336,7 +336,7 @@ pub(crate) fn partial_load() -> Case {
 
 /// Returns a run in virtual time.
 pub(crate) fn virtual_time() -> Case {
-    Case::new(OPEN).virtually().serving(0, Traffic::of(300))
+    Case::new(OPEN).in_virtual_time().serving(0, Traffic::of(300))
 }
 
 /// Returns a run that ended before anything was measured.

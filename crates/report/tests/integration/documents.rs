@@ -26,7 +26,7 @@ fn full() -> Value {
     case.evidence.loads = cases::loads().evidence.loads;
     let mut document = json(&case.view());
     document["limiter"] = json(&cases::limited().view())["limiter"].clone();
-    document["side_effects"] = json(&cases::beside().view())["side_effects"].clone();
+    document["side_effects"] = json(&cases::intermittent().view())["side_effects"].clone();
     document
 }
 
@@ -41,7 +41,7 @@ fn database_on_the_same_host_is_a_field() {
     ] {
         assert_eq!(same_host(cases::open().at(place)), expected, "{place:?}");
     }
-    assert_eq!(same_host(cases::open().virtually()), Value::Null);
+    assert_eq!(same_host(cases::open().in_virtual_time()), Value::Null);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn schema_lists_the_names_of_the_program() {
 }
 
 /// Returns the jobs whose outcomes do not add up to the scheduled requests.
-fn unbalanced(document: &Value) -> Vec<&str> {
+fn unbalanced_jobs(document: &Value) -> Vec<&str> {
     let number = |job: &Value, name: &str| job[name].as_u64().unwrap();
     let jobs = document["jobs"].as_array().unwrap().iter();
     let is_off = |job: &&Value| {
@@ -175,11 +175,11 @@ fn unbalanced(document: &Value) -> Vec<&str> {
 #[test]
 fn document_balances_all_scheduled_requests() {
     for (name, view) in cases::all() {
-        assert_eq!(unbalanced(&json(&view)), [""; 0], "{name}");
+        assert_eq!(unbalanced_jobs(&json(&view)), [""; 0], "{name}");
     }
     let mut faulty = json(&cases::mixed().view());
     faulty["jobs"][1]["completed"] = value!(4);
-    assert_eq!(unbalanced(&faulty), ["clean-up"]);
+    assert_eq!(unbalanced_jobs(&faulty), ["clean-up"]);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn beyond_the_capacity_times_are_withheld_and_a_condition_on_them_is_not_met() {
 
 #[test]
 fn side_effects_have_their_intervals() {
-    let document = json(&cases::beside().view());
+    let document = json(&cases::intermittent().view());
     let side_effects = &document["side_effects"][0];
     assert_eq!(
         (&side_effects["job"], &side_effects["reference"]),
@@ -260,7 +260,7 @@ fn side_effects_have_their_intervals() {
 
 #[test]
 fn side_effects_on_a_job_beyond_its_capacity_have_no_times() {
-    let mut view = cases::beside().view();
+    let mut view = cases::intermittent().view();
     for phase in &mut view.summary.side_effects[0].phases {
         phase.jobs[0].is_withheld = true;
     }
@@ -333,7 +333,7 @@ fn a_load_of_one_sample_has_no_processor_time() {
 }
 
 /// Returns the guide, and the names of all fields that a schema describes.
-fn documented(name: &str) -> (String, BTreeSet<String>) {
+fn guide_and_field_names(name: &str) -> (String, BTreeSet<String>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let mut names = BTreeSet::new();
     let schema = text_of(name);
@@ -346,7 +346,7 @@ fn documented(name: &str) -> (String, BTreeSet<String>) {
 }
 
 /// Returns true if the guide has a name in code type, alone or after the field that holds it.
-fn has(guide: &str, name: &str) -> bool {
+fn is_in_guide(guide: &str, name: &str) -> bool {
     let ends = ["`", "[]`", "[]."];
     ends.iter()
         .any(|end| ["`", "."].iter().any(|start| guide.contains(&format!("{start}{name}{end}"))))
@@ -355,17 +355,18 @@ fn has(guide: &str, name: &str) -> bool {
 #[test]
 fn the_guide_names_every_field() {
     for schema in [SCHEMA, "export.schema.json"] {
-        let (guide, names) = documented(schema);
-        let missing: Vec<&String> = names.iter().filter(|name| !has(&guide, name)).collect();
+        let (guide, names) = guide_and_field_names(schema);
+        let missing = names.iter().filter(|name| !is_in_guide(&guide, name));
+        let missing: Vec<&String> = missing.collect();
         assert_eq!(missing, [""; 0], "{schema}");
     }
-    let (guide, _) = documented(SCHEMA);
-    assert!(!has(&guide, "name_that_is_nowhere"));
+    let (guide, _) = guide_and_field_names(SCHEMA);
+    assert!(!is_in_guide(&guide, "name_that_is_nowhere"));
 }
 
 #[test]
 fn the_guide_names_every_word() {
-    let (guide, _) = documented(SCHEMA);
+    let (guide, _) = guide_and_field_names(SCHEMA);
     let components = words("/$defs/component").into_iter().flatten();
     let models = words("/$defs/job/properties/model").into_iter().flatten();
     let endings = words("/$defs/run/properties/ended").into_iter().flatten();
@@ -374,16 +375,16 @@ fn the_guide_names_every_word() {
     let figures = words("/$defs/figure").into_iter().flatten();
     let words = components.chain(models).chain(endings).chain(classes);
     for word in words.chain(phases).chain(figures) {
-        assert!(has(&guide, &word), "{word}");
+        assert!(is_in_guide(&guide, &word), "{word}");
     }
 }
 
 #[test]
 fn the_example_of_the_guide_keeps_to_the_schema() {
-    let (guide, _) = documented(SCHEMA);
+    let (guide, _) = guide_and_field_names(SCHEMA);
     let (_, rest) = guide.split_once("```json\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
     let example: Value = serde_json::from_str(example).unwrap();
     assert_eq!(complaints(&schema(SCHEMA), &example), [""; 0]);
-    assert_eq!(unbalanced(&example), [""; 0]);
+    assert_eq!(unbalanced_jobs(&example), [""; 0]);
 }

@@ -196,7 +196,7 @@ fn without_colours(text: &str) -> String {
 }
 
 /// Returns the characters that a terminal would obey, in the view formatted in all styles.
-fn obeyed(view: &View) -> Vec<char> {
+fn terminal_controls(view: &View) -> Vec<char> {
     let style = Style { color: true, width: 60 };
     let texts = [
         text(view, &Style::PLAIN),
@@ -226,9 +226,9 @@ proptest! {
     #[test]
     fn texts_cannot_move_the_cursor_or_exceed_the_page(texts in prop::array::uniform14(words())) {
         let view = view_of(&texts);
-        prop_assert_eq!(obeyed(&view), vec![]);
+        prop_assert_eq!(terminal_controls(&view), vec![]);
         for page in [text(&view, &Style::PLAIN), short_text(&view, &Style::PLAIN)] {
-            let wrapped = page.lines().filter(|line| !is_to_be_copied(line));
+            let wrapped = page.lines().filter(|line| !is_command_to_copy(line));
             for line in wrapped {
                 prop_assert!(line.width() <= 100, "{} columns: {line}", line.width());
             }
@@ -238,7 +238,7 @@ proptest! {
     #[test]
     fn huge_text_cannot_move_the_cursor(texts in prop::array::uniform14(huge())) {
         let view = view_of(&texts);
-        prop_assert_eq!(obeyed(&view), vec![]);
+        prop_assert_eq!(terminal_controls(&view), vec![]);
         let page = html(&view);
         prop_assert_eq!(foreign_tags(&page), Vec::<&str>::new());
     }
@@ -266,7 +266,7 @@ proptest! {
 }
 
 /// Returns true for paths and commands, which are never shortened.
-fn is_to_be_copied(line: &str) -> bool {
+fn is_command_to_copy(line: &str) -> bool {
     ["  assay ", "record ", "more ", "        assay ", "repeat "]
         .iter()
         .any(|start| line.starts_with(start))

@@ -73,7 +73,7 @@ impl Case {
         let end = plan.duration.unwrap_or(Nanos::from_secs(60));
         let jobs = plan
             .jobs_and_parts()
-            .map(|either| nothing(either.requests().statements.len()))
+            .map(|either| empty_times(either.requests().statements.len()))
             .collect();
         let ended = End { at: end, kind: EndKind::Completed, text: String::new() };
         let evidence = Evidence {
@@ -91,13 +91,13 @@ impl Case {
             client: Vec::new(),
             loads: Vec::new(),
             unseen: Vec::new(),
-            observed: quiet(end),
+            observed: idle_observations(end),
             surroundings: beside_sqlite(),
             server_counters: analyze::ServerCounters::default(),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];
-        let mut case = Case { about: about(ended), evidence, times };
+        let mut case = Case { about: run_details(ended), evidence, times };
         case.sample_client();
         case
     }
@@ -115,7 +115,7 @@ impl Case {
     }
 
     /// Puts the run into virtual time.
-    pub(crate) fn virtually(mut self) -> Case {
+    pub(crate) fn in_virtual_time(mut self) -> Case {
         self.about.is_virtual = true;
         self.about.started = WallTime::EPOCH;
         self.about.target = "sim:mm1?service=1ms".to_owned();
@@ -165,7 +165,7 @@ impl Case {
         let mut seconds_done = Vec::new();
         for second in 0..seconds {
             let traffic = traffic(second);
-            let mut times = nothing(statements);
+            let mut times = empty_times(statements);
             for number in 0..traffic.per_s {
                 times.count(traffic, stream.draw(second * traffic.per_s + number));
             }
@@ -216,7 +216,7 @@ impl Case {
 }
 
 /// Returns the observations of a nearly idle generator and machine.
-fn quiet(end: Nanos) -> Vec<Observed> {
+fn idle_observations(end: Nanos) -> Vec<Observed> {
     let seconds = end.0.div_ceil(1_000_000_000);
     let grows = [
         ("lane-0", "ran", 0.03),
@@ -240,7 +240,7 @@ fn beside_sqlite() -> Surroundings {
     Surroundings { main, ..Surroundings::default() }
 }
 
-fn about(ended: End) -> RunDetails {
+fn run_details(ended: End) -> RunDetails {
     RunDetails {
         record: PathBuf::from("run-20261121T201502Z.assay"),
         run: None,
@@ -266,7 +266,7 @@ fn about(ended: End) -> RunDetails {
 }
 
 /// Returns the times of a job without requests.
-fn nothing(statements: usize) -> Times {
+fn empty_times(statements: usize) -> Times {
     let statements = (0..statements as u16).map(StatementId).map(Kind::Statement);
     let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
     Times {

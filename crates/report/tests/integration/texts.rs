@@ -36,7 +36,7 @@ fn headline_names_a_database_on_the_same_host() {
     assert!(says(cases::open().at(DatabaseLocation::ThisHost)));
     assert!(!says(cases::open().at(DatabaseLocation::Elsewhere)));
     assert!(!says(cases::open().at(DatabaseLocation::Unknown)));
-    assert!(!says(cases::open().virtually()));
+    assert!(!says(cases::open().in_virtual_time()));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn three_jobs_with_a_missed_slo_match_their_text() {
 
 #[test]
 fn intermittent_job_has_a_table_of_side_effects_per_job() {
-    check("beside", cases::beside());
+    check("beside", cases::intermittent());
     let none = text(&cases::open().view(), &Style::PLAIN);
     assert!(!none.contains("beside"), "{none}");
 }

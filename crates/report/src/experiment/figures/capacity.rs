@@ -63,14 +63,14 @@ impl PlacedTrial<'_> {
 
 impl JudgedCondition<'_> {
     /// Returns the allowed value, on the vertical axis.
-    fn allowed(&self) -> f64 {
+    fn allowed_value(&self) -> f64 {
         self.condition.allowed_share().unwrap_or(1.0)
     }
 
     fn placed_trials(&self) -> impl Iterator<Item = PlacedTrial<'_>> {
         self.view.trials.iter().map(|trial| {
             let ratio = trial.trial.ratio(&self.view.order, self.position);
-            PlacedTrial { trial, y: ratio.map(|ratio| ratio * self.allowed()) }
+            PlacedTrial { trial, y: ratio.map(|ratio| ratio * self.allowed_value()) }
         })
     }
 
@@ -87,8 +87,8 @@ impl JudgedCondition<'_> {
     /// at the lower end of the axis, and a trial with an infinite ratio at the upper end.
     fn y(&self, placed: &[PlacedTrial<'_>]) -> Axis {
         let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0 && y.is_finite());
-        let low = shown().fold(LOWEST_AXIS_END * self.allowed(), f64::min);
-        let high = shown().fold(2.0 * self.allowed(), f64::max);
+        let low = shown().fold(LOWEST_AXIS_END * self.allowed_value(), f64::min);
+        let high = shown().fold(2.0 * self.allowed_value(), f64::max);
         let (title, unit) = match self.condition.allowed_share() {
             Some(_) => {
                 (format!("requests {}, logarithmic", counted_ones(self.condition)), Unit::Share)
@@ -105,7 +105,7 @@ impl JudgedCondition<'_> {
             Some(allowed) => format!("{} allowed", percent(allowed)),
             None => "bound".to_owned(),
         };
-        Mark::Level { ink: Ink::Plain, at: self.allowed(), label }
+        Mark::Level { ink: Ink::Plain, at: self.allowed_value(), label }
     }
 
     /// Returns the regression line between two values; empty without one.
@@ -114,7 +114,7 @@ impl JudgedCondition<'_> {
         let Some((estimate, slope)) = line else { return Vec::new() };
         let part = |n: u32| f64::from(n) / f64::from(LINE_POINTS);
         let at = (0..=LINE_POINTS).map(|n| from * (to / from).powf(part(n)));
-        let points = at.map(|x| Point { x, y: self.allowed() * (x / estimate).powf(slope) });
+        let points = at.map(|x| Point { x, y: self.allowed_value() * (x / estimate).powf(slope) });
         points.filter(|point| y.has(point.y)).collect()
     }
 

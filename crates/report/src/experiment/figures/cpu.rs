@@ -101,7 +101,7 @@ fn caption(subject: &Subject<'_>, shares: &[Share<'_>]) -> String {
         1 => String::new(),
         _ => format!(
             " with {}; bars from left to right: {}",
-            sentence::named(subject.names[most.arm]),
+            sentence::name_as_code(subject.names[most.arm]),
             subject.names.join(", ")
         ),
     };

@@ -358,7 +358,8 @@ fn beyond_axis(shown: &[Effect<'_>], x: &Axis) -> String {
 fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
     let Effect { arm, change, compared, .. } = effect;
     let name = &arms[arm.arm.index()].name;
-    let [baseline, own] = [arm.baseline, arm.arm].map(|of| sentence::named(&arms[of.index()].name));
+    let [baseline, own] =
+        [arm.baseline, arm.arm].map(|of| sentence::name_as_code(&arms[of.index()].name));
     let scale = change.metric.quantity.scale();
     let differences = compared.values.pairs().iter().map(|pair| match scale {
         Scale::Ratio => pair.arm / pair.baseline - 1.0,

@@ -42,7 +42,7 @@ pub(super) fn figures(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
 pub(super) fn figures_of(subject: &Subject<'_>) -> Vec<Figure> {
     let mut figures = vec![throughput(subject)];
     figures.extend(response(subject));
-    figures.extend(judged(subject));
+    figures.extend(judged_figure(subject));
     figures.extend(model(subject));
     figures.extend(cpu::figures(subject));
     figures.into_iter().map(Figure::with_distinct_strokes).collect()
@@ -128,17 +128,17 @@ fn offered_text(subject: &Subject<'_>, positions: &Positions) -> Option<String> 
     };
     let is_judged =
         |point: &usize| !subject.is_overloaded(*point) && curve.points[*point].is_usable();
-    let keeps = |point: &usize| is_judged(point) && is_answered(*point) == Some(true);
-    let kept: Vec<usize> = points().filter(keeps).collect();
+    let is_complete = |point: &usize| is_judged(point) && is_answered(*point) == Some(true);
+    let complete: Vec<usize> = points().filter(is_complete).collect();
     let values = |point: &usize| subject.sweep.values[*point].as_str();
-    let completes = match (kept.first(), kept.last()) {
-        (Some(first), Some(last)) if points().skip_while(|it| it != first).eq(kept.clone()) => {
+    let completes = match (complete.first(), complete.last()) {
+        (Some(first), Some(last)) if points().skip_while(|it| it != first).eq(complete.clone()) => {
             let range = [values(first), values(last)];
             let range = if first == last { range[0].to_owned() } else { range.join(" to ") };
             format!("{} completes {rates} at {range}", subject.job())
         }
         (Some(_), Some(_)) => {
-            let points = subject.point_names(kept.into_iter());
+            let points = subject.point_names(complete.into_iter());
             format!("{} completes {rates} at {points}", subject.job())
         }
         _ => format!("{} nowhere completes {rates}", subject.job()),
@@ -378,7 +378,7 @@ fn beyond(subject: &Subject<'_>, drawn: &Curves, named: &[Series<'_>]) -> String
 
 /// Returns the figure of the metric that decides the best point, if no other figure shows that
 /// metric.
-fn judged(subject: &Subject<'_>) -> Option<Figure> {
+fn judged_figure(subject: &Subject<'_>) -> Option<Figure> {
     let metric = &subject.sweep.best.as_ref()?.metric;
     let is_drawn = match metric.quantity {
         Quantity::Throughput => true,
@@ -449,7 +449,7 @@ fn model(subject: &Subject<'_>) -> Option<Figure> {
         drawn.marks.push(Mark::Line {
             ink,
             stroke,
-            points: predicted(model, &positions, &drawn.y),
+            points: predicted_points(model, &positions, &drawn.y),
         });
         let text = match name.is_empty() {
             true => "model".to_owned(),
@@ -471,7 +471,7 @@ fn model(subject: &Subject<'_>) -> Option<Figure> {
 
 /// Returns the predictions, with a gap at each point that has none or whose prediction lies beyond
 /// the axis.
-fn predicted(model: &ResponseModel, positions: &Positions, y: &Axis) -> Vec<Point> {
+fn predicted_points(model: &ResponseModel, positions: &Positions, y: &Axis) -> Vec<Point> {
     let of_point = |point: &usize| {
         let found = model.points.iter().find(|it| it.point == *point);
         let ns = found.and_then(|it| it.predicted_ms).map(|ms| ms * MILLISECOND);

@@ -17,7 +17,7 @@ use crate::figure::{Figure, Mark, Point, Stroke, Swatch, Symbol};
 
 const POINTS: [(&str, f64, f64); 3] = [("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)];
 
-fn drawn(sweep: &SweepView) -> Vec<Figure> {
+fn figures_of_sweep(sweep: &SweepView) -> Vec<Figure> {
     let names = ["plain", "tls"];
     let names = if sweep.curves.len() == 1 { vec![""] } else { names.to_vec() };
     figures_of(&Subject { sweep, names })
@@ -75,7 +75,7 @@ fn lines_of_arms_differ_in_print_and_an_arm_keeps_its_stroke() {
         });
         lines.collect::<Vec<(String, Stroke)>>()
     };
-    let figures = drawn(&sweep(&POINTS, 2));
+    let figures = figures_of_sweep(&sweep(&POINTS, 2));
     let throughput = arms(&figures[0]);
     assert_eq!(
         throughput[..2],
@@ -97,7 +97,7 @@ fn lines_of_arms_differ_in_print_and_an_arm_keeps_its_stroke() {
 
 #[test]
 fn every_run_is_a_dot_and_the_best_point_and_its_ties_are_marked() {
-    let figures = drawn(&sweep(&POINTS, 1));
+    let figures = figures_of_sweep(&sweep(&POINTS, 1));
     let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names, ["throughput", "response", "cpu.database"]);
     let throughput = &figures[0];
@@ -122,7 +122,7 @@ fn seconds_of_runs_are_specks_around_their_point_in_the_order_of_time() {
         };
         figure.marks.iter().find_map(of)
     };
-    let figures = drawn(&sweep);
+    let figures = figures_of_sweep(&sweep);
     let points = specks(&figures[0]).unwrap();
     let heights: Vec<f64> = points.iter().map(|point| point.y).collect();
     assert_eq!(heights, [100.0, 0.0, 250.0, 90.0, 190.0, 190.0, 180.0, 180.0]);
@@ -134,7 +134,7 @@ fn seconds_of_runs_are_specks_around_their_point_in_the_order_of_time() {
     for point in &mut sweep.curves[0].points {
         point.jobs[0].over_time_per_s = vec![vec![1.0; 120]; 40];
     }
-    let many = specks(&drawn(&sweep)[0]).unwrap().len();
+    let many = specks(&figures_of_sweep(&sweep)[0]).unwrap().len();
     assert!((3_000..=4_800).contains(&many), "{many}");
 }
 
@@ -154,7 +154,7 @@ fn caption_names_the_points_that_complete_the_offered_load() {
         point.jobs[0].offered_per_s = Some(8_000.0);
     }
     overload(&mut sweep, 0);
-    let figures = drawn(&sweep);
+    let figures = figures_of_sweep(&sweep);
     assert_eq!(
         figures[0].caption,
         "read completes all 8,000/s that are offered at 4 to 8; less at 2; the load exceeds the \
@@ -166,11 +166,11 @@ fn caption_names_the_points_that_complete_the_offered_load() {
          capacity at 1."
     );
     (0..4).for_each(|point| overload(&mut sweep, point));
-    let caption = &drawn(&sweep)[0].caption;
+    let caption = &figures_of_sweep(&sweep)[0].caption;
     assert!(caption.starts_with("read nowhere completes all 8,000/s that are"), "{caption}");
     sweep.curves[0].points[1].jobs[0].offered_per_s = Some(9_000.0);
     overload(&mut sweep, 1);
-    let caption = &drawn(&sweep)[0].caption;
+    let caption = &figures_of_sweep(&sweep)[0].caption;
     assert!(caption.starts_with("read nowhere completes all that is offered"), "{caption}");
 }
 
@@ -180,7 +180,7 @@ fn equal_means_without_intervals_are_ties() {
     for point in &mut sweep.curves[0].points {
         point.jobs[0].completed_per_s.as_mut().unwrap().interval = None;
     }
-    let caption = &drawn(&sweep)[0].caption;
+    let caption = &figures_of_sweep(&sweep)[0].caption;
     assert_eq!(caption, "The highest mean is 100/s at 1, not separated from 2.");
 }
 
@@ -188,7 +188,7 @@ fn equal_means_without_intervals_are_ties() {
 fn caption_of_a_single_point_describes_no_trend() {
     let mut sweep = SweepView { best: None, ..sweep(&POINTS[..1], 1) };
     sweep.curves[0].best = None;
-    let figures = drawn(&sweep);
+    let figures = figures_of_sweep(&sweep);
     assert_eq!(figures[0].caption, "The highest mean is 100/s at 1.");
     assert_eq!(figures[1].caption, "p99 is 2.00 ms at 1.");
     for figure in &figures {
@@ -205,7 +205,7 @@ fn unproven_points_are_not_ties() {
     let mut sweep = sweep(&POINTS, 1);
     let best = sweep.curves[0].best.as_mut().unwrap();
     best.others.iter_mut().for_each(|other| other.ranking = Ranking::Unproven);
-    assert!(symbols(&drawn(&sweep)[0], Symbol::Square).is_empty());
+    assert!(symbols(&figures_of_sweep(&sweep)[0], Symbol::Square).is_empty());
 }
 
 #[test]
@@ -213,27 +213,29 @@ fn invalid_point_is_crossed_out() {
     let mut sweep = sweep(&POINTS, 1);
     let invalid = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
     sweep.curves[0].points[2].verdicts[0] = invalid.clone();
-    let figures = drawn(&sweep);
+    let figures = figures_of_sweep(&sweep);
     let crosses: Vec<f64> = symbols(&figures[0], Symbol::Cross).iter().map(|it| it.y).collect();
     assert_eq!(crosses, [171.0, 180.0], "the run and the mean");
     assert!(figures[0].legend.iter().any(|entry| entry.text == "a run is INVALID"));
     sweep.curves[0].points[1].verdicts[0] = invalid.clone();
     let words = "; a run is INVALID at 2, 4 (errors).";
-    assert_eq!(drawn(&sweep)[0].caption, format!("The highest mean is 100/s at 1{words}"));
+    let caption = format!("The highest mean is 100/s at 1{words}");
+    assert_eq!(figures_of_sweep(&sweep)[0].caption, caption);
     sweep.curves[0].points[0].verdicts[0] = invalid;
     let words = "; a run is INVALID at every point (errors).";
-    assert_eq!(drawn(&sweep)[0].caption, format!("Every point has an INVALID run{words}"));
+    let caption = format!("Every point has an INVALID run{words}");
+    assert_eq!(figures_of_sweep(&sweep)[0].caption, caption);
 }
 
 #[test]
 fn suspect_runs_of_a_sweep_are_struck_through_in_every_figure_of_runs() {
     let mut sweep = sweep(&POINTS, 2);
     let is_doubtful = |figure: &Figure| figure.legend.iter().any(|it| it.text.contains("SUSPECT"));
-    assert!(!drawn(&sweep).iter().any(is_doubtful), "all runs are VALID");
+    assert!(!figures_of_sweep(&sweep).iter().any(is_doubtful), "all runs are VALID");
     let suspect = |kind| RunVerdict::new([(kind, Status::Suspect)]);
     sweep.curves[1].points[0].verdicts[1] = suspect(CheckKind::Drift);
     sweep.curves[1].points[2].verdicts[0] = suspect(CheckKind::SendLag);
-    let figures = drawn(&sweep);
+    let figures = figures_of_sweep(&sweep);
     for (figure, heights) in figures.iter().zip([[105.0, 171.0], [2.1e6, 3.8e6]]) {
         let struck: Vec<f64> =
             symbols(figure, Symbol::Slash).iter().map(|it| it.y.round()).collect();
@@ -247,24 +249,24 @@ fn suspect_runs_of_a_sweep_are_struck_through_in_every_figure_of_runs() {
     assert!(symbols(&figures[0], Symbol::Cross).is_empty());
     let points = sweep.curves.iter_mut().flat_map(|curve| &mut curve.points);
     points.for_each(|point| point.verdicts.fill(suspect(CheckKind::Stall)));
-    let caption = &drawn(&sweep)[0].caption;
+    let caption = &figures_of_sweep(&sweep)[0].caption;
     assert!(caption.ends_with("; every run is SUSPECT (stall)."), "{caption}");
 }
 
 #[test]
 fn overload_lies_beyond_the_axis_and_is_named() {
     let points = [POINTS[0], POINTS[1], POINTS[2], ("8", 150.0, 4_000.0)];
-    let response = &drawn(&sweep(&points, 1))[1];
+    let response = &figures_of_sweep(&sweep(&points, 1))[1];
     assert!(response.y.to < 10e6, "{:?}", response.y);
     assert_eq!(symbols(response, Symbol::Triangle).len(), 3, "one of each quantile");
     assert!(response.caption.contains("beyond the axis: 8 (4.00 s)"), "{}", response.caption);
-    let calm = &drawn(&sweep(&POINTS, 1))[1];
+    let calm = &figures_of_sweep(&sweep(&POINTS, 1))[1];
     assert!(symbols(calm, Symbol::Triangle).is_empty() && !calm.caption.contains("beyond"));
 }
 
 #[test]
 fn arms_are_series_of_one_figure_for_each_quantile() {
-    let figures = drawn(&sweep(&POINTS, 2));
+    let figures = figures_of_sweep(&sweep(&POINTS, 2));
     let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(
         names,
@@ -291,7 +293,7 @@ fn predicted_peak_has_a_rule_and_an_extrapolation_says_so() {
     let mut sweep = sweep(&POINTS, 1);
     let mut check = |clients, is_drawn: bool, words: &str| {
         sweep.curves[0].usl = Some(Ok(law(clients)));
-        let figure = &drawn(&sweep)[0];
+        let figure = &figures_of_sweep(&sweep)[0];
         let has_rule = figure.marks.iter().any(|mark| matches!(mark, Mark::Rule { .. }));
         assert_eq!(has_rule, is_drawn, "{clients}");
         assert!(figure.caption.ends_with(words), "{}", figure.caption);
@@ -303,7 +305,7 @@ fn predicted_peak_has_a_rule_and_an_extrapolation_says_so() {
 
 #[test]
 fn parts_of_processor_time_stand_on_each_other_up_to_the_whole() {
-    let figures = drawn(&sweep(&POINTS, 1));
+    let figures = figures_of_sweep(&sweep(&POINTS, 1));
     let bars = |mark: &Mark| match mark {
         Mark::Bars { bars, .. } => (bars[0].low, bars[0].high),
         other => panic!("{other:?}"),
@@ -318,7 +320,7 @@ fn quota_below_one_processor_is_not_rounded_to_none() {
     let mut sweep = sweep(&POINTS, 1);
     let points = &mut sweep.curves[0].points;
     points.iter_mut().for_each(|point| point.cpu[0].processors = 0.4);
-    assert_eq!(drawn(&sweep)[2].caption, "At most 75 % of 0.4 processors busy, at 4.");
+    assert_eq!(figures_of_sweep(&sweep)[2].caption, "At most 75 % of 0.4 processors busy, at 4.");
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn points_without_numbers_are_in_slots_and_gaps_are_named() {
     let mut sweep = sweep(&points, 1);
     sweep.curves[0].best = None;
     sweep.curves[0].points[0].jobs[0].completed_per_s = Err(Unusable::Invalid);
-    let figure = &drawn(&sweep)[0];
+    let figure = &figures_of_sweep(&sweep)[0];
     let ticks: Vec<&str> = figure.x.ticks.iter().map(|tick| tick.label.as_str()).collect();
     assert_eq!(ticks, ["off", "on"]);
     assert_eq!(figure.caption, "The highest mean is 190/s at on; there is none at off.");
@@ -344,7 +346,7 @@ fn sweep_without_results_says_why_its_figures_are_empty() {
             ..point.clone()
         };
     }
-    let figures = drawn(&sweep);
+    let figures = figures_of_sweep(&sweep);
     assert!(figures.iter().all(|figure| figure.missing.is_some()), "{figures:?}");
 }
 

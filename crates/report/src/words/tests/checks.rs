@@ -11,7 +11,7 @@ use analyze::{Check, CheckKind, Finding, OtherProgram, OtherPrograms, Status, Un
 use base::{Class, Code, Nanos};
 use record::EventError;
 
-use super::is_complete;
+use super::assert_complete;
 use crate::words::check_sentence;
 
 /// A finding, the status of its check, and its sentence.
@@ -755,5 +755,5 @@ fn every_finding_has_a_sentence() {
         assert_eq!(check_sentence(&check), words);
         sentences.push(words.to_owned());
     }
-    is_complete(places, ALL, &sentences);
+    assert_complete(places, ALL, &sentences);
 }

@@ -5,7 +5,7 @@ use analyze::doctor::{
 };
 use base::Nanos;
 
-use super::is_complete;
+use super::assert_complete;
 use crate::words::doctor::{importance, not_possible, problem, remedy};
 
 /// A problem with its sentence and the beginning of its remedy.
@@ -154,7 +154,7 @@ fn every_problem_of_the_doctor_has_a_sentence() {
         assert!(remedy(it).starts_with(beginning), "{}", remedy(it));
         assert!(!importance(it).is_empty());
     }
-    is_complete(all.iter().map(|(it, ..)| place(it)), ALL, &sentences);
+    assert_complete(all.iter().map(|(it, ..)| place(it)), ALL, &sentences);
 }
 
 #[test]
@@ -202,5 +202,5 @@ fn every_missing_fact_has_a_sentence() {
     for ((_, expected), sentence) in all.iter().zip(&sentences) {
         assert_eq!(sentence, expected);
     }
-    is_complete(all.map(|(missing, _)| place_of_missing(missing)), all.len(), &sentences);
+    assert_complete(all.map(|(missing, _)| place_of_missing(missing)), all.len(), &sentences);
 }

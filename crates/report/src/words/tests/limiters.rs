@@ -10,7 +10,7 @@ use analyze::limiting::{
 use analyze::{OtherProgram, OtherPrograms, UtilisedComponent};
 use record::{ComponentKind, MeasuredSide, ObservedComponent};
 
-use super::is_complete;
+use super::assert_complete;
 use crate::words::{limiter_reason, reason, unseen_source};
 
 /// Number of findings, by their innermost variants.
@@ -113,7 +113,7 @@ fn of_runs() -> Vec<ExpectedSentence> {
         sees_server: true,
         saturated: vec![(component, 0.97)],
     };
-    let asks = |requesters, clients| {
+    let concurrency = |requesters, clients| {
         let (service_s, per_s, in_flight) = (0.001_6, 1_000.0, 1.6);
         F::Concurrency(Concurrency { requesters, clients, service_s, per_s, in_flight })
     };
@@ -163,17 +163,17 @@ fn of_runs() -> Vec<ExpectedSentence> {
             "a load sends as fast as it is answered, and no observed component is saturated",
         ),
         (
-            asks(Requesters::Clients, 1.0),
+            concurrency(Requesters::Clients, 1.0),
             "one client sends one request at a time, which takes 1.60 ms, and no observed \
              component is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
-            asks(Requesters::Clients, 2.0),
+            concurrency(Requesters::Clients, 2.0),
             "2 clients send one request at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
-            asks(Requesters::ThinkingClients, 1.0),
+            concurrency(Requesters::ThinkingClients, 1.0),
             "one client pauses after each answer; a request takes 1.60 ms, and no observed \
              component is saturated: 1,000 requests per second keep 1.6 busy",
         ),
@@ -189,27 +189,27 @@ fn of_runs() -> Vec<ExpectedSentence> {
              component is saturated: 4.90 requests per second keep 0.02 busy",
         ),
         (
-            asks(Requesters::ThinkingClients, 2.0),
+            concurrency(Requesters::ThinkingClients, 2.0),
             "2 clients pause after each answer; a request takes 1.60 ms, and no observed component \
              is saturated: 1,000 requests per second keep 1.6 busy",
         ),
         (
-            asks(Requesters::Workers, 1.0),
+            concurrency(Requesters::Workers, 1.0),
             "one worker sends one request at a time, which takes 1.60 ms, and no observed \
              component is saturated: 1,000 requests per second keep 1.6 busy, and more arrive",
         ),
         (
-            asks(Requesters::Workers, 2.0),
+            concurrency(Requesters::Workers, 2.0),
             "2 workers send one request at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1,000 requests per second keep 1.6 busy, and more arrive",
         ),
         (
-            asks(Requesters::Writers, 1.0),
+            concurrency(Requesters::Writers, 1.0),
             "one writer commits a batch at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1,000 batches per second keep 1.6 busy",
         ),
         (
-            asks(Requesters::Writers, 4.0),
+            concurrency(Requesters::Writers, 4.0),
             "4 writers commit a batch at a time, which takes 1.60 ms, and no observed component is \
              saturated: 1,000 batches per second keep 1.6 busy",
         ),
@@ -573,7 +573,7 @@ fn every_finding_of_the_limiter_has_a_sentence() {
         assert_eq!(limiter_reason(finding), *words);
     }
     let sentences: Vec<String> = all.iter().map(|(_, words)| (*words).to_owned()).collect();
-    is_complete(all.iter().map(|(finding, _)| place(finding)), ALL, &sentences);
+    assert_complete(all.iter().map(|(finding, _)| place(finding)), ALL, &sentences);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use analyze::finding::{
     JobObstacle as J, ObservationObstacle as O,
 };
 
-use super::is_complete;
+use super::assert_complete;
 use crate::words::obstacle::reason;
 
 fn place(obstacle: &Obstacle) -> usize {
@@ -226,5 +226,5 @@ fn every_obstacle_of_a_check_has_a_sentence() {
         assert_eq!(reason(obstacle), *words);
     }
     let sentences: Vec<String> = all.iter().map(|(_, words)| (*words).to_owned()).collect();
-    is_complete(all.iter().map(|(obstacle, _)| place(obstacle)), ALL, &sentences);
+    assert_complete(all.iter().map(|(obstacle, _)| place(obstacle)), ALL, &sentences);
 }
