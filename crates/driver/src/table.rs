@@ -41,7 +41,7 @@ impl TableReader {
 
     /// Adds a column, unless the table is full.
     pub(crate) fn push_column(&mut self, name: &[u8]) {
-        if self.takes(name.len()) {
+        if self.reserve(name.len()) {
             self.table.columns.push(String::from_utf8_lossy(name).into_owned());
         }
     }
@@ -55,10 +55,10 @@ impl TableReader {
         values: impl Iterator<Item = Result<Option<&'v [u8]>, E>>,
     ) -> Result<(), E> {
         let mut row = Vec::new();
-        let has_room = self.takes(0);
+        let has_room = self.reserve(0);
         for value in values {
             let value = value?;
-            if has_room && self.takes(value.map_or(0, <[u8]>::len)) {
+            if has_room && self.reserve(value.map_or(0, <[u8]>::len)) {
                 row.push(value.map(|bytes| String::from_utf8_lossy(bytes).into_owned()));
             }
         }
@@ -69,7 +69,7 @@ impl TableReader {
     }
 
     /// Marks the table as cut because of a row longer than the limit of one row.
-    pub(crate) fn cut(&mut self) {
+    pub(crate) fn mark_cut(&mut self) {
         self.table.is_cut = true;
     }
 
@@ -80,7 +80,7 @@ impl TableReader {
 
     /// Adds a value of `length` bytes to the memory of the table. Returns true if there is room for
     /// it; otherwise marks the table as cut.
-    fn takes(&mut self, length: usize) -> bool {
+    fn reserve(&mut self, length: usize) -> bool {
         self.weight = self.weight.saturating_add(length).saturating_add(VALUE);
         self.table.is_cut |= self.weight > Table::LIMIT;
         !self.table.is_cut

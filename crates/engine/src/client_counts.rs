@@ -85,35 +85,35 @@ impl ClientCounts {
     }
 
     /// Counts a client that begins, without a connection.
-    pub(crate) fn joined(&self) {
+    pub(crate) fn count_joined(&self) {
         self.running.set(self.running.get() + 1);
     }
 
     /// Counts the connection of an unconnected client.
-    pub(crate) fn connected(&self) {
+    pub(crate) fn count_connected(&self) {
         self.take_from(ClientStatus::Unconnected);
         self.connected.set(self.connected.get() + 1);
     }
 
     /// Counts a connected client that closes its connection and has none until its next request.
-    pub(crate) fn closed(&self) {
+    pub(crate) fn count_closed(&self) {
         self.take_from(ClientStatus::Connected);
     }
 
     /// Counts a connected client that lost its connection and wants it back.
-    pub(crate) fn lost(&self) {
+    pub(crate) fn count_lost(&self) {
         self.take_from(ClientStatus::Connected);
         self.disconnected.set(self.disconnected.get() + 1);
     }
 
     /// Counts the new connection of a client that had lost one.
-    pub(crate) fn regained(&self) {
+    pub(crate) fn count_regained(&self) {
         self.take_from(ClientStatus::Disconnected);
         self.connected.set(self.connected.get() + 1);
     }
 
     /// Stops counting a client that has ended. `status` is its last state.
-    pub(crate) fn left(&self, status: ClientStatus) {
+    pub(crate) fn count_left(&self, status: ClientStatus) {
         self.take_from(status);
         self.running.set(self.running.get() - 1);
     }
@@ -147,10 +147,10 @@ mod tests {
     /// Returns the counts of a job with one client in each state.
     fn one_of_each() -> ClientCounts {
         let counts = ClientCounts::new(5);
-        (0..3).for_each(|_| counts.joined());
-        counts.connected();
-        counts.connected();
-        counts.lost();
+        (0..3).for_each(|_| counts.count_joined());
+        counts.count_connected();
+        counts.count_connected();
+        counts.count_lost();
         counts
     }
 
@@ -167,47 +167,47 @@ mod tests {
     #[test]
     fn joined_client_is_unconnected() {
         check(|_| {}, (1, 1, 1));
-        check(ClientCounts::joined, (2, 1, 1));
+        check(ClientCounts::count_joined, (2, 1, 1));
     }
 
     #[test]
     fn unconnected_client_gets_a_connection() {
-        check(ClientCounts::connected, (0, 2, 1));
+        check(ClientCounts::count_connected, (0, 2, 1));
     }
 
     #[test]
     fn connected_client_closes_its_connection() {
-        check(ClientCounts::closed, (2, 0, 1));
+        check(ClientCounts::count_closed, (2, 0, 1));
     }
 
     #[test]
     fn connected_client_loses_its_connection() {
-        check(ClientCounts::lost, (1, 0, 2));
+        check(ClientCounts::count_lost, (1, 0, 2));
     }
 
     #[test]
     fn disconnected_client_regains_a_connection() {
-        check(ClientCounts::regained, (1, 2, 0));
+        check(ClientCounts::count_regained, (1, 2, 0));
     }
 
     #[test]
     fn client_leaves_from_any_state() {
-        check(|counts| counts.left(ClientStatus::Unconnected), (0, 1, 1));
-        check(|counts| counts.left(ClientStatus::Connected), (1, 0, 1));
-        check(|counts| counts.left(ClientStatus::Disconnected), (1, 1, 0));
+        check(|counts| counts.count_left(ClientStatus::Unconnected), (0, 1, 1));
+        check(|counts| counts.count_left(ClientStatus::Connected), (1, 0, 1));
+        check(|counts| counts.count_left(ClientStatus::Disconnected), (1, 1, 0));
     }
 
     /// Plants a client whose change is counted twice.
     #[test]
     fn change_that_is_counted_twice_panics() {
         let changes: [fn(&ClientCounts); 7] = [
-            ClientCounts::connected,
-            ClientCounts::closed,
-            ClientCounts::lost,
-            ClientCounts::regained,
-            |counts| counts.left(ClientStatus::Unconnected),
-            |counts| counts.left(ClientStatus::Connected),
-            |counts| counts.left(ClientStatus::Disconnected),
+            ClientCounts::count_connected,
+            ClientCounts::count_closed,
+            ClientCounts::count_lost,
+            ClientCounts::count_regained,
+            |counts| counts.count_left(ClientStatus::Unconnected),
+            |counts| counts.count_left(ClientStatus::Connected),
+            |counts| counts.count_left(ClientStatus::Disconnected),
         ];
         for (place, change) in changes.iter().enumerate() {
             let counts = one_of_each();
@@ -224,9 +224,9 @@ mod tests {
         assert_eq!(counts.limit_to_connected(), Some(1));
         assert_eq!(counts.limit_to_connected(), None);
         assert!(!counts.may_grow());
-        counts.left(ClientStatus::Unconnected);
-        counts.left(ClientStatus::Connected);
-        counts.left(ClientStatus::Disconnected);
+        counts.count_left(ClientStatus::Unconnected);
+        counts.count_left(ClientStatus::Connected);
+        counts.count_left(ClientStatus::Disconnected);
         assert!(counts.may_grow());
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let counts = one_of_each();
         assert_eq!(counts.without_connection(), 2);
         assert!(counts.has_disconnected());
-        counts.regained();
+        counts.count_regained();
         assert!(!counts.has_disconnected());
     }
 }

@@ -143,7 +143,7 @@ impl Feeds {
     }
 
     /// Drops the feeds of all files.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn drop_all(&mut self) {
         self.0.clear();
     }
 }

@@ -260,7 +260,7 @@ impl Gate {
             let text = self.parts.part(PartId::FIRST).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
         }
-        self.feeds.forget();
+        self.feeds.drop_all();
         self.advance(now);
         while self.next.is_some() {
             self.notice_one(now, ledger);

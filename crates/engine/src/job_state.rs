@@ -69,7 +69,7 @@ impl JobState {
 
     /// Returns the number of clients still to be connected. Clients that do not keep connections
     /// need none for their next request.
-    pub(crate) fn connecting(&self) -> u32 {
+    pub(crate) fn clients_to_connect(&self) -> u32 {
         match self.keeps_connections() {
             true => self.clients.without_connection(),
             false => 0,

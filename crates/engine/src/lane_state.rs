@@ -235,7 +235,7 @@ impl<D: Driver> LaneState<D> {
         match why.filter(|_| kind == EventKind::OutageBegan) {
             Some(why) => {
                 let text = format!("{target} {verb}: {}", why.message());
-                self.ledger.borrow_mut().error_event(at, None, kind, reported(why), text);
+                self.ledger.borrow_mut().error_event(at, None, kind, event_error(why), text);
             }
             None => self.ledger.borrow_mut().event(at, None, kind, format!("{target} {verb}")),
         }
@@ -252,7 +252,7 @@ impl<D: Driver> LaneState<D> {
     fn note_refusal(&self, error: &Error, job_state: &JobState) {
         let text = format!("while reconnecting: {error}");
         let (account, kind) = (Some(job_state.account), EventKind::FirstError);
-        let (at, error) = (self.rt.now(), reported(error));
+        let (at, error) = (self.rt.now(), event_error(error));
         self.ledger.borrow_mut().error_event(at, account, kind, error, text);
     }
 
@@ -277,7 +277,7 @@ impl<D: Driver> LaneState<D> {
             };
             let text = format!("{limit} connections are the limit{consequence}: {error}");
             let (account, kind) = (Some(job_state.account), EventKind::ConnectionLimit);
-            let (at, error) = (self.rt.now(), reported(error));
+            let (at, error) = (self.rt.now(), event_error(error));
             self.ledger.borrow_mut().error_event(at, account, kind, error, text);
         }
     }
@@ -304,6 +304,6 @@ impl<D: Driver> LaneState<D> {
 }
 
 /// Returns the class and the code of an error, for an event.
-fn reported(error: &Error) -> EventError {
+fn event_error(error: &Error) -> EventError {
     EventError { class: error.class(), code: error.code() }
 }

@@ -189,20 +189,20 @@ impl Link {
             Err(error) => {
                 let change = match error.class() {
                     Class::TooManyConnections => LinkChange::None,
-                    _ => self.refused(error.node(), began, rt.now()),
+                    _ => self.note_refused(error.node(), began, rt.now()),
                 };
                 return (Err(error), change);
             }
         };
         let server = connection.node();
         match prepare(&mut connection, texts).await {
-            Ok(()) => (Ok(connection), self.reached(server, rt.now())),
+            Ok(()) => (Ok(connection), self.note_reached(server, rt.now())),
             Err((_, error)) => {
                 let change = match error.class() {
                     // A pooler without a server accepts clients and then closes the connection.
-                    Class::Disconnect => self.refused(server, began, rt.now()),
+                    Class::Disconnect => self.note_refused(server, began, rt.now()),
                     Class::TooManyConnections => LinkChange::None,
-                    _ => self.reached(server, rt.now()),
+                    _ => self.note_reached(server, rt.now()),
                 };
                 (Err(error), change)
             }
@@ -211,7 +211,7 @@ impl Link {
 
     /// Records that an attempt to reach the server succeeded. Its earlier unanswered requests no
     /// longer count.
-    fn reached(&self, server: NodeId, now: Stamp) -> LinkChange {
+    fn note_reached(&self, server: NodeId, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since: _ } = &self.servers[server.index()];
         answered_at.set(now);
         match outage.take() {
@@ -221,7 +221,7 @@ impl Link {
     }
 
     /// Records a failed attempt that began at `began`.
-    fn refused(&self, server: NodeId, began: Stamp, now: Stamp) -> LinkChange {
+    fn note_refused(&self, server: NodeId, began: Stamp, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since } = &self.servers[server.index()];
         match outage.get() {
             None => {
@@ -294,13 +294,13 @@ mod tests {
         link.note_answer(NODE, at(3));
         link.note_unanswered(NODE, at(4));
         let began = |since| LinkChange::OutageBegan { server: NODE, since };
-        assert_eq!(link.refused(NODE, at(5), at(6)), began(at(4)));
-        assert_eq!(link.reached(NODE, at(10)), LinkChange::OutageEnded { server: NODE });
+        assert_eq!(link.note_refused(NODE, at(5), at(6)), began(at(4)));
+        assert_eq!(link.note_reached(NODE, at(10)), LinkChange::OutageEnded { server: NODE });
         // Sent before the end of the first outage.
         link.note_unanswered(NODE, at(9));
-        assert_eq!(link.refused(NODE, at(12), at(13)), began(at(12)));
-        assert_eq!(link.reached(NODE, at(20)), LinkChange::OutageEnded { server: NODE });
+        assert_eq!(link.note_refused(NODE, at(12), at(13)), began(at(12)));
+        assert_eq!(link.note_reached(NODE, at(20)), LinkChange::OutageEnded { server: NODE });
         link.note_unanswered(NODE, at(21));
-        assert_eq!(link.refused(NODE, at(25), at(26)), began(at(21)));
+        assert_eq!(link.note_refused(NODE, at(25), at(26)), began(at(21)));
     }
 }

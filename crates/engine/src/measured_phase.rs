@@ -188,7 +188,7 @@ fn conclude(
     match (last, panic) {
         (None, Some(words)) => Err(RunFailure::Panicked(words)),
         (last, panic) => {
-            let lost = lost(&ended);
+            let lost = lost_targets(&ended);
             let measured = last.map(|(zero, length)| MeasuredPhase { zero, length, lost });
             Ok(LanesOutcome { measured, panic })
         }
@@ -201,7 +201,7 @@ fn conclude(
 /// sessions end one after another may still answer some requests in between; it is lost if no
 /// session was left at the end and a client was refused after the last answer. Lanes whose clients
 /// are idle do not change the result.
-fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
+fn lost_targets(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
     let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
     let is_lost = |target: &JobTarget| {
         let target_states = || target_states().filter(|state| state.target == *target);

@@ -32,7 +32,7 @@ struct State {
 
 impl Default for Stop {
     fn default() -> Stop {
-        Stop::within(None, false)
+        Stop::with_parent(None, false)
     }
 }
 
@@ -40,16 +40,16 @@ impl Stop {
     /// Returns a stop for one of several runs. Stopping `self` stops all of them; stopping one of
     /// them does not stop the others.
     pub fn child(&self) -> Stop {
-        Stop::within(Some(self.clone()), false)
+        Stop::with_parent(Some(self.clone()), false)
     }
 
     /// Returns a stop for a teardown, which an immediate stop of this run ends and a graceful one
     /// does not.
     pub fn child_for_teardown(&self) -> Stop {
-        Stop::within(Some(self.clone()), true)
+        Stop::with_parent(Some(self.clone()), true)
     }
 
-    fn within(parent: Option<Stop>, ignores_graceful_stop: bool) -> Stop {
+    fn with_parent(parent: Option<Stop>, ignores_graceful_stop: bool) -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
         let reason = AtomicU8::new(EndKind::Completed as u8);
         Stop(Arc::new(State {

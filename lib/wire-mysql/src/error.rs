@@ -65,11 +65,11 @@ impl fmt::Display for ErrorKind {
         match self {
             ErrorKind::Truncated => f.write_str("it ends too early"),
             ErrorKind::Trailing => f.write_str("bytes are left at its end"),
-            ErrorKind::Value => f.write_str("it has a value that it cannot have"),
+            ErrorKind::Value => f.write_str("it has an invalid value"),
             ErrorKind::Sequence { expected, found } => {
                 write!(f, "packet {found} came in place of packet {expected}")
             }
-            ErrorKind::Order => f.write_str("it cannot come here"),
+            ErrorKind::Order => f.write_str("it is not allowed here"),
             ErrorKind::TooLong => f.write_str("it is too long"),
             ErrorKind::Unsupported => f.write_str("it is not supported"),
             ErrorKind::Insecure => f.write_str("it would show the password to others"),

@@ -15,7 +15,7 @@ use crate::error::{ErrorKind, WireError, fault};
 use crate::frame;
 use crate::opcode::{BULK_EXECUTE, EXECUTE};
 use crate::put;
-use crate::row::{Field, bit, bitmap_bytes, set_bit};
+use crate::row::{Field, bitmap_bytes, is_bit_set, set_bit};
 use crate::take::FieldReader;
 
 /// A prepared statement of a session, identified by the server's number.
@@ -321,7 +321,7 @@ impl<'a> ExecuteCommand<'a> {
             _ => return Err(flag.fault(ErrorKind::Value, "COM_STMT_EXECUTE, new types flag")),
         }
         for (at, kind) in bound.0.iter().enumerate() {
-            value(if bit(bitmap, at) {
+            value(if is_bit_set(bitmap, at) {
                 Field::Null
             } else {
                 Field::take(&mut take, *kind, "COM_STMT_EXECUTE, value")?

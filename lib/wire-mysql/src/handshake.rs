@@ -71,7 +71,7 @@ impl<'a> Handshake<'a> {
         } else {
             &[]
         };
-        let nonce = joined(first, second);
+        let nonce = join_nonce(first, second);
         Ok(Handshake { server_version, thread_id, nonce, offered, collation, status, method })
     }
 
@@ -95,7 +95,7 @@ impl<'a> Handshake<'a> {
     }
 }
 
-fn joined(first: [u8; NONCE_PARTS.0], second: [u8; NONCE_PARTS.1]) -> Nonce {
+fn join_nonce(first: [u8; NONCE_PARTS.0], second: [u8; NONCE_PARTS.1]) -> Nonce {
     let mut nonce = [0; 20];
     let parts = first.iter().chain(&second);
     nonce.iter_mut().zip(parts).for_each(|(place, byte)| *place = *byte);
@@ -191,7 +191,7 @@ impl<'a> ClientHello<'a> {
 
 impl<'a> HandshakeResponse<'a> {
     /// Returns the capabilities negotiated with a server that offered `offered`.
-    pub fn agreed(&self, offered: Capabilities) -> Negotiated {
+    pub fn negotiated_with(&self, offered: Capabilities) -> Negotiated {
         Negotiated::of(offered, self.client.wanted)
     }
 

@@ -207,7 +207,7 @@ impl Replies {
             rest = match first_whole_packet(rest) {
                 Some((header, payload, after)) => {
                     self.packet(header, payload, sink)
-                        .map_err(|error| error.shifted_by(used(bytes, rest)))?;
+                        .map_err(|error| error.shifted_by(consumed(bytes, rest)))?;
                     after
                 }
                 None if rest.is_empty() => return Ok(bytes.len()),
@@ -215,9 +215,9 @@ impl Replies {
             };
         }
         if !rest.is_empty() && self.state == State::Idle {
-            check_surplus_bytes(rest).map_err(|error| error.shifted_by(used(bytes, rest)))?;
+            check_surplus_bytes(rest).map_err(|error| error.shifted_by(consumed(bytes, rest)))?;
         }
-        Ok(used(bytes, rest))
+        Ok(consumed(bytes, rest))
     }
 
     /// Reads the usual reply, one result with rows, if the reply is complete, and returns the bytes
@@ -477,7 +477,7 @@ impl Replies {
         rest: &'b [u8],
         sink: &mut S,
     ) -> Result<&'b [u8], WireError> {
-        let at = self.resume(bytes, used(bytes, rest), sink)?;
+        let at = self.resume(bytes, consumed(bytes, rest), sink)?;
         Ok(bytes.get(at..).unwrap_or_default())
     }
 
@@ -776,7 +776,7 @@ impl Replies {
 
 /// Returns the number of bytes before `rest`.
 #[inline]
-fn used(bytes: &[u8], rest: &[u8]) -> usize {
+fn consumed(bytes: &[u8], rest: &[u8]) -> usize {
     bytes.len().saturating_sub(rest.len())
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn bitmap_bytes(bits: usize) -> usize {
 }
 
 /// Returns true if a bit of a bitmap is set.
-pub(crate) fn bit(bitmap: &[u8], at: usize) -> bool {
+pub(crate) fn is_bit_set(bitmap: &[u8], at: usize) -> bool {
     bitmap.get(at / 8).is_some_and(|byte| byte & (1 << (at % 8)) != 0)
 }
 
@@ -126,7 +126,7 @@ impl<'a> BinaryRow<'a> {
         let mut columns = columns.iter().enumerate();
         Ok(std::iter::from_fn(move || {
             let field = match columns.next() {
-                Some((at, _)) if bit(bitmap, at.saturating_add(ROW_BITS)) => Ok(Field::Null),
+                Some((at, _)) if is_bit_set(bitmap, at.saturating_add(ROW_BITS)) => Ok(Field::Null),
                 Some((_, kind)) => Field::take(&mut take, *kind, "binary row, value"),
                 None if take.is_empty() => return None,
                 None => Err(take.fault(ErrorKind::Trailing, "binary row")),

@@ -76,7 +76,7 @@ const BIT_STRING: u8 = 0x03;
 impl Key {
     fn of_pem(pem: &[u8]) -> Option<Key> {
         let text = std::str::from_utf8(pem).ok()?;
-        if let Some(body) = between(text, "PUBLIC KEY") {
+        if let Some(body) = pem_body(text, "PUBLIC KEY") {
             let der = base64(body)?;
             let (info, _) = element(&der, SEQUENCE)?;
             let (_algorithm, rest) = element(info, SEQUENCE)?;
@@ -84,7 +84,7 @@ impl Key {
             let (0, key) = bits.split_first()? else { return None };
             return Key::of_der(key);
         }
-        Key::of_der(&base64(between(text, "RSA PUBLIC KEY")?)?)
+        Key::of_der(&base64(pem_body(text, "RSA PUBLIC KEY")?)?)
     }
 
     fn of_der(der: &[u8]) -> Option<Key> {

@@ -63,14 +63,14 @@ impl fmt::Display for ErrorKind {
             ErrorKind::UnknownType(tag) => {
                 return write!(f, "a message of unknown type `{}`", tag.escape_ascii());
             }
-            ErrorKind::Length => "a length that cannot be",
-            ErrorKind::TooLong => "longer than it may be",
+            ErrorKind::Length => "an invalid length",
+            ErrorKind::TooLong => "longer than the limit",
             ErrorKind::Truncated => "reaches beyond the end of the message",
             ErrorKind::Surplus => "the message goes on after its last field",
             ErrorKind::Unterminated => "a string that does not end",
             ErrorKind::ZeroByte => "a zero byte within a string",
             ErrorKind::Value => "a value that the protocol does not know",
-            ErrorKind::Unexpected => "a message that cannot come now",
+            ErrorKind::Unexpected => "a message that is not allowed here",
             ErrorKind::InjectedBytes => "bytes that came before the encryption began",
         };
         f.write_str(text)

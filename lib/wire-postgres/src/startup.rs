@@ -247,7 +247,9 @@ impl<'l> Startup<'l> {
                 return Err(StartupError::Server(Box::new(report.to_owned())));
             }
             Message::NegotiateProtocolVersion(negotiation) => negotiate(&negotiation)?,
-            Message::Authentication(question) if !is_let_in => self.answer(question, out, at)?,
+            Message::Authentication(question) if !is_let_in => {
+                self.answer_authentication(question, out, at)?
+            }
             Message::ParameterStatus(status) if is_let_in => self.setting(status, at)?,
             Message::BackendKeyData(key) if is_let_in => self.session.key = Some(key),
             Message::ReadyForQuery(TransactionStatus::Idle) if is_let_in => {
@@ -259,7 +261,7 @@ impl<'l> Startup<'l> {
     }
 
     /// Replies to an authentication request, if it is allowed at this point.
-    fn answer(
+    fn answer_authentication(
         &mut self,
         question: Authentication<'_>,
         out: &mut Vec<u8>,

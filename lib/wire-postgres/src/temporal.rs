@@ -27,18 +27,18 @@ pub(crate) fn time(text: &str) -> Option<i64> {
 
 /// Parses a timestamp without a zone, in microseconds since 2000-01-01.
 pub(crate) fn timestamp(text: &str) -> Option<i64> {
-    let (stamp, rest) = stamp(text.as_bytes())?;
+    let (stamp, rest) = date_and_time(text.as_bytes())?;
     rest.is_empty().then_some(stamp)
 }
 
 /// Parses a timestamp with a zone, in microseconds since 2000-01-01 UTC. Without a zone the value
 /// would depend on the session.
 pub(crate) fn timestamptz(text: &str) -> Option<i64> {
-    let (stamp, rest) = stamp(text.as_bytes())?;
+    let (stamp, rest) = date_and_time(text.as_bytes())?;
     stamp.checked_sub(zone(rest)?)
 }
 
-fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
+fn date_and_time(text: &[u8]) -> Option<(i64, &[u8])> {
     let (days, rest) = days(text)?;
     let midnight = days.checked_mul(DAY)?;
     match rest.split_first() {

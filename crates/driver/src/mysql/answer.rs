@@ -73,7 +73,7 @@ impl Columns {
     }
 
     /// Copies a row into the buffer of returned rows.
-    fn keep(&mut self, row: Row<'_>, capture: &mut Rows) -> Result<(), WireError> {
+    fn copy_row(&mut self, row: Row<'_>, capture: &mut Rows) -> Result<(), WireError> {
         match row {
             Row::Text(row) => {
                 for field in row.fields(self.kinds.len() as u64) {
@@ -160,7 +160,7 @@ impl Sink for Answer<'_> {
             let context = "row of columns that were never described";
             return Err(WireError { kind: ErrorKind::Order, offset: 0, context });
         }
-        self.columns.keep(row, self.capture)
+        self.columns.copy_row(row, self.capture)
     }
 
     fn can_hold(&mut self, length: usize) -> bool {
@@ -222,7 +222,7 @@ impl Sink for FullReply {
     }
 
     fn too_long(&mut self) {
-        self.table.cut();
+        self.table.mark_cut();
     }
 
     fn result(&mut self, result: ResultEnd) {
@@ -292,7 +292,7 @@ mod tests {
         let mut kept = |length: usize| {
             let row = BinaryRow(&[0; 20][..length]);
             columns
-                .keep(Row::Binary(row), &mut RowMemory::default().buffer())
+                .copy_row(Row::Binary(row), &mut RowMemory::default().buffer())
                 .map_err(|error| error.kind)
         };
         assert_eq!(kept(10), Ok(()));

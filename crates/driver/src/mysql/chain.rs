@@ -157,7 +157,7 @@ impl ServerLine {
         secrets: &Secrets,
     ) -> Result<(), Error> {
         while !self.replies.is_idle() {
-            let read = self.turn(links, reply).await;
+            let read = self.send_and_read(links, reply).await;
             let report = &mut links.outcome.error;
             reply.done = read.map_err(|lost| server_error_or(report.take(), lost, secrets))?;
             if self.replies.wanted_file().is_some() {

@@ -11,7 +11,7 @@ use crate::Error;
 /// that the server repeats.
 #[cold]
 pub(super) fn fault(refusal: &Refusal, secrets: &Secrets) -> Error {
-    let (class, code) = meaning(refusal);
+    let (class, code) = class_and_code(refusal);
     let words = message_without_secrets(refusal, secrets);
     let remedy = match refusal.code {
         1205 | 1213 => "; `retry = 3 on 1205, 1213` tries it again",
@@ -76,15 +76,15 @@ pub(super) fn message_without_secrets(refusal: &Refusal, secrets: &Secrets) -> S
 }
 
 /// Returns the class and the code of an error in a running session.
-pub(super) fn meaning(refusal: &Refusal) -> (Class, Code) {
+pub(super) fn class_and_code(refusal: &Refusal) -> (Class, Code) {
     let class = class_of_code(refusal).unwrap_or_else(|| class_of_sqlstate(refusal.sqlstate));
     (class, Code::new(&refusal.code.to_string()))
 }
 
 /// Returns the class and the code of an error during a login. A refused login has lost no session,
 /// and may be retried unless it was refused because of the user, the host or the database.
-pub(super) fn meaning_in_login(refusal: &Refusal) -> (Class, Code) {
-    let (class, code) = meaning(refusal);
+pub(super) fn class_and_code_in_login(refusal: &Refusal) -> (Class, Code) {
+    let (class, code) = class_and_code(refusal);
     let is_final = matches!(refusal.sqlstate, Some([b'2', b'8', ..] | [b'4', b'2', ..]));
     match class {
         Class::Server if !is_final => (Class::Disconnect, code),
@@ -232,7 +232,7 @@ mod tests {
             (1142, b"42000", Class::Server),
         ] {
             let expected = (class, Code::new(&code.to_string()));
-            assert_eq!(meaning(&refusal(code, state, "")), expected, "{code}");
+            assert_eq!(class_and_code(&refusal(code, state, "")), expected, "{code}");
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
     fn user_limits_are_classified_by_their_resource() {
         let limit = |resource| {
             let message = format!("User 'ann' has exceeded the '{resource}' resource");
-            meaning(&refusal(1226, b"42000", &message)).0
+            class_and_code(&refusal(1226, b"42000", &message)).0
         };
         assert_eq!(limit("max_user_connections"), Class::TooManyConnections);
         assert_eq!(limit("max_connections_per_hour"), Class::TooManyConnections);
@@ -258,7 +258,7 @@ mod tests {
             (1041, b"HY000", Class::Disconnect),
             (1053, b"08S01", Class::Disconnect),
         ] {
-            assert_eq!(meaning_in_login(&refusal(code, state, "")).0, class, "{code}");
+            assert_eq!(class_and_code_in_login(&refusal(code, state, "")).0, class, "{code}");
         }
     }
 

@@ -169,18 +169,18 @@ impl MysqlConnection {
         let mut whole = FullReply::default();
         let mut is_requested = false;
         while !self.line.replies.is_idle() {
-            self.line.turn(&mut whole, reply).await?;
+            self.line.send_and_read(&mut whole, reply).await?;
             if let Some(sequence) = self.line.replies.wanted_file() {
                 is_requested = true;
                 self.send_rows(sequence, batches, rows, reply).await?;
             }
         }
-        self.note(whole.outcome.status);
+        self.note_status(whole.outcome.status);
         let stored = StoredBatch { rows: whole.outcome.rows, warnings: whole.outcome.warnings };
         match error_of(whole.outcome, self.secrets()) {
             Some(error) => Err(error),
             None if is_requested => Ok(stored),
-            None => Err(unrequested()),
+            None => Err(rows_not_requested()),
         }
     }
 
@@ -228,7 +228,7 @@ impl MysqlConnection {
 }
 
 /// Builds the error of a server that ended a LOAD DATA without having received a row.
-fn unrequested() -> Error {
+fn rows_not_requested() -> Error {
     let words = "the server ended a LOAD DATA without requesting its rows: write `method = insert`";
     Error::new(Class::Statement, Code::ROWS, words)
 }

@@ -132,7 +132,7 @@ fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
 
 /// Builds the error of a login refused by the server.
 fn login_refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
-    let (class, code) = faults::meaning_in_login(refusal);
+    let (class, code) = faults::class_and_code_in_login(refusal);
     let message = faults::message_without_secrets(refusal, &service.secrets);
     let refused = RefusedLogin {
         message: &message,

@@ -110,7 +110,7 @@ impl ServerLine {
         reply: &mut Reply,
     ) -> Result<Stamp, Error> {
         loop {
-            let read_at = self.turn(sink, reply).await?;
+            let read_at = self.send_and_read(sink, reply).await?;
             if let Some(sequence) = self.replies.wanted_file() {
                 self.send_file(sequence, sink.outcome(), allowed_files, reply).await?;
             }
@@ -134,7 +134,7 @@ impl ServerLine {
     /// # Errors
     /// The session is over.
     #[inline]
-    pub(super) fn turn<S: OutcomeSink>(
+    pub(super) fn send_and_read<S: OutcomeSink>(
         &mut self,
         sink: &mut S,
         reply: &mut Reply,
@@ -335,7 +335,7 @@ impl MysqlConnection {
                 capture.truncate(before);
                 return Err(self.failed(step, outcome));
             }
-            self.note(outcome.status);
+            self.note_status(outcome.status);
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
                 reply.rows = reply.rows.saturating_add(outcome.rows);
@@ -348,7 +348,7 @@ impl MysqlConnection {
     }
 
     #[inline]
-    pub(super) fn note(&mut self, status: Option<Status>) {
+    pub(super) fn note_status(&mut self, status: Option<Status>) {
         if let Some(status) = status {
             self.is_in_transaction = status.contains(Status::IN_TRANSACTION);
         }
@@ -357,7 +357,7 @@ impl MysqlConnection {
     /// Returns the error of a step, and resets the statement.
     #[cold]
     fn failed(&mut self, step: Step, outcome: StatementOutcome) -> Error {
-        self.note(outcome.status);
+        self.note_status(outcome.status);
         if let Step::Execute { statement, .. } = step
             && let Statement::Prepared { execute, .. } = &mut self.statements[statement.index()]
         {
@@ -404,7 +404,7 @@ impl MysqlConnection {
         let allowed_files = AllowedFiles { statement: text, files: &config.files };
         let mut whole = FullReply::default();
         let done = self.line.exchange(&mut whole, allowed_files, reply).await?;
-        self.note(whole.outcome.status);
+        self.note_status(whole.outcome.status);
         match error_of(std::mem::take(&mut whole.outcome), &config.service.secrets) {
             None => Ok((done, whole)),
             Some(error) => Err(error),

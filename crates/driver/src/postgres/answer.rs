@@ -130,7 +130,7 @@ impl Sink for FullReply {
     }
 
     fn too_long(&mut self, _length: usize) {
-        self.table.cut();
+        self.table.mark_cut();
     }
 
     fn parameters(&mut self, types: List<'_, Oid>) {

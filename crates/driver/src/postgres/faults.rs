@@ -12,7 +12,7 @@ const WITHOUT_NUL: &str = "; a text of PostgreSQL holds no NUL character: remove
 /// Converts a server's error report into an error with a class and a remedy, without the secrets
 /// that the server repeats.
 pub(super) fn fault(report: &OwnedReport, secrets: &Secrets) -> Error {
-    let (class, code) = meaning(report.sqlstate);
+    let (class, code) = class_and_code(report.sqlstate);
     let ends = report.severity.is_some_and(|severity| severity.ends_session());
     let class = if ends { Class::Disconnect } else { class };
     let says = |part: &str| report.message.contains(part);
@@ -43,7 +43,7 @@ pub(super) fn message_without_secrets(report: &OwnedReport, secrets: &Secrets) -
 }
 
 /// Returns the class and the code of an error with this SQLSTATE.
-pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
+pub(super) fn class_and_code(state: Option<SqlState>) -> (Class, Code) {
     let Some(state) = state else { return (Class::Statement, Code::new("unknown")) };
     let state = state.as_str();
     let class = match state {
@@ -201,9 +201,9 @@ mod tests {
             ("57P01", Class::Disconnect),
             ("08006", Class::Disconnect),
         ] {
-            let found = meaning(SqlState::parse(code.as_bytes()));
+            let found = class_and_code(SqlState::parse(code.as_bytes()));
             assert_eq!(found, (class, Code::new(code)));
         }
-        assert_eq!(meaning(None).0, Class::Statement);
+        assert_eq!(class_and_code(None).0, Class::Statement);
     }
 }

@@ -34,7 +34,7 @@ impl Batch {
     ///
     /// # Errors
     /// The numbers differ: the benchmark would run on a table whose size differs from the file's.
-    fn compare(&self, stored: Option<u64>) -> Result<(), Error> {
+    fn check_stored_rows(&self, stored: Option<u64>) -> Result<(), Error> {
         match stored {
             Some(stored) if stored != self.rows => {
                 Err(row_count_mismatch("COPY", stored, self.rows))
@@ -145,7 +145,7 @@ impl PostgresConnection {
             if let Some(report) = reply.outcome.error {
                 return Err(self.fault(&report));
             }
-            batch.compare(reply.stored)?;
+            batch.check_stored_rows(reply.stored)?;
             batches.committed(batch.rows, batch.bytes);
             rows = made?;
         }

@@ -147,7 +147,7 @@ fn login_refused(service: &Service, channel: &Channel, error: StartupError) -> E
         StartupError::Wire(error) => return faults::malformed_message(address, error),
         StartupError::Server(report) => {
             let (class, code) = match faults::is_full_pooler(report) {
-                false => faults::meaning(report.sqlstate),
+                false => faults::class_and_code(report.sqlstate),
                 true => (Class::TooManyConnections, Code::new("08P01")),
             };
             // A refused login has lost no session, and may be retried.

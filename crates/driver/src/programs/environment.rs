@@ -17,7 +17,7 @@ pub struct ProgramEnvironment {
 
 impl ProgramEnvironment {
     /// Returns an error of a program without the secrets.
-    pub(super) fn hidden(&self, error: &Error) -> Error {
+    pub(super) fn without_secrets(&self, error: &Error) -> Error {
         Error::new(error.class(), error.code(), self.secrets.hide(error.message()))
     }
 }

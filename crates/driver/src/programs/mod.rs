@@ -139,7 +139,7 @@ impl Programs {
         let script = Script { text, folder: &self.shared.folder, variables };
         let ended = child::run(&script, &Cancellation::Poll(is_given_up), &self.shared.guardian);
         let outcome = ended.map_err(|cause| child::not_started(&cause))?.outcome;
-        outcome.map_err(|error| environment.hidden(&error))
+        outcome.map_err(|error| environment.without_secrets(&error))
     }
 
     fn start(&self) -> std::io::Result<ProgramConnection> {

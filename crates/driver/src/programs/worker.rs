@@ -115,7 +115,7 @@ impl Worker<'_> {
             outcome: Err(child::not_started(&cause)),
         });
         reply.done = at;
-        outcome.map_err(|error| environment.hidden(&error))?;
+        outcome.map_err(|error| environment.without_secrets(&error))?;
         reply.statements.push(at.since(sent));
         Ok(())
     }

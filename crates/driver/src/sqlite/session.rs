@@ -284,9 +284,9 @@ fn step_through(
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(fault)? {
         reply.rows += 1;
-        reply.bytes_received += width(row)?;
+        reply.bytes_received += row_bytes(row)?;
         if capture.is_wanted() {
-            keep(row, capture)?;
+            copy_row(row, capture)?;
         }
     }
     // SQLite's number of changes belongs to the last statement that could change rows: a statement
@@ -328,7 +328,7 @@ fn bind(
 }
 
 /// Returns the size of a row's values, in bytes.
-fn width(row: &Row<'_>) -> Result<u64, Error> {
+fn row_bytes(row: &Row<'_>) -> Result<u64, Error> {
     let mut bytes = 0;
     for column in 0..row.as_ref().column_count() {
         bytes += match row.get_ref(column).map_err(fault)? {
@@ -341,7 +341,7 @@ fn width(row: &Row<'_>) -> Result<u64, Error> {
 }
 
 /// Copies the values of a row to the captured rows.
-fn keep(row: &Row<'_>, capture: &mut Rows) -> Result<(), Error> {
+fn copy_row(row: &Row<'_>, capture: &mut Rows) -> Result<(), Error> {
     for column in 0..row.as_ref().column_count() {
         capture.push(match row.get_ref(column).map_err(fault)? {
             ValueRef::Null => Field::Null,

@@ -25,7 +25,7 @@ impl<D: Driver> Client<D> {
     }
 
     /// Records an error that ends a request, as an event if its code is new. Returns the outcome.
-    pub(super) fn failed(&self, error: &Error, at: Stamp) -> Outcome {
+    pub(super) fn record_error(&self, error: &Error, at: Stamp) -> Outcome {
         let (class, code) = (error.class(), error.code());
         let part = self.current_part();
         let accepted = part.requests.accepted.contains(&code);
@@ -56,7 +56,7 @@ impl<D: Driver> Client<D> {
             }
         };
         let error = Error::new(Class::Timeout, code, text);
-        let outcome = self.failed(&error, at);
+        let outcome = self.record_error(&error, at);
         match outcome {
             Outcome::Failed(failure) if !self.lane.context.rules.timeouts_have_latencies => {
                 Outcome::Failed(Failure { class: Class::Server, ..failure })

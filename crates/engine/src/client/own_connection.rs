@@ -93,7 +93,7 @@ impl<D: Driver> Client<D> {
         self.handle.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed at the end of the run is dropped.
         let _is_closed = unless_fired(pin!(connection.close()), &self.handle.expiry).await;
-        self.job_state.clients.closed();
+        self.job_state.clients.count_closed();
         self.lane.rt.now()
     }
 }

@@ -330,7 +330,7 @@ impl<D: Driver> Client<D> {
             return None;
         }
         progress.done = self.end_of_failure();
-        Some(self.failed(error, progress.done))
+        Some(self.record_error(error, progress.done))
     }
 
     #[cold]
@@ -475,7 +475,7 @@ impl<D: Driver> Client<D> {
 
     /// Ends the client and closes its connection.
     async fn leave(mut self) {
-        self.job_state.clients.left(self.status());
+        self.job_state.clients.count_left(self.status());
         let connection = self.connection.take();
         self.results.clear();
         self.job_state.close_results_if_over();

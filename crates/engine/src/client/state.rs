@@ -116,10 +116,10 @@ impl<D: Driver> Client<D> {
     pub(super) fn lost_connection(&mut self) {
         match self.job_state.keeps_connections() {
             true => {
-                self.job_state.clients.lost();
+                self.job_state.clients.count_lost();
                 self.is_disconnected = true;
             }
-            false => self.job_state.clients.closed(),
+            false => self.job_state.clients.count_closed(),
         }
     }
 
@@ -128,8 +128,8 @@ impl<D: Driver> Client<D> {
         self.node = connection.node();
         self.connection = Some(connection);
         match std::mem::take(&mut self.is_disconnected) {
-            true => self.job_state.clients.regained(),
-            false => self.job_state.clients.connected(),
+            true => self.job_state.clients.count_regained(),
+            false => self.job_state.clients.count_connected(),
         }
     }
 

@@ -51,7 +51,7 @@ impl<D: Driver> LaneState<D> {
 
     /// Adds clients to an open job whose requests wait for a connection.
     fn add_needed_clients(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
-        let connecting = job_state.connecting() as usize;
+        let connecting = job_state.clients_to_connect() as usize;
         let room = SIMULTANEOUS_ATTEMPTS.saturating_sub(self.link(job_state).attempts());
         let more = waiting.saturating_sub(connecting).min(room);
         for _ in 0..more {
@@ -78,9 +78,9 @@ impl<D: Driver> LaneState<D> {
     ) {
         let handle = Rc::new(ClientHandle::new(&self.rt));
         job_state.client_handles.borrow_mut().push(Rc::clone(&handle));
-        job_state.clients.joined();
+        job_state.clients.count_joined();
         if connection.is_some() {
-            job_state.clients.connected();
+            job_state.clients.count_connected();
         }
         self.client_joined();
         let client = Client::new(Rc::clone(self), Rc::clone(job_state), handle, connection);

@@ -36,9 +36,9 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
 
 /// A server whose connections are held by other clients from second 2 to second 5.
 #[derive(Clone)]
-struct Crowded(Simulated);
+struct OccupiedServer(Simulated);
 
-impl Driver for Crowded {
+impl Driver for OccupiedServer {
     type Connection = <Simulated as Driver>::Connection;
 
     fn dialect(&self) -> Dialect {
@@ -70,7 +70,7 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
         let plan = plan(pacing, 0.0, 10.0, 4);
         let outages = vec![Stamp(2_000_000_000)..Stamp(3_000_000_000)];
         let server = Simulated::new(Config { outages, ..constant(10_000, None) }, plan.seed);
-        let (totals, _) = run_on(&plan, Crowded(server), &virtually(1), &Stop::default());
+        let (totals, _) = run_on(&plan, OccupiedServer(server), &virtually(1), &Stop::default());
         let intervals = &totals.account(JOB).intervals;
         assert_eq!(intervals[3].1.completed, 0, "others have all connections");
         assert!(intervals[8].1.completed > 90, "it goes on: {intervals:?}");
@@ -169,14 +169,14 @@ struct SlowFirstAnswerDatabase {
     asked: Arc<AtomicU32>,
 }
 
-struct Waking {
+struct SlowFirstAnswerConnection {
     inner: <Simulated as Driver>::Connection,
     asked: Arc<AtomicU32>,
     rt: Rt,
 }
 
 impl Driver for SlowFirstAnswerDatabase {
-    type Connection = Waking;
+    type Connection = SlowFirstAnswerConnection;
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
@@ -186,9 +186,9 @@ impl Driver for SlowFirstAnswerDatabase {
         true
     }
 
-    async fn connect(&self, rt: &Rt) -> Result<Waking, Error> {
+    async fn connect(&self, rt: &Rt) -> Result<SlowFirstAnswerConnection, Error> {
         let inner = self.inner.connect(rt).await?;
-        Ok(Waking { inner, asked: Arc::clone(&self.asked), rt: rt.clone() })
+        Ok(SlowFirstAnswerConnection { inner, asked: Arc::clone(&self.asked), rt: rt.clone() })
     }
 
     fn time_zero(&self, zero: Stamp) {
@@ -196,7 +196,7 @@ impl Driver for SlowFirstAnswerDatabase {
     }
 }
 
-impl Connection for Waking {
+impl Connection for SlowFirstAnswerConnection {
     async fn await_session(&mut self) -> Result<(), Error> {
         let before = self.asked.fetch_add(1, Ordering::Relaxed);
         self.query_text("select 1").await?;
@@ -248,13 +248,13 @@ fn closed_job_reports_clients_without_a_connection() {
 #[derive(Clone)]
 struct TenRequestDatabase;
 
-struct Keeping {
+struct TenRequestConnection {
     inner: <Null as Driver>::Connection,
     requests: u32,
 }
 
 impl Driver for TenRequestDatabase {
-    type Connection = Keeping;
+    type Connection = TenRequestConnection;
 
     fn dialect(&self) -> Dialect {
         Null.dialect()
@@ -264,12 +264,12 @@ impl Driver for TenRequestDatabase {
         Null.stores_data()
     }
 
-    async fn connect(&self, rt: &Rt) -> Result<Keeping, Error> {
-        Ok(Keeping { inner: Null.connect(rt).await?, requests: 0 })
+    async fn connect(&self, rt: &Rt) -> Result<TenRequestConnection, Error> {
+        Ok(TenRequestConnection { inner: Null.connect(rt).await?, requests: 0 })
     }
 }
 
-impl Connection for Keeping {
+impl Connection for TenRequestConnection {
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.requests += 1;
         if self.requests == 10 {

@@ -18,7 +18,7 @@ use crate::support::{constant, delegate_to_inner, even, only, plan, run_on, virt
 
 /// A server that answers no request for a while.
 #[derive(Clone)]
-struct Silent {
+struct SilentServer {
     inner: Simulated,
     silent: Range<Stamp>,
     /// True if the server accepts connections during the silence.
@@ -42,7 +42,7 @@ impl SilentConnection {
 /// Connect timeout of the driver.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
 
-impl Driver for Silent {
+impl Driver for SilentServer {
     type Connection = SilentConnection;
 
     fn dialect(&self) -> Dialect {
@@ -100,7 +100,7 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
         let inner = Simulated::new(constant(1_000, None), plan.seed);
         // A network that drops all packets.
         let silent = Stamp(5_000_000_000)..Stamp(15_000_000_000);
-        let server = Silent { inner, silent, lets_in: false };
+        let server = SilentServer { inner, silent, lets_in: false };
         let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
         let at_s = |kind| {
             let events = totals.events.iter().filter(move |event| event.kind == kind);
@@ -117,20 +117,20 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
 /// A server that answers each request with an error. From an instant on it accepts no client, and
 /// it ends one session then.
 #[derive(Clone)]
-struct Barred {
+struct RefusingServer {
     inner: Simulated,
     from: Stamp,
     has_ended_session: Arc<AtomicBool>,
 }
 
-struct BarredConnection {
+struct RefusingConnection {
     inner: <Simulated as Driver>::Connection,
     rt: Rt,
-    server: Barred,
+    server: RefusingServer,
 }
 
-impl Driver for Barred {
-    type Connection = BarredConnection;
+impl Driver for RefusingServer {
+    type Connection = RefusingConnection;
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
@@ -140,19 +140,19 @@ impl Driver for Barred {
         true
     }
 
-    async fn connect(&self, rt: &Rt) -> Result<BarredConnection, Error> {
+    async fn connect(&self, rt: &Rt) -> Result<RefusingConnection, Error> {
         if rt.now() >= self.from {
             return Err(Error::new(Class::Statement, Code::new("28000"), "no login"));
         }
         let inner = self.inner.connect(rt).await?;
-        Ok(BarredConnection { inner, rt: rt.clone(), server: self.clone() })
+        Ok(RefusingConnection { inner, rt: rt.clone(), server: self.clone() })
     }
 }
 
-impl Connection for BarredConnection {
+impl Connection for RefusingConnection {
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.inner.run(work).await?;
-        let Barred { from, has_ended_session, .. } = &self.server;
+        let RefusingServer { from, has_ended_session, .. } = &self.server;
         if self.rt.now() >= *from && !has_ended_session.swap(true, Ordering::Relaxed) {
             return Err(Error::disconnect("terminating connection"));
         }
@@ -167,7 +167,8 @@ impl Connection for BarredConnection {
 fn server_that_refuses_a_client_and_answers_others_with_errors_is_not_lost() {
     let plan = plan(Pacing::Closed { clients: 2, think: None }, 0.0, 10.0, 2);
     let inner = Simulated::new(constant(1_000, None), plan.seed);
-    let server = Barred { inner, from: Stamp(5_000_000_000), has_ended_session: Arc::default() };
+    let server =
+        RefusingServer { inner, from: Stamp(5_000_000_000), has_ended_session: Arc::default() };
     let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
     let began = totals.events.iter().filter(|event| event.kind == EventKind::OutageBegan);
     assert_eq!(began.count(), 1, "{:?}", totals.events);
@@ -192,7 +193,7 @@ fn run_prepared_against_silence(
     let (plan, diagnostics) = workload::plan(file, &Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let inner = Simulated::new(constant(1_000, None), Seed(1));
-    let server = Silent { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
+    let server = SilentServer { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let options = Options { prepare, ..virtually(1) };
@@ -213,12 +214,12 @@ fn stalled_load_is_given_up() {
 
 /// A listener that ends the run while its table is filled, and keeps the events of its teardown.
 #[derive(Default)]
-struct Interrupting {
+struct InterruptingListener {
     stop: Stop,
     said: Mutex<Vec<String>>,
 }
 
-impl Listener for Interrupting {
+impl Listener for InterruptingListener {
     fn on_event(&self, event: &RunEvent<'_>) {
         match event {
             RunEvent::LongLoad { .. } => self.stop.interrupt(),
@@ -236,7 +237,7 @@ impl Listener for Interrupting {
 
 #[test]
 fn first_interrupt_ends_a_stalled_load() {
-    let listener = Arc::new(Interrupting::default());
+    let listener = Arc::new(InterruptingListener::default());
     let finished = run_against_silence(LOAD, &listener.stop, Arc::clone(&listener) as _).unwrap();
     assert_eq!((finished.end, &finished.measured), (EndKind::Interrupted, &None));
     assert_eq!(finished.loaded[0].rows, 0);
@@ -275,7 +276,7 @@ fn unanswered_count_is_given_up_at_the_limit_of_a_statement() {
 
 #[test]
 fn unanswered_teardown_is_given_up_and_continues_with_its_next_statement() {
-    let listener = Arc::new(Interrupting::default());
+    let listener = Arc::new(InterruptingListener::default());
     let file = "duration = 1s\ndrain = 0s\n[a]\nquery = select 1\n[teardown]\n\
                 query = drop silent\nquery = drop it\nquery = /* sim: reject */\n";
     let finished = run_against_silence(file, &listener.stop, Arc::clone(&listener) as _).unwrap();
@@ -291,7 +292,7 @@ fn unanswered_teardown_is_given_up_and_continues_with_its_next_statement() {
 /// Ten statements with a time limit each would take ten times as long as the limit.
 #[test]
 fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
-    let listener = Arc::new(Interrupting::default());
+    let listener = Arc::new(InterruptingListener::default());
     let statements = "query = drop silent\n".repeat(10);
     let file = format!(
         "duration = 1s\ndrain = 0s\nstall-timeout = 30s\n[a]\nquery = select 1\n\
@@ -311,7 +312,7 @@ fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
 /// A server that refuses clients from 3 s on, as after a change of the password, and ends its
 /// sessions one after another from then on: the first at 3.0 s, the second at 3.2 s.
 #[derive(Clone)]
-struct Closing {
+struct ClosingServer {
     inner: Simulated,
     sessions: Arc<AtomicU64>,
     /// True if the server leaves every second session open.
@@ -324,7 +325,7 @@ struct ClosingSession {
     rt: Rt,
 }
 
-impl Driver for Closing {
+impl Driver for ClosingServer {
     type Connection = ClosingSession;
 
     fn dialect(&self) -> Dialect {
@@ -369,7 +370,7 @@ fn target_whose_sessions_end_one_after_another_is_lost() {
     let lost = |pacing: Pacing, spares, threads| {
         let plan = plan(pacing, 0.0, 8.0, 4);
         let inner = Simulated::new(constant(10_000, None), plan.seed);
-        let server = Closing { inner, sessions: Arc::default(), spares };
+        let server = ClosingServer { inner, sessions: Arc::default(), spares };
         let ends = run_on(&plan, server, &virtually(threads), &Stop::default());
         ends.1.measured.expect("it was measured").lost
     };

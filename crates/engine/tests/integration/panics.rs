@@ -30,15 +30,15 @@ enum PanicPoint {
 
 /// A driver that panics.
 #[derive(Clone)]
-struct Panicking {
+struct PanickingDriver {
     at: PanicPoint,
     connections: Arc<AtomicU32>,
     requests: Arc<AtomicU32>,
 }
 
-impl Panicking {
-    fn new(at: PanicPoint) -> Panicking {
-        Panicking { at, connections: Arc::default(), requests: Arc::default() }
+impl PanickingDriver {
+    fn new(at: PanicPoint) -> PanickingDriver {
+        PanickingDriver { at, connections: Arc::default(), requests: Arc::default() }
     }
 
     fn pass(&self, at: PanicPoint) {
@@ -47,12 +47,12 @@ impl Panicking {
 }
 
 struct PanickingConnection {
-    driver: Panicking,
+    driver: PanickingDriver,
     rt: Rt,
     prepared: u16,
 }
 
-impl Driver for Panicking {
+impl Driver for PanickingDriver {
     type Connection = PanickingConnection;
 
     fn dialect(&self) -> Dialect {
@@ -112,7 +112,7 @@ fn outcome(plan: &Plan, at: PanicPoint, options: &Options) -> Outcome {
         let totals = Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]);
         let memory = MemoryOutlet::new(totals);
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-        let drivers = only(Panicking::new(at));
+        let drivers = only(PanickingDriver::new(at));
         let finished =
             run(&plan, drivers, &options, outlet, &Stop::default(), Arc::new(NoListener));
         let totals = memory.totals().clone();

@@ -61,16 +61,16 @@ fn one_more(of: &AtomicU64) {
 
 /// A simulated server that counts its connections, which take time to close.
 #[derive(Clone)]
-struct Watched(Simulated, ConnectionCounts);
+struct CountingServer(Simulated, ConnectionCounts);
 
-struct WatchedConnection {
+struct CountedConnection {
     inner: <Simulated as Driver>::Connection,
     rt: Rt,
-    deeds: ConnectionCounts,
+    counts: ConnectionCounts,
 }
 
-impl Driver for Watched {
-    type Connection = WatchedConnection;
+impl Driver for CountingServer {
+    type Connection = CountedConnection;
 
     fn dialect(&self) -> Dialect {
         self.0.dialect()
@@ -80,11 +80,11 @@ impl Driver for Watched {
         self.0.stores_data()
     }
 
-    async fn connect(&self, rt: &Rt) -> Result<WatchedConnection, Error> {
+    async fn connect(&self, rt: &Rt) -> Result<CountedConnection, Error> {
         let inner = self.0.connect(rt).await?;
         one_more(&self.1.connected);
         one_more(&self.1.open);
-        Ok(WatchedConnection { inner, rt: rt.clone(), deeds: self.1.clone() })
+        Ok(CountedConnection { inner, rt: rt.clone(), counts: self.1.clone() })
     }
 
     fn time_zero(&self, zero: Stamp) {
@@ -92,9 +92,9 @@ impl Driver for Watched {
     }
 }
 
-impl Connection for WatchedConnection {
+impl Connection for CountedConnection {
     async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
-        one_more(&self.deeds.prepared);
+        one_more(&self.counts.prepared);
         self.inner.prepare(text).await
     }
 
@@ -104,7 +104,7 @@ impl Connection for WatchedConnection {
 
     async fn close(self) {
         self.rt.sleep(CLOSE).await;
-        one_more(&self.deeds.closed);
+        one_more(&self.counts.closed);
     }
 
     fn abandon(self) {}
@@ -112,19 +112,19 @@ impl Connection for WatchedConnection {
     delegate_to_inner!(query_text, settings);
 }
 
-impl Drop for WatchedConnection {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
-        self.deeds.open.fetch_sub(1, Ordering::Relaxed);
+        self.counts.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, RunOutcome, ConnectionCounts) {
-    let deeds = ConnectionCounts::default();
-    let driver = Watched(Simulated::new(config, plan.seed), deeds.clone());
+    let counts = ConnectionCounts::default();
+    let driver = CountingServer(Simulated::new(config, plan.seed), counts.clone());
     let no_stop = Stop::default();
     let (totals, finished) = run_on(plan, driver, &virtually(threads), &no_stop);
-    assert_eq!(number(&deeds.open), 0, "no connection is left");
-    (totals, finished, deeds)
+    assert_eq!(number(&counts.open), 0, "no connection is left");
+    (totals, finished, counts)
 }
 
 fn settled(totals: &Totals) -> Balance {
@@ -158,7 +158,7 @@ fn events(totals: &Totals, kind: EventKind) -> usize {
 fn connecting_counts_as_service_and_closing_does_not() {
     for job in MODELS {
         for threads in [1, 3] {
-            let (totals, _, deeds) = watch(&plan(job), server(), threads);
+            let (totals, _, counts) = watch(&plan(job), server(), threads);
             let requests = settled(&totals).completed();
             assert_eq!(requests, settled(&totals).scheduled(), "{job}");
             let service = times(&totals, Kind::Service);
@@ -167,9 +167,9 @@ fn connecting_counts_as_service_and_closing_does_not() {
             assert!(are_about(statement, 1_000), "{job}: {statement:?}");
             assert_eq!(times(&totals, Kind::SendLag).1, 0, "{job}");
             // The two others are the control connection, and the one that tries out the statement.
-            assert_eq!(number(&deeds.connected), requests + 2, "{job}");
-            assert_eq!(number(&deeds.closed), requests + 2, "{job}");
-            assert_eq!(number(&deeds.prepared), requests + 1, "{job}");
+            assert_eq!(number(&counts.connected), requests + 2, "{job}");
+            assert_eq!(number(&counts.closed), requests + 2, "{job}");
+            assert_eq!(number(&counts.prepared), requests + 1, "{job}");
         }
     }
 }
@@ -203,12 +203,12 @@ fn burst_runs_concurrently() {
 fn a_refused_connection_is_an_error_of_its_request() {
     for (job, most) in [("concurrency = 5", 3), ("rate = 1000", 3), ("every = 1ms", 1)] {
         let config = Config { max_connections: Some(most), ..constant(1_000, None) };
-        let (totals, _, deeds) = watch(&plan(job), config, 1);
+        let (totals, _, counts) = watch(&plan(job), config, 1);
         let balance = settled(&totals);
         let refused = errors(&totals, Class::TooManyConnections);
         assert!(refused > 0 && balance.completed() > 0, "{job}: {balance:?}");
         assert_eq!((refused, balance.unsent()), (balance.errors(), 0), "{job}: {balance:?}");
-        assert_eq!(number(&deeds.connected), balance.completed() + 2, "{job}");
+        assert_eq!(number(&counts.connected), balance.completed() + 2, "{job}");
         assert_eq!(events(&totals, EventKind::ConnectionLimit), 0, "{job}");
     }
 }
@@ -231,12 +231,12 @@ fn a_client_that_is_refused_pauses_longer_each_time_up_to_a_second() {
 fn a_request_may_time_out_while_it_connects() {
     for job in MODELS {
         let config = Config { connect: Nanos::from_millis(20), ..server() };
-        let (totals, _, deeds) = watch(&plan(&format!("{job}\ntimeout = 7ms")), config, 1);
+        let (totals, _, counts) = watch(&plan(&format!("{job}\ntimeout = 7ms")), config, 1);
         let balance = settled(&totals);
         assert_eq!(errors(&totals, Class::Timeout), balance.scheduled(), "{job}");
         let service = times(&totals, Kind::Service);
         assert!(are_about(service, 7_000), "{job}: {service:?}");
-        assert_eq!(number(&deeds.connected), 2, "{job}");
+        assert_eq!(number(&counts.connected), 2, "{job}");
     }
 }
 
@@ -326,7 +326,7 @@ fn a_request_of_a_mix_prepares_its_own_statements() {
                 [m]\nmix = a:1, b:1\nrate = 100\nreconnect = per-transaction\n\
                 [a]\nquery = select 1 /* sim: service=1ms */\nquery = select 2\n\
                 [b]\nquery = select 3 /* sim: service=4ms */\n";
-    let (totals, _, deeds) = watch(&plan_of(file), server(), 1);
+    let (totals, _, counts) = watch(&plan_of(file), server(), 1);
     let part = |job| &totals.account(AccountId(job)).window;
     let requests = |job| part(job).counts.balance.completed();
     let named = |name: &str| {
@@ -335,7 +335,7 @@ fn a_request_of_a_mix_prepares_its_own_statements() {
             as u16
     };
     let (a, b) = (named("/a"), named("/b"));
-    assert_eq!(number(&deeds.prepared), 3 + 2 * requests(a) + requests(b));
+    assert_eq!(number(&counts.prepared), 3 + 2 * requests(a) + requests(b));
     for (job, micros) in [(a, 7_000), (b, 9_000)] {
         let service = part(job).histograms.of(Kind::Service);
         let service = (service.min() / 1_000, service.max() / 1_000);
@@ -349,8 +349,8 @@ fn reconnecting_job_does_not_affect_the_connections_of_others() {
     let file = "duration = 10s\n\
                 [a]\nquery = select 1\nreconnect = per-transaction\nrate = 100\n\
                 [b]\nquery = select 1\nconcurrency = 7\nthink = 10ms\n";
-    let (totals, _, deeds) = watch(&plan_of(file), server(), 1);
-    assert_eq!(number(&deeds.connected), settled(&totals).completed() + 2 + 7);
+    let (totals, _, counts) = watch(&plan_of(file), server(), 1);
+    assert_eq!(number(&counts.connected), settled(&totals).completed() + 2 + 7);
     let beside = totals.account(AccountId(1)).window.counts;
     assert_eq!(beside.balance.completed(), beside.arrivals);
 }

@@ -106,9 +106,9 @@ type Entry = (String, ExcerptKind, Option<String>);
 
 /// A listener that keeps excerpts.
 #[derive(Default)]
-struct Shown(Mutex<Vec<Entry>>);
+struct ExcerptListener(Mutex<Vec<Entry>>);
 
-impl Listener for Shown {
+impl Listener for ExcerptListener {
     fn on_event(&self, event: &RunEvent<'_>) {
         if let RunEvent::Excerpt(excerpt) = event {
             let value = excerpt.rows.first().and_then(|row| row[0].clone());
@@ -131,7 +131,7 @@ fn prepared(answer: Answer, options: Options) -> (Vec<Entry>, Server) {
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, opened, abandoned) = (Stop::default(), Arc::default(), Arc::default());
     let server = Server { answer, stop: stop.clone(), opened, abandoned };
-    let listener = Arc::new(Shown::default());
+    let listener = Arc::new(ExcerptListener::default());
     let drivers = only(server.clone());
     run(&plan, drivers, &options, outlet, &stop, Arc::clone(&listener) as _).expect("a run");
     let shown = std::mem::take(&mut *listener.0.lock().expect("no panic"));

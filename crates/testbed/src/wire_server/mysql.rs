@@ -136,7 +136,7 @@ impl Session {
                 // TLS was not offered.
                 ClientHello::Ssl(_) => Ok(Some(SessionNeed::End)),
                 ClientHello::Response(response) => {
-                    let agreed = response.agreed(OFFERED);
+                    let agreed = response.negotiated_with(OFFERED);
                     self.stage = Stage::LoggedIn(agreed);
                     self.ok(&mut Answers::new(out, agreed, sequence), 0);
                     Ok(None)

@@ -46,7 +46,7 @@ struct Parsed<'f> {
 }
 
 /// Returns the statement of a job that replays a log: the whole line.
-fn replayed(log: &Entry<'_>) -> Statement {
+fn log_statement(log: &Entry<'_>) -> Statement {
     let stream = Stream::new(Seed::default(), "", "");
     let line = Node::Generate(Box::new(Generate { stream, family: Family::Field(0) }));
     let span = log.value().span().unwrap_or_default();
@@ -189,7 +189,7 @@ impl<'f> Checker<'f> {
                         .help("the log has the statements: leave out one of the two")
                 });
             }
-            return (target, vec![replayed(log)]);
+            return (target, vec![log_statement(log)]);
         }
         let statements = self.statements(fields, scope);
         if fields.one("mix").is_some() {

@@ -184,13 +184,13 @@ fn has_points(section: &Section<'_>) -> bool {
 pub(super) fn bindable(
     compiled: Compiled,
     source: Excerpt<'_>,
-    takes: &str,
+    required_kind: &str,
 ) -> Result<Compiled, crate::expr::InvalidExpr> {
     if compiled.kind() != Type::Duration {
         return Ok(compiled);
     }
     let text = source.text();
-    let message = format!("{} is a duration, which cannot be a {takes}", quoted(text));
+    let message = format!("{} is a duration, which cannot be a {required_kind}", quoted(text));
     let inner = if text.contains(' ') { format!("({text})") } else { text.to_owned() };
     let help = format!("divide it by a unit: `{inner} / 1s` is a number of seconds");
     Err(source.error(message).help(help).into())

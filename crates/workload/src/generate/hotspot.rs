@@ -58,7 +58,7 @@ mod tests {
     use crate::generate::statistics::chi_square;
 
     /// Checks the frequencies of the values from 1 to `n`; the first `hot` together get `share`.
-    fn follows(call: &str, n: usize, hot: usize, share: f64) {
+    fn check_frequencies(call: &str, n: usize, hot: usize, share: f64) {
         let mut counts = vec![0; n];
         for value in ints(call, 60_000) {
             counts[value as usize - 1] += 1;
@@ -73,11 +73,11 @@ mod tests {
 
     #[test]
     fn each_part_has_its_share() {
-        follows("hotspot(1, 50)", 50, 10, 0.8);
-        follows("hotspot(1, 7, hot=0.5, share=0.25)", 7, 4, 0.25);
-        follows("hotspot(1, 10, hot=0)", 10, 1, 0.8);
-        follows("hotspot(1, 10, hot=1)", 10, 9, 0.8);
-        follows("hotspot(1, 6, hot=0.5, share=0.5)", 6, 3, 0.5);
+        check_frequencies("hotspot(1, 50)", 50, 10, 0.8);
+        check_frequencies("hotspot(1, 7, hot=0.5, share=0.25)", 7, 4, 0.25);
+        check_frequencies("hotspot(1, 10, hot=0)", 10, 1, 0.8);
+        check_frequencies("hotspot(1, 10, hot=1)", 10, 9, 0.8);
+        check_frequencies("hotspot(1, 6, hot=0.5, share=0.5)", 6, 3, 0.5);
     }
 
     #[test]

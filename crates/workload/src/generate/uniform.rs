@@ -52,13 +52,13 @@ impl<E> Uniform<E> {
             Uniform::Reals(lo, hi) => Datum::real(real(*lo, *hi, draw)),
             Uniform::Computed(ends) => {
                 let ends = (eval(&ends.0), eval(&ends.1));
-                computed(ends, draw)
+                draw_computed(ends, draw)
             }
         }
     }
 }
 
-fn computed(ends: (Datum, Datum), draw: &mut Draw) -> Datum {
+fn draw_computed(ends: (Datum, Datum), draw: &mut Draw) -> Datum {
     match ends {
         (Datum::Int(a), Datum::Int(b)) => Datum::Int(Ints::between(a, b).draw(draw)),
         (Datum::Duration(a), Datum::Duration(b)) => Datum::Duration(Ints::between(a, b).draw(draw)),

@@ -95,7 +95,7 @@ fn change_range(
     let ends = [range.part(0..dots).trim(), range.part(dots + 2..text.len()).trim()];
     let [first, last] = ends.map(|end| {
         let change = percent::change(end)?;
-        percent::possible(end, change, metric.quantity.scale()).map(|()| change)
+        percent::check_possible(end, change, metric.quantity.scale()).map(|()| change)
     });
     let (first, last) = (first?, last?);
     if first == last {

@@ -56,7 +56,7 @@ pub(super) fn read<'f>(
             });
         }
     }
-    let vary = fields.one("vary").and_then(|value| match varied(value) {
+    let vary = fields.one("vary").and_then(|value| match parse_varied_load(value) {
         Ok(load) => Some((load, value)),
         Err(error) => {
             sink.error(|| error);
@@ -126,7 +126,7 @@ impl CapacityDraft<'_> {
     /// plan.
     pub(super) fn check(self, plan: &Plan, sink: &mut Sink) -> Option<CapacityQuestion> {
         let (load, place) = self.vary.as_ref()?;
-        if let Err(error) = fits(load, *place, plan) {
+        if let Err(error) = check_load_grows(load, *place, plan) {
             sink.error(|| error);
             return None;
         }
@@ -343,7 +343,7 @@ fn condition((job, slo): (String, Slo)) -> Condition {
 }
 
 /// Returns the load of `rate(JOB)` or `concurrency(JOB)`.
-pub(super) fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
+pub(super) fn parse_varied_load(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
     let text = value.text();
     let refuse = || {
         let message = format!(
@@ -365,7 +365,11 @@ pub(super) fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
 }
 
 /// Checks that a larger value gives a larger load, and that the load is constant.
-pub(super) fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result<(), Diagnostic> {
+pub(super) fn check_load_grows(
+    load: &VariedLoad,
+    place: Excerpt<'_>,
+    plan: &Plan,
+) -> Result<(), Diagnostic> {
     let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
     let Some(job) = plan.jobs.iter().find(|job| job.name() == load.job()) else {
         let error = place.error(format!("no job {} runs on its own", quoted(load.job())));

@@ -48,7 +48,11 @@ pub(super) fn share(item: Excerpt<'_>, unsigned: &str) -> Result<f64, Diagnostic
 }
 
 /// Checks that a change is possible on this scale.
-pub(super) fn possible(item: Excerpt<'_>, change: f64, scale: Scale) -> Result<(), Diagnostic> {
+pub(super) fn check_possible(
+    item: Excerpt<'_>,
+    change: f64,
+    scale: Scale,
+) -> Result<(), Diagnostic> {
     let (why, help) = match scale {
         Scale::Ratio if change <= -1.0 => {
             ("leaves nothing of the baseline", "write a change above `-100%`")

@@ -80,7 +80,7 @@ fn limit(item: Excerpt<'_>) -> Result<RegressionLimit, Diagnostic> {
     }
     let bound = after.part(1..text.len()).trim();
     let change = percent::change(bound)?;
-    percent::possible(bound, change, metric.quantity.scale())?;
+    percent::check_possible(bound, change, metric.quantity.scale())?;
     let is_worse = if worse == '<' { change < 0.0 } else { change > 0.0 };
     if !is_worse {
         let message = format!("{} is not worse than the baseline", quoted(bound.text()));

@@ -4,7 +4,7 @@ use base::{Diagnostic, Span};
 
 use super::arm::ArmDraft;
 use super::capacity::VariedLoad;
-use super::capacity_section::{fits, load_number, too_many_clients, varied};
+use super::capacity_section::{check_load_grows, load_number, parse_varied_load, too_many_clients};
 use super::experiment::Arm;
 use super::fields::Fields;
 use super::metric::CpuOwner;
@@ -58,7 +58,7 @@ pub(super) fn read<'f>(
         }
     }
     let vary = fields.one("vary").and_then(|value| {
-        let load = ok_or_report(varied(value), sink)?;
+        let load = ok_or_report(parse_varied_load(value), sink)?;
         Some((load, value))
     });
     let is_whole = vary.as_ref().is_some_and(|(load, _)| load.is_whole());
@@ -66,7 +66,7 @@ pub(super) fn read<'f>(
         let values = ok_or_report(values(value, is_whole).map_err(|error| *error), sink)?;
         Some((values, value))
     });
-    let until = fields.one("until").and_then(|value| ok_or_report(until(value), sink));
+    let until = fields.one("until").and_then(|value| ok_or_report(parse_until(value), sink));
     SaturateDraft { vary, values, until, span: section.span }
 }
 
@@ -129,7 +129,7 @@ impl<'f> SaturateDraft<'f> {
     /// Reports a load that does not fit the plan of an arm.
     pub(super) fn check(&self, plan: &Plan, sink: &mut Sink) {
         if let Some((load, place)) = &self.vary
-            && let Err(error) = fits(load, *place, plan)
+            && let Err(error) = check_load_grows(load, *place, plan)
         {
             sink.error_once(error);
         }
@@ -173,12 +173,12 @@ fn values(item: Excerpt<'_>, is_whole: bool) -> Result<Vec<f64>, Box<Diagnostic>
 }
 
 /// Parses `cpu(OWNER) >= N%` or `throughput gains < N%`.
-fn until(value: Excerpt<'_>) -> Result<Saturated, Diagnostic> {
+fn parse_until(value: Excerpt<'_>) -> Result<Saturated, Diagnostic> {
     let text = value.text();
     if let Some((left, right)) = text.split_once(">=")
         && let Some(owner) = left.trim().strip_prefix("cpu(").and_then(|it| it.strip_suffix(')'))
     {
-        let owner = owner_of(value, owner.trim())?;
+        let owner = parse_owner(value, owner.trim())?;
         return Ok(Saturated::Cpu { owner, least: bound(value, right)? });
     }
     if let Some((left, right)) = text.split_once('<')
@@ -194,7 +194,7 @@ fn until(value: Excerpt<'_>) -> Result<Saturated, Diagnostic> {
 }
 
 /// Returns the component with a name.
-fn owner_of(value: Excerpt<'_>, name: &str) -> Result<CpuOwner, Diagnostic> {
+fn parse_owner(value: Excerpt<'_>, name: &str) -> Result<CpuOwner, Diagnostic> {
     let names = CpuOwner::ALL.map(CpuOwner::name);
     let found = CpuOwner::ALL.into_iter().find(|owner| owner.name() == name);
     found.ok_or_else(|| {

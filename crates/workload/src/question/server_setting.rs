@@ -143,13 +143,13 @@ fn of_set(statement: &str, all: &[Token<'_>]) -> Option<Vec<(String, SettingValu
             _ if found.is_empty() => continue,
             _ => return None,
         };
-        found.push((plain_name(&name)?, assigned(statement, value)?));
+        found.push((plain_name(&name)?, assigned_value(statement, value)?));
     }
     (!found.is_empty()).then_some(found)
 }
 
 /// Returns the value of an assignment; `None` if it is not a constant.
-fn assigned(statement: &str, value: &[Token<'_>]) -> Option<SettingValue> {
+fn assigned_value(statement: &str, value: &[Token<'_>]) -> Option<SettingValue> {
     let value = match value {
         [equals, value @ ..] if equals.is_symbol("=") => value,
         [colon, equals, value @ ..] if colon.is_symbol(":") && equals.is_symbol("=") => value,

@@ -51,12 +51,12 @@ pub(crate) struct Entry<'a> {
 impl Entry<'_> {
     /// Returns the key.
     pub(crate) fn key(&self) -> Excerpt<'_> {
-        self.line.part(wide(&self.key))
+        self.line.part(widen(&self.key))
     }
 
     /// Returns the value.
     pub(crate) fn value(&self) -> Excerpt<'_> {
-        self.line.part(wide(&self.value))
+        self.line.part(widen(&self.value))
     }
 
     /// Returns the key, the equals sign and the value.
@@ -271,7 +271,7 @@ fn comment_start(text: &str) -> Option<usize> {
     None
 }
 
-fn wide(range: &Range<u32>) -> Range<usize> {
+fn widen(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 

@@ -34,7 +34,7 @@ impl<'a> Lines<'a> {
     /// Returns the next line that is neither blank nor a comment, with continuations joined.
     pub(super) fn next(&mut self, sink: &mut Sink) -> Option<LocatedText<'a>> {
         loop {
-            let line = self.physical()?;
+            let line = self.next_physical_line()?;
             if line.is_comment() || line.text.trim().is_empty() {
                 continue;
             }
@@ -45,7 +45,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn physical(&mut self) -> Option<PhysicalLine<'a>> {
+    fn next_physical_line(&mut self) -> Option<PhysicalLine<'a>> {
         let start = self.at;
         let rest = self.source.get(start..)?;
         if rest.is_empty() {
@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
         let mut backslash = first.end();
         let mut joined = 0;
         loop {
-            let Some(line) = self.physical() else {
+            let Some(line) = self.next_physical_line() else {
                 sink.error(|| nothing_to_continue(backslash));
                 break;
             };

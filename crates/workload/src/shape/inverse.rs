@@ -76,6 +76,6 @@ impl Part {
             *self = Part::new(number, shape.stretch(number)?, self.after);
         }
         let inside = Expected(arrivals.0.saturating_sub(self.before.0));
-        Some(self.stretch.start + self.stretch.reaches(inside))
+        Some(self.stretch.start + self.stretch.time_of(inside))
     }
 }

@@ -54,7 +54,7 @@ impl SinePosition {
             arrivals.0 % self.all
         };
         let start = u128::from(self.period.0) * self.number;
-        let phase = self.reaches(inside as f64);
+        let phase = self.time_of(inside as f64);
         Nanos(u64::try_from(start).unwrap_or(u64::MAX)) + Nanos(phase as u64)
     }
 
@@ -62,11 +62,11 @@ impl SinePosition {
     pub(super) fn expected(&self, t: f64) -> f64 {
         let sine = libm::sin(std::f64::consts::PI * t / self.length);
         // 1 − cos(2x) as 2 sin²(x), which avoids cancellation.
-        self.mean * t + self.swing() * sine * sine
+        self.mean * t + self.half_period_gain() * sine * sine
     }
 
     /// Returns the arrivals that a sine adds to its mean by the middle of a period.
-    fn swing(&self) -> f64 {
+    fn half_period_gain(&self) -> f64 {
         self.amplitude * self.length / std::f64::consts::PI
     }
 
@@ -76,9 +76,9 @@ impl SinePosition {
 
     /// Returns the instant in a period by which `arrivals` are expected, by Newton's method,
     /// bracketed by bisection.
-    fn reaches(&mut self, arrivals: f64) -> f64 {
+    fn time_of(&mut self, arrivals: f64) -> f64 {
         let (then, expected_then) = self.last;
-        let mut early = then.max((arrivals - self.swing()) / self.mean);
+        let mut early = then.max((arrivals - self.half_period_gain()) / self.mean);
         let mut late = (arrivals / self.mean).min(self.length).max(early);
         let mut t = then + (arrivals - expected_then) / self.rate(then).max(self.mean / 64.0);
         if t < early || t > late {

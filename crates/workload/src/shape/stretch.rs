@@ -65,7 +65,7 @@ impl RateSegment {
     /// Returns the time after the beginning of the part by which `arrivals` are expected; these are
     /// at most [`RateSegment::all`].
     #[inline]
-    pub(super) fn reaches(&self, arrivals: Expected) -> Nanos {
+    pub(super) fn time_of(&self, arrivals: Expected) -> Nanos {
         if arrivals.0 == 0 {
             return Nanos::ZERO;
         }

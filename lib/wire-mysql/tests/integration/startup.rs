@@ -115,7 +115,7 @@ fn a_native_password_is_proved() {
     assert_eq!(response.method, Some(&b"mysql_native_password"[..]));
     assert_eq!(response.attributes, [(&b"program_name"[..], &b"assay"[..])]);
     assert_eq!(response.auth_response, native_answer(PASSWORD, &NONCE));
-    assert!(response.agreed(offered()).has(Capabilities::CACHE_METADATA));
+    assert!(response.negotiated_with(offered()).has(Capabilities::CACHE_METADATA));
     line.finish();
 }
 

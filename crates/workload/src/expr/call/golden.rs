@@ -76,14 +76,14 @@ fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
     let node = compiled(text).expect(text).into_node();
     (0..count as u64).map(move |number| {
         let mut texts = Values::new();
-        let moment = EvalContext {
+        let context = EvalContext {
             number,
             started: WallTime::EPOCH,
             variables: &[],
             texts: None,
             record: None,
         };
-        let datum = node.eval(moment, &mut texts);
+        let datum = node.eval(context, &mut texts);
         (datum, texts)
     })
 }

@@ -34,7 +34,7 @@ pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Inv
                 _ if given.value.kind() == kind => Some(given.value.clone().into_node()),
                 _ => None,
             }
-            .ok_or_else(|| mixed(given, arguments, kind))?,
+            .ok_or_else(|| mixed_types(given, arguments, kind))?,
         );
     }
     Ok((values, kind))
@@ -51,7 +51,7 @@ fn common_type(arguments: &Arguments<'_>) -> Result<Type, InvalidExpr> {
     Ok(arguments.required(0)?.value.kind())
 }
 
-fn mixed(given: &CompiledArgument<'_>, arguments: &Arguments<'_>, kind: Type) -> Diagnostic {
+fn mixed_types(given: &CompiledArgument<'_>, arguments: &Arguments<'_>, kind: Type) -> Diagnostic {
     let other = arguments.all().find(|given| given.value.kind() == kind).unwrap_or(given);
     let describe = |given: &CompiledArgument<'_>| {
         format!("{} is {}", quoted(given.place.text()), given.value.kind().article())

@@ -26,7 +26,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     let mut weights = Vec::new();
     for given in arguments.all() {
         if let Some(ColonPart::Weight(weight, place)) = &given.partner {
-            weights.push(checked(weight, *place)?);
+            weights.push(check_weight(weight, *place)?);
         }
     }
     if weights.is_empty() {
@@ -41,7 +41,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), InvalidExpr> {
     Ok((Family::Weighted(Weighted::new(values, ends)), kind))
 }
 
-fn checked<'w>(weight: &'w Constant, place: Excerpt<'_>) -> Result<&'w Constant, Diagnostic> {
+fn check_weight<'w>(weight: &'w Constant, place: Excerpt<'_>) -> Result<&'w Constant, Diagnostic> {
     let shown = quoted(place.text());
     if !weight.kind().is_number() {
         let kind = weight.kind().article();
@@ -77,7 +77,7 @@ mod tests {
         check("weighted(row(): 1, -row(): 1)", "-1 -2 3 -4 -5 6 -7 8");
     }
 
-    fn follows(weights: &[&str], law: &[f64]) {
+    fn check_frequencies(weights: &[&str], law: &[f64]) {
         let arguments: Vec<String> =
             weights.iter().enumerate().map(|(at, weight)| format!("{at}: {weight}")).collect();
         let mut counts = vec![0; weights.len()];
@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn values_have_their_weighted_frequency() {
-        follows(&["3", "1"], &[0.75, 0.25]);
-        follows(&["0.1", "0.2", "0.7"], &[0.1, 0.2, 0.7]);
-        follows(&["1", "1", "1", "97", "900"], &[0.001, 0.001, 0.001, 0.097, 0.9]);
-        follows(&["1.5", "1M", "500k"], &[1e-6, 2.0 / 3.0, 1.0 / 3.0 - 1e-6]);
+        check_frequencies(&["3", "1"], &[0.75, 0.25]);
+        check_frequencies(&["0.1", "0.2", "0.7"], &[0.1, 0.2, 0.7]);
+        check_frequencies(&["1", "1", "1", "97", "900"], &[0.001, 0.001, 0.001, 0.097, 0.9]);
+        check_frequencies(&["1.5", "1M", "500k"], &[1e-6, 2.0 / 3.0, 1.0 / 3.0 - 1e-6]);
         assert_eq!(values("weighted('a': 5)", 2), ["a", "a"]);
     }
 
