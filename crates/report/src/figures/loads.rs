@@ -23,7 +23,8 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         caption: caption(loads),
     };
     if series.iter().all(|(_, points)| points.is_empty()) {
-        return words.into_empty_figure("The loads were too short for a rate over time.".to_owned());
+        return words
+            .into_empty_figure("The loads were too short for a rate over time.".to_owned());
     }
     let mut marks = Vec::new();
     let mut legend = Vec::new();
