@@ -101,7 +101,7 @@ impl Key {
     }
 }
 
-fn between<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+fn pem_body<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("-----BEGIN {label}-----"))?;
     let (body, _) = rest.split_once(&format!("-----END {label}-----"))?;
     Some(body)
