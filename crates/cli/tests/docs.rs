@@ -2,10 +2,10 @@
 //! shown is the program's, its links resolve, and it is complete.
 //!
 //! A page is a script. A workload file whose first line is a comment with a name, `; shop.ini`, is
-//! written under that name into a folder for the page. The page's commands run there, in order,
-//! together with the files in its blocks `file NAME`. Commands in virtual time run as written, and
-//! a `text` block after one is compared with its output; runs against a real database are
-//! shortened.
+//! written under that name into a folder for the page, and so are the files in its blocks `file
+//! NAME`. The page's commands run in this folder, in order. Commands in virtual time run as
+//! written, and a `text` block after one is compared with its output; runs against a real database
+//! are shortened.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -292,8 +292,8 @@ fn steps_of(block: &Block, usual_code: i32) -> Vec<Step> {
     steps
 }
 
-/// Splits a line like a shell, to the extent that the guide needs: quotes, and an end at `|`, `>`,
-/// `;` and `&`.
+/// Splits a line into words like a shell. Supports only the syntax that the guide uses: quotes, and
+/// `|`, `>`, `;` and `&`, at which the command ends.
 fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -336,7 +336,8 @@ impl Step {
         measures && self.code != 2
     }
 
-    /// Returns the command to try: a run against a real database is shortened.
+    /// Returns the arguments of the command that the test runs: a run against a real database is
+    /// shortened.
     fn tried(&self) -> Vec<String> {
         let mut tried = self.words.clone();
         if self.is_real_run() {
@@ -364,7 +365,8 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
     }
     let place = format!("{}:{}: `assay {}`", page.name, step.line, tried.join(" "));
     let is_wrong = match step.depends_on_the_machine() {
-        // The result of a run of a tenth of a second proves nothing about the command.
+        // The verdict of a run of a tenth of a second depends on the machine, so each of these
+        // codes is accepted.
         true => ![0, 1, 3].contains(&ran.code),
         false => ran.code != step.code,
     };

@@ -64,7 +64,7 @@ pub(crate) struct OwnTraffic {
     preparations: AtomicU64,
     texts: AtomicU64,
     terminations: AtomicU64,
-    /// Sessions of other clients when first reported; [`u64::MAX`] before that.
+    /// Number of other clients' sessions when first reported; [`u64::MAX`] before that.
     other_sessions: AtomicU64,
 }
 

@@ -54,8 +54,8 @@ pub trait Driver: Clone + Send + 'static {
         false
     }
 
-    /// Returns statement counters, summed over all connections, of a database that runs in this
-    /// process: names and values that only grow. Other databases are
+    /// Returns statement counters of a database that runs in this process, summed over all
+    /// connections: their names and their values, which only grow. Other databases are
     /// [queried](Connection::query_text) for their counters.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

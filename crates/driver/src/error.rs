@@ -49,7 +49,8 @@ impl Error {
         Error::new(Class::Statement, Code::new("url"), message)
     }
 
-    /// Creates the error of a connection whose message has the address of the server.
+    /// Creates the error of a lost or refused connection, with a message that contains the address
+    /// of the server.
     #[cold]
     pub(crate) fn disconnect_naming_server(message: impl Into<Box<str>>) -> Error {
         let mut error = Error::disconnect(message);
@@ -121,7 +122,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Converts the error of a connection, whose message contains the address, or of a URL.
+/// Converts a network error: the error of a connection, whose message contains the address, or the
+/// error of a URL.
 impl From<net::Error> for Error {
     #[cold]
     fn from(error: net::Error) -> Error {

@@ -13,16 +13,16 @@ use record::environment::{
 
 use crate::Table;
 
-/// Maximum length of a name or value, in characters, without the length and hash appended to a cut
-/// one.
+/// Maximum length of a name or value, in characters, not counting the length and the hash that are
+/// appended if it is cut.
 const LONGEST: usize = 200;
 
 /// Maximum numbers of settings and of tables recorded. A server has a few hundred settings.
 pub(crate) const MOST_SETTINGS: usize = 500;
 pub(crate) const MOST_TABLES: usize = 20;
 
-/// Substrings of names whose values may be secret whatever their form: passwords, connection
-/// strings, and commands and statements that contain them.
+/// Substrings of the names of settings whose values may be secret whatever their form: passwords,
+/// connection strings, and commands and statements that contain either.
 const SECRETS: [&str; 15] = [
     "pass",
     "secret",
@@ -41,10 +41,11 @@ const SECRETS: [&str; 15] = [
     "salt",
 ];
 
-/// Substrings of names whose values may be secret unless they are numbers or switches.
+/// Substrings of the names of settings whose values may be secret unless they are numbers or
+/// switches.
 const MAYBE_SECRET: [&str; 3] = ["key", "user", "ldap"];
 
-/// Substrings of names that locate or identify a server.
+/// Substrings of the names of settings that locate or identify a server.
 const LOCATORS: [&str; 25] = [
     "address",
     "_seeds",
@@ -73,7 +74,7 @@ const LOCATORS: [&str; 25] = [
     "log_error",
 ];
 
-/// Substrings of names that locate or identify a server by a number.
+/// Substrings of the names of settings that locate or identify a server by a number.
 const NUMERIC_LOCATORS: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
 
 /// Names, or parts of names, of settings that match [`LOCATORS`] by chance.
@@ -156,8 +157,8 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     format!("{begin}… ({} characters, {hash:08x})", text.chars().count())
 }
 
-/// Returns one fact per row of a table of settings (name, value, and the default if the server
-/// reports it), their count, and the defaults.
+/// Returns the facts from a table of settings, whose columns are name, value and, if the server
+/// reports it, default: one fact per setting, the number of these facts, and the defaults.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     let count = |count: String| (database::SETTINGS.to_owned(), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };

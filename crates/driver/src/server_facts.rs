@@ -6,8 +6,8 @@ use record::environment::{NONE, UNKNOWN};
 use crate::facts::shortened;
 use crate::table::Table;
 
-/// Maximum length of a setting and of the version, in characters, without the length and hash
-/// appended to a cut one. The longest setting is a list of all modes of SQL.
+/// Maximum length of a setting and of the version, in characters, not counting the length and the
+/// hash that are appended if it is cut. The longest setting is a list of all SQL modes.
 const LONGEST_SETTING: usize = 1_000;
 
 /// The fact with the version of TLS on the client's own connection; `none` without TLS. A server

@@ -74,7 +74,7 @@ pub(crate) struct Service {
     pub(crate) tls: ClientTls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
-    /// Counters of the traffic of all sessions, other than requests.
+    /// Counters of Assay's own traffic outside of requests, over all sessions.
     pub(crate) own_traffic: OwnTraffic,
     /// Ids of the sessions at each address.
     pub(crate) session_ids: Vec<SessionIds>,

@@ -35,7 +35,8 @@ impl ServerId {
     }
 }
 
-/// Ids of a driver's sessions at one address that are open or ended recently. Clones share them.
+/// Ids of the sessions of a driver at one address that are open or have ended recently. Clones
+/// share them.
 #[derive(Clone, Debug, Default)]
 pub struct SessionIds(Arc<SharedIds>);
 
@@ -90,7 +91,7 @@ pub struct KnownSession {
 }
 
 impl SessionIds {
-    /// Returns true if the id belongs to a session that is open or ended recently.
+    /// Returns true if the id belongs to a session that is open or has ended recently.
     pub fn contains(&self, id: SessionId) -> bool {
         let ids = self.lock();
         ids.open.contains_key(&id) || ids.ended_by_id.contains_key(&id)

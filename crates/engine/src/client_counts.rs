@@ -197,7 +197,7 @@ mod tests {
         check(|counts| counts.count_left(ClientStatus::Disconnected), (1, 1, 0));
     }
 
-    /// Plants a client whose change is counted twice.
+    /// Counts each change twice, although only one client is in the state before it.
     #[test]
     fn change_that_is_counted_twice_panics() {
         let changes: [fn(&ClientCounts); 7] = [

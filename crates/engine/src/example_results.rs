@@ -44,7 +44,7 @@ impl ExampleResults<'_> {
         connection: &mut impl Connection,
     ) -> AnswerState {
         let mut answers = AnswerState::Complete;
-        // Without a table of the run there is nothing to show, and nothing is sent.
+        // If the run has filled no table, there is nothing to show, and nothing is sent.
         if self.tables.is_empty() {
             return answers;
         }

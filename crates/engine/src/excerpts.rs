@@ -134,7 +134,7 @@ impl TableExcerpts<'_> {
                 let most = Table::LIMIT >> 20;
                 self.unreadable(table, format!("the answer exceeds {most} MiB"));
             }
-            // Without its rows, the table would look empty.
+            // If all rows were cut, they are not shown: the table would look empty.
             if !is_cut || !rows.is_empty() {
                 self.excerpt(Excerpt { subject: table.to_owned(), kind, titles: columns, rows });
             }

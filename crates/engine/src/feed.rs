@@ -154,7 +154,7 @@ impl Input {
         self.block.number(self.at)
     }
 
-    /// Returns the due time of a log line, since the first one.
+    /// Returns the due time of a log line, relative to the first line.
     pub(crate) fn at(&self) -> Nanos {
         self.block.at(self.at)
     }

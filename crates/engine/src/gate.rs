@@ -52,7 +52,7 @@ pub(crate) struct Gate {
     end: Stamp,
     /// Requests that wait for a client, in order.
     waiting: VecDeque<DueRequest>,
-    /// Clients without a request; the last one is the next to get one.
+    /// Clients without a request, as a stack: the last client gets the next request.
     idle: Vec<Rc<ClientHandle>>,
     /// True if a request was rejected because too many waited.
     was_full: bool,
@@ -137,7 +137,7 @@ impl Gate {
         self.next.is_none() && self.file_wait.is_none()
     }
 
-    /// Returns true if no arrivals are left and none wait.
+    /// Returns true if no arrivals are left and no requests wait.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended() && self.waiting.is_empty()
     }

@@ -117,7 +117,8 @@ impl<D: Driver> LaneState<D> {
     pub(crate) fn check_stop(&self) {
         if self.stop.is_requested() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { STOP_NOTICE };
-            // The request that found a queue full was due before the end.
+            // If a queue is full, the end is a nanosecond later: the request that found it full
+            // must be due before the end.
             let is_full = self.stop.reason() == EndKind::QueueFull;
             self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));
             self.stop_all_at(self.stop.end());

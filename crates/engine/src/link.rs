@@ -61,7 +61,7 @@ struct Outage {
 /// The effect of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkChange {
-    /// No change of reachability, or an attempt that does not show it.
+    /// The reachability has not changed, or the attempt says nothing about it.
     None,
     /// The server still accepts no client.
     StillRefused,
@@ -135,12 +135,12 @@ impl Link {
         }
     }
 
-    /// Adds the connections that a job still had at the end of the schedule.
+    /// Adds the number of connections that a job still had at the end of the schedule.
     pub(crate) fn note_left_at_end(&self, connections: u32) {
         self.left_at_end.set(self.left_at_end.get() + connections);
     }
 
-    /// Returns the connections that the jobs still had at the end of the schedule.
+    /// Returns the number of connections that the jobs still had at the end of the schedule.
     pub(crate) fn left_at_end(&self) -> u32 {
         self.left_at_end.get()
     }

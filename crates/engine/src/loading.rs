@@ -25,8 +25,8 @@ const PROGRESS_POINTS: u64 = 1_000;
 /// worth.
 const LONG_LOAD: Nanos = Nanos::from_millis(250);
 
-/// Time for the last batches after all rows are committed or a stop was requested. Batches that
-/// take longer are given up.
+/// Time that writers have to finish after all rows are committed or a stop was requested. Batches
+/// that take longer are given up.
 const LAST_BATCH_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// Interval between checks of a load's progress.
@@ -86,7 +86,7 @@ pub(crate) async fn fill<D: Driver>(
     }
     let took = shared.last_commit.get().since(began);
     report(context, load, &shared, took);
-    // Before the sessions end, while their resource use can still be read.
+    // Sent before the sessions end, while their resource use can still be read.
     context.listener.on_event(&RunEvent::LoadEnded);
     for connection in connections {
         connection.close().await;

@@ -1,6 +1,6 @@
-//! Statistics per server, for targets with several.
+//! Statistics per server, for targets with several servers.
 //!
-//! A target may have several servers, whose connections take turns. The record of a job at such a
+//! The connections of such a target take turns among its servers. The record of a job at such a
 //! target has an entry for the job and one for each server: a request that was sent counts in both.
 
 use base::AccountId;

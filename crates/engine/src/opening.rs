@@ -28,14 +28,15 @@ const FEWEST_CONNECTIONS: u32 = 4;
 
 /// The connections of a lane.
 pub(crate) struct LaneConnections<D: Driver> {
-    /// For each job of the plan, the numbers of its clients with their connections.
+    /// For each job of the plan, its clients on this lane: the number that identifies the client,
+    /// and its connection.
     pub(crate) connections: ById<JobId, Vec<(u32, D::Connection)>>,
     /// Jobs for which the server accepted fewer connections than were requested, with the server's
     /// first error.
     pub(crate) limited_jobs: Vec<(JobId, Error)>,
 }
 
-/// Returns the numbers of a job's clients that a lane has at time zero.
+/// Returns the numbers that identify the clients of a job that a lane has at time zero.
 pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
     let job = plan.job(id);
     let all = configured_connections(plan, job);

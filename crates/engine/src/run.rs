@@ -39,7 +39,7 @@ pub struct RunOutcome {
     pub measured: Option<MeasuredPhase>,
     /// The files of jobs that could not be read or written to their end.
     pub faults: Vec<FileFault>,
-    /// Remarks on files of jobs that are not faults.
+    /// Remarks, other than faults, on files of jobs.
     pub remarks: Vec<FileRemark>,
     /// The message of the first panic, if something panicked.
     pub panic: Option<String>,

@@ -8,8 +8,8 @@ use rt::Rt;
 
 use crate::error::RunFailure;
 
-/// Minimum time from the last open connection to time zero. With many lanes it is longer, until
-/// each lane has noticed time zero.
+/// Minimum time from the last open connection to time zero. With many lanes it is longer, because
+/// each lane must notice time zero before it comes.
 const LEAD: Nanos = Nanos::from_millis(50);
 
 /// Polling interval of a lane that is ready and waits for the others, per sixteen lanes. With a

@@ -153,7 +153,8 @@ fn invariant_3_closed_requests_allocate_nothing() {
 const LONGEST: &str = "60s";
 
 /// Maximum number of additional allocations of the longer run. It lasts for more seconds, and
-/// handing over a second allocates, but not per request; the additional requests are far more.
+/// handing over each second allocates. The additional requests are far more than this, so an
+/// allocation per request would exceed the limit.
 const SECONDS: usize = 1_000;
 
 /// Repeats the test in real time, with the real executor and the kernel's timer.

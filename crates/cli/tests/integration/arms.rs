@@ -157,7 +157,8 @@ fn server_that_does_not_report_tls_is_judged_by_the_client() {
 
 #[test]
 fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
-    // A server of its own, because the table of the plain arm stays when the experiment ends early.
+    // This test has its own server, because the table of the plain arm stays when the experiment
+    // ends early.
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let place = place(&READ.replace("url = testbed:postgres\n", ""), TLS);
     let url = server.url().to_string();
@@ -174,7 +175,7 @@ fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
 }
 
 /// The runs before the refusal stay in the record, and the experiment is resumed when TLS is
-/// available again. It is a sweep, which a busy machine does not end early.
+/// available again. The experiment is a sweep, because a busy machine does not end a sweep early.
 #[test]
 fn tls_that_is_refused_from_a_run_on_ends_the_experiment_and_keeps_its_runs() {
     let server = testbed::shared_with_tls(Kind::Postgres);
@@ -285,7 +286,8 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["option.results"]));
 }
 
-/// Returns the result of an experiment on the server of a test, whose user has all rights.
+/// Runs an experiment on the server of a test, as a user with all rights. Returns the folder and
+/// the result.
 fn run_on(server: &Server, arms: &str) -> (TestFolder, CommandResult) {
     let place = place(SQLITE, arms);
     let ran = run_there(&place, server);
@@ -362,7 +364,8 @@ fn setting_that_a_statement_does_not_bring_into_effect_makes_its_arm_invalid() {
     }
 }
 
-/// Both arms would have the setting, and their comparison would find no difference.
+/// If a setting stays in effect for the baseline, the arms do not differ, and their comparison
+/// would find no difference.
 #[test]
 fn setting_left_over_in_the_baseline_makes_its_arm_invalid() {
     let server = Server::start(&Options::new(Kind::Postgres)).unwrap();

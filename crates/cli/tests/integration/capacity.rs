@@ -271,8 +271,8 @@ fn first_value_above_the_largest_is_refused() {
     assert_eq!(place.names(), ["search.ini"]);
 }
 
-/// One server has a constant time beyond the bound; the other has exponential times, 13.5 % of
-/// which are beyond it.
+/// One server has a constant service time beyond the bound; the other has exponential service
+/// times, 13.5 % of which are beyond it.
 #[test]
 fn condition_that_holds_at_no_rate_is_missed() {
     for url in ["sim:mdc?service=60ms&servers=unlimited", "sim:mmc?service=20ms&servers=unlimited"]
@@ -412,7 +412,8 @@ fn budget_for_less_than_one_trial_is_refused() {
 /// One seed is enough here: `trust capacity` and the tests of `analyze` use many.
 #[test]
 fn server_that_degrades_from_trial_to_trial_is_named() {
-    // The search needs more than twice the requests of the others, because the trend is small.
+    // This search needs more than twice as many requests as the other searches, because the trend
+    // is small.
     let text = search_on("sim:mm1?service=1ms&trend=0.004");
     let text = text.replace("< 40ms", "< 20ms").replace("highest = 1k", "budget = 25m");
     let document = run_search(&text, 0);
@@ -465,8 +466,8 @@ fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
     assert_eq!(report["capacity"], document["capacity"]);
 }
 
-/// Returns the exit code of an irregular answer: a machine that is busy with other tests may leave
-/// no value that can be confirmed.
+/// Returns the exit code of an irregular answer: 3 without a sustained value, because a machine
+/// that is busy with other tests may leave none that can be confirmed, and 0 otherwise.
 fn exit_code_of_irregular(capacity: &Value) -> i32 {
     if capacity["sustained"].is_null() { 3 } else { 0 }
 }

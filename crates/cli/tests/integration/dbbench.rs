@@ -387,7 +387,7 @@ fn file_that_dbbench_reads_as_empty_is_an_error() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// Like dbbench, Assay runs the statements whatever the duration, and in the same order.
+/// Like dbbench, Assay runs the statements regardless of the duration, and in the same order.
 #[test]
 fn a_file_without_jobs_sets_up_and_tears_down() {
     let inserted = |text: &str| format!("query=insert into t values ('{text}', '')\n");

@@ -40,7 +40,8 @@ struct Case {
     is_in_order: bool,
     /// True if the case uses the whole machine, so it must run alone.
     is_heavy: bool,
-    /// A query whose result does not depend on the number of statements.
+    /// A query whose result must be equal after both programs, because it does not depend on the
+    /// number of statements.
     invariant_query: Option<&'static str>,
     effect: Option<EffectQuery>,
     /// The name of a results file.

@@ -1,4 +1,4 @@
-//! Differences between the arms of an experiment that were not declared, or may follow from a
+//! Undeclared differences between the arms of an experiment, and differences that may follow from a
 //! declared one.
 
 use serde_json::{Value, json};
@@ -320,7 +320,8 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
     let mut command = place.command(&args);
     let mut run = Running::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     let held = place.at("held");
-    // Rounds in which the near arm ran first: the run of the far arm is the one that is held.
+    // True if the near arm ran first in the current round: the run that is held is then the far
+    // arm's.
     let half = "select count(*) from run where arm = 'near' and state = 'counts' and run = \
                 (select max(run) from run) and round not in \
                 (select round from run where arm = 'far' and state = 'counts')";
@@ -329,7 +330,8 @@ fn restart_within_a_round(kind: Kind, sleep: &str) -> Option<()> {
         wait_until("the next run of the far arm", || held.exists() || !run.is_running());
         let record = place.at("r.assay");
         if held.exists() && spanned.is_none() && number(&record, half) == 1 {
-            // In the round before or after this one, both runs are on the same start of the server.
+            // Only this round spans the restart: in every other round, both runs have the same
+            // start of the server.
             spanned = Some(number(&record, "select max(run) from run"));
             server.restart().unwrap();
         }

@@ -1,5 +1,5 @@
-//! Tests that an experiment whose disk becomes full keeps the runs before, and that a continuation
-//! adds the missing runs.
+//! Tests that an experiment keeps its earlier runs if its disk becomes full, and that a
+//! continuation adds the missing runs.
 
 use std::path::Path;
 use std::process::Command;

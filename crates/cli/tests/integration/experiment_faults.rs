@@ -631,8 +631,8 @@ pub(crate) fn record_content(record: &Path) -> Vec<String> {
     rows(&connection, &names_of(&connection, names), "")
 }
 
-/// Returns the rows about the runs of a record up to a number, sorted and prefixed with the names
-/// of their tables.
+/// Returns the rows about the runs of a record up to the run number `last`, sorted and prefixed
+/// with the names of their tables.
 pub(crate) fn content_of_runs(record: &Path, last: i64) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let tables = tables_of_runs(&connection);

@@ -76,8 +76,8 @@ impl Comparison {
     }
 
     /// Waits until this many rounds are complete, and the next run of the far arm is held before
-    /// its start. Returns `None` if the load generator or the machine failed before, as on a
-    /// machine with other work.
+    /// its start. Returns `None` if the load generator or the machine failed before, which happens
+    /// on a busy machine.
     fn hold_after(&self, run: &mut Running, rounds: usize) -> Option<()> {
         self.hold(run)?;
         while self.complete_rounds() < rounds {

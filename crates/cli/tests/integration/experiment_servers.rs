@@ -1,4 +1,4 @@
-//! Tests of experiments on real servers that die, or whose experiment is killed.
+//! Tests of experiments on real servers: the server dies, or the experiment is killed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -152,7 +152,7 @@ fn assert_no_round_spans(place: &TestFolder, end: i64) {
 
 /// Checks the record of an experiment that ended with `ran`: no round spans two processes. `ends`
 /// are the last runs of the processes. Returns false if the load generator or the machine failed,
-/// as on a machine with other work.
+/// which happens on a busy machine.
 #[track_caller]
 fn assert_whole(place: &TestFolder, ran: &CommandResult, ends: &[i64], rounds: usize) -> bool {
     ends.iter().for_each(|end| assert_no_round_spans(place, *end));
@@ -259,8 +259,8 @@ fn resumed_experiment_whose_server_dies_is_resumed_on_another() {
     let mut run = start_in_lockstep(&place, "testbed:postgres", None, OUT);
     run.wait_for_line("run 2 of");
     kill_within_a_run(&place, run);
-    // The first run was half of a pair, whose other half would be on another server. If the test is
-    // late, the round was completed meanwhile.
+    // The first run belongs to a pair whose other run would be executed on another server. If the
+    // test is late, the round was completed meanwhile.
     let mut ends = vec![last_run(&place)];
     let complete = complete_rounds(&place, 2);
     let most = ends[0] + 12 - 2 * complete;
@@ -320,7 +320,7 @@ fn experiment_continues_when_its_server_is_back() {
     // The process that wrote the record also recorded that it was interrupted.
     let ended = "No answer: the experiment was interrupted";
     assert!(ran.stdout.contains(ended), "{}", ran.stdout);
-    // The server is still away, and the record loses nothing.
+    // The server is still unreachable, and the record loses nothing.
     let end = last_run(&place);
     let ran = start(&place, &url, Some(&password), RESUME).wait_for_end().expect(4);
     assert!(ran.stdout.contains(ended), "{}", ran.stdout);
@@ -367,7 +367,7 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     let whole = complete_rounds(&place, 4);
     assert!([6, 7].contains(&whole), "{whole}");
     let end = last_run(&place);
-    // The server is still away: nothing is lost.
+    // The server is still unreachable: nothing is lost.
     start(&place, &url, Some(&password), RESUME).wait_for_end().expect(4);
     assert_eq!(last_run(&place), end);
     second.restart().unwrap();
@@ -381,13 +381,14 @@ fn second_server_that_dies_late_leaves_the_rounds_before() {
     assert_no_round_spans(&place, end);
 }
 
-/// Waits until no other experiment uses the shared server: all tables are in one database.
+/// Waits until no other experiment uses the shared server, because all experiments have their
+/// tables in one database.
 fn lock_shared_server() -> MutexGuard<'static, ()> {
     static SHARED_SERVER: Mutex<()> = Mutex::new(());
     SHARED_SERVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The end of an experiment that waits for a statement.
+/// The event that ends an experiment while it waits for a statement.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum StatementEnd {
     Interrupt,

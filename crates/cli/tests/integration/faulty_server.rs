@@ -98,8 +98,8 @@ impl FaultyServer {
         })
     }
 
-    /// Starts a proxy before the PostgreSQL server at a port of this machine. `tls` is the proxy's
-    /// answer to requests for TLS.
+    /// Starts a proxy in front of the PostgreSQL server at a port of this machine. `tls` is the
+    /// proxy's answer to requests for TLS.
     pub(crate) fn proxy(port: u16, tls: &Arc<Mutex<TlsAnswer>>) -> FaultyServer {
         let tls = Arc::clone(tls);
         FaultyServer::serving(move |stream, _| {

@@ -83,7 +83,8 @@ fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_record() {
     assert_eq!(found, [ROWS, b"1\n2\n"].concat().repeat(3));
 }
 
-/// A server determines the length of its answer, but must not determine the memory that it takes.
+/// A server determines the length of its answer, but must not determine how much memory the answer
+/// takes.
 #[test]
 fn answer_that_a_results_file_cannot_take_is_an_error_of_its_request() {
     let place = TestFolder::with(

@@ -146,7 +146,8 @@ fn records_without_a_step_have_no_change() {
 fn records_of_other_plans_are_series_of_their_own() {
     let place = place();
     records(&place, "read.ini", &with_step(), &[]);
-    // In one series with these runs of a different number of clients, the step would be hidden.
+    // These runs have a different number of clients. In one series with the other runs, they would
+    // hide the step.
     for number in 1..=16 {
         let record = format!("nightly/{number:02}.b.assay");
         let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];

@@ -44,7 +44,7 @@ fn check(kind: Kind, refuses: RefusedRequest, args: &[&str], workload: &str) {
 #[track_caller]
 fn harmless(ran: &CommandResult, at: &str) {
     for text in [&ran.stdout, &ran.stderr] {
-        // Lines of CSV tables end with both characters.
+        // Lines of CSV tables end with CR and LF.
         let text = text.replace("\r\n", "\n");
         let acts = |c: char| c != '\n' && base::is_terminal_control(c);
         assert!(!text.contains(acts), "{at}: {text:?}");

@@ -25,7 +25,7 @@ arrival = uniform
 slo = p99 < 10s
 ";
 
-/// A service time that makes the generator's own lag negligible.
+/// A server with a service time that makes the generator's own lag negligible.
 const SERVER: &str = "sim:mdc?service=500ms&servers=unlimited";
 
 /// Returns the folder and the export of a run that was killed when it reported its fifth second.

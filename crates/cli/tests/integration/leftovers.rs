@@ -26,8 +26,8 @@ fn interrupted(create: &str) -> TestFolder {
     place
 }
 
-/// Checks that a continuation is refused with these words, changes nothing in the record, and works
-/// after a statement of the user.
+/// Checks that a continuation is refused with these words, changes nothing in the record, and
+/// succeeds after the user has executed the statement `by_hand`.
 #[track_caller]
 fn check(create: &str, words: &[&str], by_hand: &str) {
     let place = interrupted(create);

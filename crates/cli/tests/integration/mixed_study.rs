@@ -59,7 +59,8 @@ fn mixed_study_sends_exactly_its_statements() {
     assert_eq!(ran.stderr, "");
     let [inserts, cleanups] = judge(&place, &ran, &ran.json());
     assert_eq!(cleanups, 3);
-    // A Poisson process of 100 per second for four seconds: ten standard deviations.
+    // 400 are expected from a Poisson process of 100 per second in four seconds. The bounds are ten
+    // standard deviations away.
     assert!((200..600).contains(&inserts), "{inserts}");
 }
 

@@ -97,7 +97,7 @@ fn older_records_give_the_same_documents() {
     }
 }
 
-/// The names of the jobs show which of them are parts of a mix, or a job at one host.
+/// The names of the jobs show which of them are parts of a mix, and which are jobs at one host.
 #[test]
 fn older_records_name_the_parts_of_a_mix_and_the_hosts_of_a_job() {
     for (name, hosts) in [("mix", 0), ("hosts", 2)] {

@@ -1,4 +1,4 @@
-//! Tests of runs on PostgreSQL through a pooler, which verify the statements of the guide.
+//! Tests of runs on PostgreSQL through a pooler, which verify what the guide says about poolers.
 
 use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
@@ -266,8 +266,8 @@ fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     holding.wait_for_matching_line("some are answered", |line| {
         number_after(line, "achieved/s") > Some(0.0)
     });
-    // A writer waits five seconds for its first answer, and the last batches of a load as long. A
-    // busy machine may delay the end to that time, but not in every attempt.
+    // A writer waits five seconds for its first answer, and a load allows its writers the same time
+    // at its end. A busy machine may delay the end to that time, but not in every attempt.
     let late: Vec<String> = (0..3).map_while(|_| interrupt_a_waiting_load(&server).err()).collect();
     assert!(late.len() < 3, "{}", late.join("\n--- next attempt ---\n"));
     holding.signal(Signal::SIGINT);

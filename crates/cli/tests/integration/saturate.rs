@@ -455,7 +455,7 @@ fn processors_of_a_private_server_are_observed() {
     assert_observed("testbed:postgres?cpus=0", 1);
 }
 
-/// The pooler may use every processor, and the database behind it one.
+/// The pooler may use every processor, and the database behind it only one.
 #[test]
 fn processors_of_a_private_server_behind_a_pooler_are_observed() {
     assert_observed("testbed:postgres?cpus=0&via=pgbouncer", 3);

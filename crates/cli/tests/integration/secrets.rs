@@ -41,7 +41,7 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
             assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
         }
     }
-    // The message quotes an argument without its option, except the password in it.
+    // The URL is an argument without its option. The message quotes it without its password.
     let url = format!("postgres://ann:{PASSWORD}@localhost/db");
     let ran = place.assay(&["run", "w.ini", &url]).refuses(&["postgres://ann:", "@localhost/db"]);
     assert_silent(&url, ran.stderr.as_bytes());
@@ -50,7 +50,8 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
     }
 }
 
-/// A URL is given in place of a file, a folder, a record or a name, as by a script with `$URL`.
+/// A URL is given where a file, a folder, a record or a name is expected, for example by a script
+/// that uses `$URL`.
 #[test]
 fn invariant_8_a_misplaced_url_is_quoted_without_its_password() {
     let place = TestFolder::with("[read]\nquery = select 1\nrate = 1\ncount = 1\n");

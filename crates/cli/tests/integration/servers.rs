@@ -212,8 +212,8 @@ fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert!(read["timeouts"].as_u64().unwrap() > 0, "{kind:?}: {read}");
-        // A timeout ends when the request is given up. No request takes longer than that and the
-        // wait for a connection, unless the machine stalled.
+        // A timed-out request ends when it is given up. No request takes longer than its timeout
+        // and its wait for a connection together, unless the machine stalled.
         let stalled = check(&summary, "stall")["value"].as_f64().unwrap_or_default();
         let longest = read["service_ms"]["max"].as_f64().unwrap();
         assert!(longest < 2_000.0 + stalled, "{kind:?}: {read}");
@@ -261,8 +261,8 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         assert_eq!(note["completed"], note["scheduled"], "{kind:?}: {note}");
         let nodes = note["nodes"].as_array().unwrap();
         assert!(nodes.iter().map(|node| &node["address"]).eq(&addresses), "{kind:?}: {note}");
-        // The report of each server has the requests that it received, which used half of the
-        // connections.
+        // The report of each server has the requests that this server received. They used half of
+        // the connections.
         for (node, server) in nodes.iter().zip(&servers) {
             let seen = server.sql("select count(*), count(distinct session) from seen").unwrap();
             assert_eq!(seen, format!("{}\t2\n", node["completed"]), "{kind:?}: {note}");
@@ -405,7 +405,7 @@ fn private_server_is_used_over_tls() {
     }
 }
 
-/// Without an authority in the URL, the authorities of the system are trusted, and no others.
+/// If the URL names no certificate authority, those of the system are trusted, and no others.
 #[test]
 fn a_server_is_verified_by_the_authorities_of_the_system() {
     for kind in KINDS {
@@ -418,8 +418,8 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
             let url = target.to_string();
             let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet", "--full"];
             let mut command = place.command(&run);
-            // The environment variable with which Unix programs use other files than those of the
-            // system.
+            // Programs on Unix trust the authorities in the file that this variable names, instead
+            // of those of the system.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
             CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()))
         };
@@ -469,7 +469,7 @@ fn every_method_of_loading_writes_the_same_rows() {
     }
 }
 
-/// A load that used a slower method than the server has reports this.
+/// If a load used a slower method than the server could offer, its output says so.
 #[test]
 fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     let mut args = vec!["load", "w.ini", "--url", "testbed:mariadb?server.local_infile=0"];

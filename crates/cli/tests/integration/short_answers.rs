@@ -143,7 +143,7 @@ fn records_of_one_second_are_all_kept() {
     place.write("e.ini", format!("[question]\nask = Which?\nworkload = w.ini\n{arms}"));
     let now = WallTime::now();
     for (file, prefix) in [("w.ini", "run"), ("e.ini", "experiment")] {
-        // The test does not last 120 seconds.
+        // Takes the names of the next 120 seconds, which is longer than the test lasts.
         for second in 0..120 {
             let name = now.after(Nanos::from_secs(second)).compact();
             place.write(&format!("{prefix}-{name}.assay"), "taken");

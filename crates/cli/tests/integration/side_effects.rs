@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::example::assert_valid;
 use crate::support::{MM1, TestFolder};
 
-/// Other traffic for 90 s, and from 30 s on a clean-up for 20 s that occupies the server for 20 ms
+/// Traffic for 90 s, and a clean-up from second 30 to second 50 that occupies the server for 20 ms
 /// each time.
 const WITH_CLEAN_UP: &str = "
 duration = 90s

@@ -131,7 +131,8 @@ fn report_gives_the_answer_of_the_run() {
     assert!(single.contains("[read]") || single.contains("read"), "{single}");
 }
 
-/// Three of four rates are below the capacity of 1,000/s: R = 1/(μ − λ).
+/// Three of four rates λ are below the capacity μ of 1,000/s; their mean response time is 1/(μ −
+/// λ).
 #[test]
 fn model_of_rates_predicts_the_queue() {
     let workload = "url = sim:mm1?service=1ms\nduration = 200s\nwarmup = 20s\n[read]\n\
@@ -512,7 +513,7 @@ fn point_at_which_no_virtual_time_passes_is_named() {
     assert_eq!(place.names(), ["read.ini", "sweep.ini"]);
 }
 
-/// Zero clients count as no setting, and a closed job without one has one client.
+/// Zero clients mean that their number is not set; a closed job then has one client.
 #[test]
 fn zero_clients_count_as_one_in_the_models() {
     let experiment = "[sweep]\nvary = concurrency(read): 0, 2..64 x2\n";

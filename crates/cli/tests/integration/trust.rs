@@ -115,7 +115,7 @@ fn inputs_stay_below_the_folder_of_the_file() {
         }
     }
     refused("[a]\nquery = select ?\nquery-args-file = /dev/null\n", "leads out", "--allow-files");
-    // A workload file that was saved in the home folder has keys below its folder.
+    // If a workload file was saved in the home folder, credentials are below its folder.
     let home = place("[a]\nquery = select ?\nquery-args-file = .aws/credentials\ncount = 1\n");
     fs::create_dir(home.at("lab/.aws")).unwrap();
     home.write("lab/.aws/credentials", "1\n");

@@ -72,8 +72,8 @@ impl Experiments {
         assert!((2.0..=10.0).contains(&rounds), "same runs first in {rounds} of 12 rounds");
     }
 
-    /// Checks that the interval of the slower arm is narrower than a comparison of the arms as two
-    /// groups could give: within a group, the drift counts as scatter.
+    /// Checks that the interval of the slower arm is narrower than any interval that a comparison
+    /// of the arms as two groups could give: within a group, the drift counts as scatter.
     #[track_caller]
     fn assert_pairs_exclude_the_drift(&self) {
         let logarithm = |end: &Value| (end.as_f64().unwrap() / 100.0).ln_1p();

@@ -114,7 +114,8 @@ fn check_clean_up(url: &str) {
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
     let place = TestFolder::new();
     // Other programs on the machine may hide an effect, because their noise correlates neighbouring
-    // seconds, but they never cause a false one: an effect of another cause fails at once.
+    // seconds, but they never cause a false one: the test fails at once if an effect is attributed
+    // to another cause.
     let runs = (0..MOST_RUNS).map(|_| run(&place, STUDY, url, &SHORT));
     let mut found = runs.filter_map(|document| effect_of_clean_up(&document));
     let effect = found.next().unwrap_or_else(|| panic!("{url}: no effect in {MOST_RUNS} runs"));

@@ -17,7 +17,7 @@ struct Rows {
     /// Number of rows left in the current batch.
     left: u64,
     number: i64,
-    /// Rows and bytes sent, per committed batch.
+    /// Number of rows and of bytes sent, for each committed batch.
     committed: Vec<(u64, u64)>,
 }
 

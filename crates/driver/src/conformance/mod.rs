@@ -43,8 +43,8 @@ pub trait Fixture {
     /// Returns a statement that takes hours unless it is stopped, and disturbs no other connection.
     fn endless(&self) -> String;
 
-    /// Causes a connection to be lost, and returns the statement with which an open connection
-    /// detects it.
+    /// Prepares the loss of an open connection. Returns the statement whose execution on this
+    /// connection fails because of the loss.
     fn sever(&self) -> String;
 }
 

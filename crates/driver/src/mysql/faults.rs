@@ -93,7 +93,8 @@ pub(super) fn class_and_code_in_login(refusal: &Refusal) -> (Class, Code) {
     }
 }
 
-/// Returns the class of codes whose SQLSTATE does not determine it.
+/// Returns the class of an error code whose SQLSTATE does not determine the class; `None` for other
+/// codes.
 fn class_of_code(refusal: &Refusal) -> Option<Class> {
     Some(match refusal.code {
         // Lock wait timeout; record has changed since it was read; XA rolled back after a timeout

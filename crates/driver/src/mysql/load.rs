@@ -67,8 +67,8 @@ impl MysqlConnection {
                 Err(error) if faults::forbids_files(&error) => Err(with_insert_as_remedy(&error)),
                 ended => ended,
             },
-            // Some servers announce at the login that they accept no files, MySQL and MariaDB only
-            // in reply to the statement.
+            // Some servers announce at the login that they accept no files. MySQL and MariaDB say
+            // so only in reply to the statement.
             (Method::Auto, true) => match self.load_data(into, batches).await {
                 Err(error) if faults::forbids_files(&error) && !self.has_sent_rows => {
                     batches.falls_back(&error);

@@ -222,7 +222,7 @@ impl ServerLine {
 }
 
 impl MysqlConnection {
-    /// Returns the counters of the traffic of all sessions, other than requests.
+    /// Returns the counters of Assay's own traffic outside of requests, over all sessions.
     pub(super) fn own_traffic(&self) -> &OwnTraffic {
         &self.shared.config.service.own_traffic
     }

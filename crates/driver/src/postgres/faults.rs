@@ -97,8 +97,8 @@ pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     }
 }
 
-/// Returns the remedy for refusals other than a wrong password, which share one code. If the
-/// server's messages are in another language, the last remedy is returned.
+/// Returns the remedy for the refusals other than a wrong password; all of them have the same code.
+/// If the server's messages are in another language, the last remedy is returned.
 fn remedy_of_rules(words: &str) -> &'static str {
     let says = |part: &str| words.contains(part);
     // Servers before version 14 say "SSL off".

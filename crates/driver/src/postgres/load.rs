@@ -21,7 +21,7 @@ pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     }
 }
 
-/// Rows and bytes of a batch sent so far.
+/// Number of rows and of bytes that were sent of a batch so far.
 #[derive(Default)]
 struct Batch {
     rows: u64,
@@ -33,7 +33,8 @@ impl Batch {
     /// PostgreSQL 8.2 report none, which is accepted.
     ///
     /// # Errors
-    /// The numbers differ: the benchmark would run on a table whose size differs from the file's.
+    /// The numbers differ: the benchmark would run on a table with a different number of rows than
+    /// the workload file requests.
     fn check_stored_rows(&self, stored: Option<u64>) -> Result<(), Error> {
         match stored {
             Some(stored) if stored != self.rows => {

@@ -43,7 +43,7 @@ impl ConnectionCounts {
         ConnectionCounts { counts: [0; COUNTED.len()], counters: Arc::clone(counters) }
     }
 
-    /// Adds the counts of a statement since they were last added.
+    /// Adds the counts of a statement since the previous call for it.
     pub(super) fn add(&mut self, statement: &Statement<'_>) {
         for (count, (status, _)) in self.counts.iter_mut().zip(COUNTED) {
             *count += u64::try_from(statement.reset_status(status)).unwrap_or(0);

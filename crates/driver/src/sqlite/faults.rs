@@ -68,7 +68,7 @@ fn open_error(path: &Path) -> Option<io::Error> {
     }
 }
 
-/// Builds the error of a text, not rejected by SQLite, that does not hold exactly one statement.
+/// Builds the error of a text that SQLite accepts, but that does not hold exactly one statement.
 pub(super) fn statement_count_error(why: &str) -> Error {
     Error::new(
         Class::Statement,

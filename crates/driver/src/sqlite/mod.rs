@@ -86,7 +86,7 @@ struct Shared {
     options: Options,
     processors: Processors,
     counters: Arc<Counters>,
-    /// Threads of dropped connections, which still close the database.
+    /// Threads of dropped connections that are still closing the database.
     closing_threads: Mutex<Vec<JoinHandle<()>>>,
 }
 

@@ -163,8 +163,8 @@ impl<'c> Session<'c> {
     }
 
     /// Returns true if a request writes. A writing transaction takes the lock at its beginning,
-    /// where it can wait; taken later it could fail at once, because the data read before may be
-    /// outdated.
+    /// where it can wait for it. If it took the lock later, it could fail at once, because the data
+    /// read before may be outdated.
     fn writes(&self, steps: &[Step], values: &Values) -> bool {
         steps.iter().any(|step| match *step {
             Step::Begin | Step::Commit => false,

@@ -2,9 +2,9 @@
 //! servers -- URL`.
 //!
 //! The URL is a `testbed:` URL or the URL of a server whose user has all privileges. Each failed
-//! case is printed with its reason, then one line with the server's version and the numbers. Part
-//! of `make test-servers`, and not of `make test`, because the available servers depend on the
-//! machine.
+//! case is printed with its reason, then one line with the server's version and the numbers of
+//! passed and of all cases. Part of `make test-servers`, and not of `make test`, because the
+//! available servers depend on the machine.
 
 #[expect(dead_code, reason = "only the fixtures of servers are used here")]
 mod fixtures;

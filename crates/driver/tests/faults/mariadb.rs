@@ -1,4 +1,4 @@
-//! Tests of MariaDB, and of servers that only pretend to be.
+//! Tests of MariaDB, and of servers that only pretend to be MariaDB.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -426,7 +426,7 @@ fn final_error_of_a_closing_server_is_reported() {
 
 #[test]
 fn a_statement_timeout_leaves_the_session_as_it_was() {
-    // Longer than a busy machine needs for the other statement.
+    // The time limit is longer than a busy machine needs for the other statement.
     let driver = open(&shared(Kind::Mariadb).url());
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");

@@ -305,7 +305,7 @@ fn session_ended_by_the_server_reports_the_reason() {
 
 #[test]
 fn a_statement_timeout_leaves_the_session_as_it_was() {
-    // Longer than a busy machine needs for the other statement.
+    // The time limit is longer than a busy machine needs for the other statement.
     let driver = open(&shared(Kind::Postgres).url());
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");

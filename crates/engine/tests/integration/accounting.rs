@@ -299,8 +299,8 @@ fn arrivals_may_wait_for_an_unreachable_target() {
         (even(100), 0..=0),
         (queue(100, 4), 0..=0),
         (Pacing::Timetable { schedule: timetable, batch: 1 }, 0..=0),
-        // Two seconds of arrivals, and up to one more until the next attempt to connect; the queue
-        // holds half a second's.
+        // The arrivals of two seconds, and of up to one more until the next attempt to connect. The
+        // queue holds the arrivals of half a second.
         (limited, 140..=250),
     ] {
         let mut plan = plan(pacing.clone(), 0.0, 10.0, 4);
@@ -343,8 +343,8 @@ fn away(from_s: u64, to_s: u64) -> Config {
 fn temporary_outage_is_measured_and_does_not_end_the_run() {
     let (totals, finished) = simulate(&plan(even(1_000), 0.0, 20.0, 4), &away(5, 8));
     let counts = balance(&totals);
-    // The outage fails the arrivals of three seconds, and the arrivals until the next attempt after
-    // it.
+    // The outage lasts three seconds. The arrivals during the outage fail, and so do those until
+    // the next attempt to connect after it.
     assert!((2_950..4_050).contains(&counts.errors()), "{counts:?}");
     assert_eq!(counts.completed() + counts.errors(), 19_999);
     let failures: Vec<_> = totals.account(JOB).window.failures.iter().collect();

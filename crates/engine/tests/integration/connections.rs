@@ -282,7 +282,8 @@ impl Connection for TenRequestConnection {
     delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
-/// The next request does not lack statements that were handed to a lost connection.
+/// The next request has all of its statements, including those that were handed to a lost
+/// connection.
 #[test]
 fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");

@@ -133,7 +133,7 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
     }
 }
 
-/// A setup that changes only one server would leave them different.
+/// A setup that changes only one server would leave the servers different.
 #[test]
 fn every_server_is_reached_before_setup_changes_one() {
     let file = "duration = 1s\n[setup]\nquery = create table t (a int)\n[a]\nquery = select 1\n";
