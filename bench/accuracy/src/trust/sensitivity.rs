@@ -51,7 +51,7 @@ pub const FAULTS: [PlantedFault; 10] = [
     PlantedFault { server: "&errors=0.002", ..fault("0.2 % errors", "errors") },
     PlantedFault {
         alter_evidence: stall,
-        ..fault("a stall of 50 ms, as the ticker reports it", "stall")
+        ..fault("a stall of 50 ms, as the detector of stalls reports it", "stall")
     },
     PlantedFault { alter_plan: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
     PlantedFault {

@@ -19,8 +19,8 @@ use super::trial::{ExceedanceCount, LoadLimit, Measure, Phase, Trial};
 /// trial helps to locate the boundary.
 pub(super) const INFORMATIVE_RATIO: f64 = 1.39;
 
-/// Value of [`INFORMATIVE_RATIO`] for the least throughput of another job, which changes slowly
-/// with the load.
+/// Value of [`INFORMATIVE_RATIO`] for a lower bound on the throughput of another job. This throughput
+/// changes slowly with the load.
 const INFORMATIVE_LOWER_BOUND: f64 = 0.22;
 
 /// Minimum number of trials that a fit keeps when it is narrowed.

@@ -69,7 +69,8 @@ const TRIAL_LENGTH: f64 = 2.0;
 /// Largest ratio of the ends of a bracket at which a jump between them counts as a cliff.
 const CLIFF_RATIO: f64 = 1.005;
 
-/// Ratio of the ends of a bracket around a cliff that could not be narrowed to [`CLIFF_RATIO`].
+/// Largest ratio of the ends of a bracket at which a jump still counts as a cliff, if the bracket
+/// could not be narrowed to [`CLIFF_RATIO`].
 const STEEP_RATIO: f64 = 1.05;
 
 /// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.

@@ -112,8 +112,8 @@ fn has_ranking(of: &BestPoint, point: usize, ranking: Ranking) -> bool {
     of.others.iter().any(|other| other.point == point && other.ranking == ranking)
 }
 
-/// Returns the best point by a rule, with the other points' rankings at an error probability of
-/// `alpha` over all of them. `deltas` are the smallest changes that matter.
+/// Returns the best point by a rule, and the ranking of every other point, at an error probability
+/// of `alpha` over all of them. `deltas` are the smallest changes that matter.
 pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, deltas: &Deltas, alpha: f64) -> BestPoint {
     let mut usable = Vec::new();
     let mut unusable = Vec::new();

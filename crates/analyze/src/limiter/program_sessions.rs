@@ -19,10 +19,10 @@ use super::suspect::Suspect;
 /// Pauses limit a program only if they take at least this fraction of its sessions' time.
 pub(super) const PAUSE_SHARE: f64 = 0.5;
 
-/// Value of [`PAUSE_SHARE`] if pauses are only known from the mean time between two statements.
+/// Minimum in place of [`PAUSE_SHARE`] if pauses are only known from the mean time between two statements.
 const MEAN_PAUSE_SHARE: f64 = 0.6;
 
-/// Value of [`PAUSE_SHARE`] if pauses take longer than requests. They are then the largest part of
+/// Minimum in place of [`PAUSE_SHARE`] if pauses take longer than requests. They are then the largest part of
 /// the time, even if they are less than half of it.
 const LARGEST_PART: f64 = 1.0 / 3.0;
 

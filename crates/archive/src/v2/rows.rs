@@ -30,7 +30,7 @@ pub struct RunRow {
     pub state: RunState,
     /// The verdict, in the words of the program.
     pub verdict: String,
-    /// Names of the checks that are not passed, separated by commas.
+    /// Names of the suspect and invalid checks, separated by commas.
     pub objections: String,
     /// Seed of the run's schedule and values.
     pub seed: u64,

@@ -13,8 +13,8 @@ const REPORT: &str = "report this with the record: it is a bug in the load gener
 
 /// The remedy for such a fault if its check has a limit that chance exceeds in two of 1,000 runs.
 const REPEAT_OR_REPORT: &str = "run it again with another `--seed`: chance does this in two of \
-                                1,000 runs. If it stays, report it with the record: it is a bug in \
-                                the load generator";
+                                1,000 runs. If the check objects again, report it with the record: \
+                                it is a bug in the load generator";
 
 /// The remedy for a server that went away or refused connections.
 const READ_LOG: &str = "look in the server's log for why it refused connections, and run again";
@@ -32,7 +32,7 @@ const RELIEVE_SERVER: &str = "look in the server's log: it lacks space, memory o
                               was shutting down";
 
 /// The remedy for requests that were not answered in time.
-const WAIT_LONGER: &str = "look at the server for why it did not answer in time, or give the job a \
+const WAIT_LONGER: &str = "find out why the server did not answer in time, or give the job a \
                            longer `timeout`";
 
 /// The checks in the order of the verdict, each with its remedy: an imperative without a period.
@@ -46,7 +46,7 @@ const REMEDIES: [(CheckKind, &str); 32] = [
     (CheckKind::Balance, REPORT),
     (CheckKind::Rate, REPEAT_OR_REPORT),
     (CheckKind::EachSecond, REPORT),
-    (CheckKind::Achieved, "give it a longer `drain` or more connections, or offer less"),
+    (CheckKind::Achieved, "give the job a longer `drain` or more connections, or offer less"),
     (CheckKind::Arrivals, REPEAT_OR_REPORT),
     (CheckKind::Gaps, "end other programs on this machine, or use `--spin` if a processor is idle"),
     (
@@ -83,7 +83,7 @@ const REMEDIES: [(CheckKind, &str); 32] = [
     ),
     (
         CheckKind::Clock,
-        "choose a clock that is read without a system call; `assay doctor` says which one this is",
+        "choose a clock that is read without a system call; `assay doctor` names the present one",
     ),
     (
         CheckKind::WallClock,

@@ -85,7 +85,7 @@ struct Trials<'a> {
     requests: f64,
     /// Rate of each trial, and the logarithm of the ratio of its quantile to the bound.
     done: Vec<(f64, f64)>,
-    /// Requests of all trials.
+    /// Number of requests of all trials.
     all: u64,
 }
 

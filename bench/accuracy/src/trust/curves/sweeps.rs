@@ -42,7 +42,7 @@ const FITTED_SERVER: UslServer = UslServer { lambda: 100.0, sigma: 0.05, kappa: 
 /// The server of the best points: 32 clients are the best of [`CLIENTS`], 64 are 1 % worse.
 const SWEPT_SERVER: UslServer = UslServer { lambda: 100.0, sigma: 0.02, kappa: 0.000_5 };
 
-/// The best of [`CLIENTS`] of the server [`SWEPT_SERVER`], as an index.
+/// Index in [`CLIENTS`] of the best number of clients for the server [`SWEPT_SERVER`].
 const BEST: usize = 5;
 
 impl UslServer {
