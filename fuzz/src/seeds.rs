@@ -109,7 +109,7 @@ pub fn experiment(saturate: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns a path that no other test uses, not even one of this process.
+/// Returns a path that no other test uses, in this process or another.
 fn own_path(suffix: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -24,8 +24,8 @@ pub trait Folder {
         false
     }
 
-    /// Returns true if the plan is only displayed and its files may be missing. Values that come
-    /// from them are NULL then.
+    /// Returns true if the plan is only displayed and its files may be missing. The values that the
+    /// files would supply are then NULL.
     fn is_unread(&self) -> bool {
         false
     }

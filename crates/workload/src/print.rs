@@ -66,7 +66,8 @@ impl Plan {
     }
 
     /// Prints the conditions that belong to no section. A section that is a part of several mixes
-    /// is several jobs; its conditions that do not judge all of these are printed here too.
+    /// is several jobs; those of its conditions that judge only some of these jobs are printed
+    /// here, too.
     fn thresholds(&self, out: &mut Page) {
         let mut has_header = false;
         for either in self.jobs_and_parts() {

@@ -36,8 +36,8 @@ fn replies_of_any_bytes_decode_alike_in_any_pieces() {
     let mut corpus = after(&heads, &bytes_sent_by('<', "text"));
     corpus.extend(after(&heads, &bytes_sent_by('<', "execute")));
     corpus.extend(after(&[&[3, 5, 3, 2, 1, 0]], &bytes_sent_by('<', "bulk")));
-    // Bits 5 and above: the number of packets of a file; the file that is refused has none. After
-    // its statement, there are further bytes or none.
+    // Bits 5 and above: the number of packets of a file; the refused file has none. In the last
+    // case, further commands follow the statement.
     let files: [&[u8]; 3] =
         [&[0x07, 5, 1, 4, 4, 4], &[0x27, 5, 2, 4, 4, 4], &[0x27, 5, 1, 0, 0, 0]];
     corpus.extend(after(&files, &bytes_sent_by('<', "file")));

@@ -31,7 +31,7 @@ pub struct Cycle {
     may_be_empty: bool,
     /// True if an Execute has a row limit.
     may_suspend: bool,
-    /// Number of columns of the rows, if a Describe has reported it before.
+    /// Number of columns of the rows, if an earlier Describe has reported it.
     columns: Option<u16>,
     left: OutstandingReplies,
 }

@@ -52,8 +52,8 @@ pub struct Login<'l> {
 pub enum Channel<'l> {
     /// A connection that others can read: the password is never sent in clear text.
     Open,
-    /// A connection that others cannot read, without TLS or with a certificate without channel
-    /// binding.
+    /// A connection that others cannot read: it has no TLS, or a certificate that does not allow
+    /// channel binding.
     Plain,
     /// A connection with TLS.
     Tls {
@@ -90,7 +90,7 @@ impl Session {
     }
 }
 
-/// The reason for which a session could not begin.
+/// The reason why a session could not begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartupError {
     /// The received bytes violate the protocol.

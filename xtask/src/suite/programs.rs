@@ -51,8 +51,8 @@ impl Program {
         tests.into_iter().any(|test| test.split("::").next() == Some(module))
     }
 
-    /// Returns the program with the tests that failed according to its output; `None` if the output
-    /// names no test, as after a crash.
+    /// Returns the program limited to the tests that failed according to its output; `None` if the
+    /// output names no test, as after a crash.
     pub(super) fn failed(&self, output: &str) -> Option<Program> {
         let tests = failed_tests(output);
         (!tests.is_empty()).then(|| self.with_tests(tests))

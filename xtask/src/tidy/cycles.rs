@@ -112,8 +112,8 @@ fn compare(accepted: &Sizes, found: &Cycles) -> Vec<String> {
         if sizes == accepted {
             continue;
         }
-        // The sizes are compared in descending order: in a list that shrank, none exceeds the
-        // accepted one.
+        // The sizes are in descending order: in a list that shrank, no size exceeds the accepted
+        // size in the same place.
         let grew = sizes.len() > accepted.len() || sizes.iter().zip(accepted).any(|(a, b)| a > b);
         if grew {
             for cycle in cycles {

@@ -32,7 +32,7 @@ pub(super) struct Session {
     prepared: Vec<(Box<[u8]>, Statement)>,
     /// Portals by name.
     portals: Vec<(Box<[u8]>, Portal)>,
-    /// Statements of a Query still to be served.
+    /// Statements of a Query message that have not been served yet.
     waiting: VecDeque<StatementKind>,
     /// The statement that is being served.
     served: Option<ServedStatement>,
@@ -52,7 +52,7 @@ struct Portal {
     format: Format,
 }
 
-/// A statement that is being served, by the way it was sent.
+/// The statement that is being served; the variant is the message that requested it.
 #[derive(Clone, Copy)]
 enum ServedStatement {
     /// As text, with Query.
@@ -105,8 +105,8 @@ impl Session {
         }
     }
 
-    /// Reads messages of the login. Returns `None` if the login is complete, or if more messages
-    /// may already be there.
+    /// Reads messages of the login. Returns `None` if the login is complete, or if `bytes` may
+    /// contain more messages.
     fn read_login(
         &mut self,
         bytes: &[u8],

@@ -107,20 +107,20 @@ pub(super) fn statements(text: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// Returns the number of values of a statement in MySQL's notation, `?`.
+/// Returns the number of placeholders in a statement in MySQL's notation, `?`.
 pub(super) fn count_question_marks(text: &[u8]) -> u16 {
     let marks = outside_of_quotes(text).filter(|(_, byte)| *byte == b'?').count();
     u16::try_from(marks).unwrap_or(u16::MAX)
 }
 
-/// Returns the type to which each value of a statement in PostgreSQL's notation, `$1`, is cast.
+/// Returns the type to which each placeholder in PostgreSQL's notation, `$1`, is cast.
 pub(super) fn parameter_casts(text: &[u8]) -> Vec<Cast> {
     let mut casts = Vec::new();
     for (at, _) in outside_of_quotes(text).filter(|(_, byte)| *byte == b'$') {
         let after = &text[at + 1..];
         let end = after.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(after.len());
         let number = str::from_utf8(&after[..end]).ok().and_then(|digits| digits.parse().ok());
-        // The protocol counts at most 65,535 values.
+        // The protocol allows at most 65,535 values.
         let Some(number @ 1..=65_535_usize) = number else { continue };
         if casts.len() < number {
             casts.resize(number, Cast::None);

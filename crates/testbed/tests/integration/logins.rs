@@ -69,7 +69,8 @@ fn url_has_the_login_and_the_socket() {
     assert!(path.len() <= 107 && std::path::Path::new(path).exists(), "{path}");
 }
 
-/// Statements written by others could otherwise damage the files of the person who runs them.
+/// With access to files or programs, statements written by others could damage the files of the
+/// person who runs them.
 #[test]
 fn user_of_a_url_reaches_no_file_and_no_program() {
     let folder = std::env::temp_dir();
@@ -114,8 +115,8 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
         }
         assert!(!touched.exists());
     }
-    // MariaDB's own functions give no access to an administrator either. A different folder for
-    // tables is ignored.
+    // Not even an administrator of MariaDB reaches files through the server's functions. A
+    // different folder for tables is ignored.
     let mariadb = start(&Options::mariadb());
     std::fs::create_dir(&touched).unwrap();
     std::fs::set_permissions(&touched, PermissionsExt::from_mode(0o777)).unwrap();

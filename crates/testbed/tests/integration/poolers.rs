@@ -31,7 +31,8 @@ fn sessions_of_pgbouncer_can_prepare_statements() {
     assert_eq!(ask_plainly(&server, sql), Ok("PREPARE\n42".to_owned()));
 }
 
-/// Changes a row by a direct connection to the server, and returns the pooler's answer after that.
+/// Changes a row over a direct connection to the server, between two equal queries through the
+/// pooler. Returns the answer to the second query.
 fn change_behind_the_pooler(server: &Server) -> String {
     let change = |sql| server.sql(sql).expect("a change");
     change("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");

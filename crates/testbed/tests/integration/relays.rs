@@ -23,7 +23,8 @@ fn echo() -> SocketAddr {
     address
 }
 
-/// Sends bytes and returns the number that come back, up to the same number or the end.
+/// Sends this number of bytes and reads until all of them have come back, or until the connection
+/// ends. Returns the number of bytes that came back.
 fn round_trip(client: &mut TcpStream, bytes: usize) -> usize {
     // The connection may be cut while bytes are sent.
     let _ = client.write_all(&vec![7; bytes]);
@@ -45,7 +46,7 @@ fn a_relay_passes_bytes_on_and_counts_them() {
     let mut client = TcpStream::connect(relay.address()).unwrap();
     assert_eq!(round_trip(&mut client, 200_000), 200_000);
     assert_eq!(relay.bytes_passed(Direction::ToServer), 200_000);
-    // The last bytes are counted after they have been sent.
+    // The relay counts bytes after it has sent them: the last ones may be counted later.
     drop(client);
     let are_counted = || relay.bytes_passed(Direction::ToClient) == 200_000;
     crate::support::wait_until("all are counted", are_counted);

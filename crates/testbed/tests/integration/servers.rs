@@ -151,7 +151,8 @@ fn server_starts_in_a_folder_with_spaces() {
     check_servers_in("assay spaces", urls, |above| above.display().to_string());
 }
 
-/// PostgreSQL writes the path of its folder into a file with one fact per line, and would hang.
+/// The servers use a folder in `/tmp` instead: PostgreSQL writes the path of its folder into a file
+/// with one fact per line, and a line break in the path would make it hang.
 #[test]
 fn server_does_not_start_in_a_folder_whose_name_has_two_lines() {
     let urls = ["testbed:mariadb", "testbed:postgres"];

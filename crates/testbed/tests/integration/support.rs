@@ -8,7 +8,7 @@ use testbed::{Kind, Options, Server};
 
 pub(crate) const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
-/// Starts a server; on failure the test fails with the problem.
+/// Starts a server; the test fails with the problem if this is not possible.
 pub(crate) fn start(options: &Options) -> Server {
     Server::start(options).unwrap_or_else(|problem| panic!("{problem}"))
 }

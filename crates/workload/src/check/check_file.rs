@@ -145,11 +145,11 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports jobs whose name is the name of a part of another job.
+    /// Reports jobs whose name is the name of a part of another job, such as `[m/a]` beside `[m]`.
     ///
-    /// If the other job has this part, the name is an error, because records could not tell the two
-    /// apart. Otherwise it is a warning: metrics and conditions of the other job then include the
-    /// requests of this one.
+    /// If `[m]` is a mix with the part `a`, this is an error, because records could not tell the
+    /// two apart. Otherwise it is a warning: metrics and conditions of `[m]` then include the
+    /// requests of `[m/a]`.
     fn report_names_of_parts(&mut self, plan: &Plan) {
         for job in &plan.jobs {
             let is_whole = |other: &&Job| {

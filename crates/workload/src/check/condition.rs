@@ -49,7 +49,7 @@ pub(crate) fn named_slos<'p>(line: Excerpt<'p>, sink: &mut Sink) -> Vec<NamedSlo
 }
 
 impl<'p> NamedSlo<'p> {
-    /// Returns the name of the job, if there is one.
+    /// Returns the name of the job that the condition names, if any.
     pub(crate) fn job(&self) -> Option<String> {
         self.suffix.map(|suffix| section_name(in_parentheses(suffix).text()))
     }
@@ -327,7 +327,7 @@ fn parse_bound(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     }
 }
 
-/// Adds the remedy of a condition that no run can meet.
+/// Adds the remedy to the diagnostic about a condition that no run can meet.
 pub(crate) fn with_remedy_of_impossible(diagnostic: Diagnostic) -> Diagnostic {
     diagnostic.help("write a bound that can be met, such as `failed < 0.1%` or `p99 < 30ms`")
 }

@@ -380,7 +380,7 @@ impl<'f> Checker<'f> {
         (start, stop)
     }
 
-    /// Warns if the first of uniform or recorded arrivals is after the end of the job.
+    /// Warns if the first arrival, uniform or recorded, is after the end of the job.
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
         let first = job.arrivals().and_then(|(schedule, _)| schedule.first());
         let end = job.stop.or(duration).filter(|end| job.start < *end);

@@ -102,7 +102,7 @@ impl<'f> Checker<'f> {
         parts
     }
 
-    /// Reports keys that need a pacing in a section that runs only as a part of a mix.
+    /// Reports keys that need a pacing, in a section that runs only as a part of a mix.
     pub(super) fn reject_pacing_in_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         // A session pauses between its statements, a client of a closed mix between its requests.
         let thinks = fields.one("think").filter(|_| session(fields).is_none());

@@ -467,7 +467,7 @@ fn semicolon(source: Excerpt<'_>, at: usize) -> Diagnostic {
     let text = source.text();
     let after = text[at + 1..].trim();
     let error = source.part(at..at + 1).error("found a `;` in a statement");
-    // A statement around the runs of an arm is named by its own key.
+    // A statement that runs before or after the runs of an arm is named by its own key.
     let key = error.option.as_deref().unwrap_or("`query`").to_owned();
     if after.is_empty() {
         return error.help(format!("remove it: each {key} is one statement"));

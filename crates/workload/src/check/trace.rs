@@ -43,12 +43,12 @@ impl Columns {
 enum Fault {
     /// The line has this number of columns, which is wrong.
     Columns(usize),
-    /// The lines above have these columns instead.
+    /// The columns differ from the columns of the lines above, which are these.
     Mixed(Columns),
     Unreadable(UnitError),
     TooLate,
     TooHigh,
-    /// The line above has this later time.
+    /// The time is before the time of the line above, which is this.
     Backwards(Nanos),
 }
 

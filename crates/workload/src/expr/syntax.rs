@@ -70,7 +70,8 @@ impl Ast {
                 let spec = call::find(&text[name.clone()]);
                 let has_labels = spec.is_some_and(|spec| spec.rest == Variadic::Named);
                 for argument in arguments {
-                    // Before the colon of such an argument is the name of a part of the result.
+                    // The part before the colon of such an argument is the name of a part of the
+                    // result.
                     if !has_labels || argument.after.is_none() {
                         argument.value.names(text, visit);
                     }

@@ -1,4 +1,4 @@
-//! Reading of files in pieces of any size.
+//! Tests that read files in pieces of any size.
 
 use std::io::{self, Read};
 
@@ -127,7 +127,8 @@ fn times_of_a_log_count_from_its_first_line() {
     assert_eq!(due("-5,a\n5,b\n"), [0, 10]);
 }
 
-/// A line out of order is due with the line above, and the lines below keep their times.
+/// A line out of order is due at the same time as the line above, and the lines below keep their
+/// times.
 #[test]
 fn times_that_go_backwards_are_noticed_and_shift_nothing() {
     assert_eq!(due("100,a\n200,b\n150,c\n50,d\n300,e\n"), [0, 100, 100, 100, 200]);

@@ -30,8 +30,8 @@ impl Hotspot {
         (self.hot.ends().0, self.cold.ends().1)
     }
 
-    /// Returns the smallest and the largest value that can occur: the values of one part if the
-    /// other has no share.
+    /// Returns the smallest and the largest value that can occur. If one of the two parts of the
+    /// range has no share, only values of the other part can occur.
     pub(crate) fn possible_ends(&self) -> Option<(i64, i64)> {
         match self.share {
             share if share <= 0.0 => Some(self.cold.ends()),

@@ -213,7 +213,8 @@ impl Key {
         [Some(self.name), self.alias].into_iter().flatten()
     }
 
-    /// Returns true if this is its name or its second name, or fits the pattern of its name.
+    /// Returns true if `name` is the key's name or its second name, or fits the pattern of its
+    /// name.
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || self.alias == Some(name) || self.is_pattern && self.fits(name)
     }

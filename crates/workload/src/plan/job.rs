@@ -27,7 +27,7 @@ pub struct Job {
     pub reconnect: Reconnect,
     /// Treatment of arrivals while the target refuses connections.
     pub on_outage: OnOutage,
-    /// The requests; for a mix, without statements and with the settings that hold for all parts.
+    /// The requests. For a mix: no statements, and the settings that apply to all parts.
     pub requests: Requests,
     /// The sections that share the requests of a mix; empty for any other job.
     pub parts: Vec<Part>,
@@ -176,8 +176,7 @@ pub enum Reconnect {
 
 /// The treatment of arrivals while the target refuses connections.
 ///
-/// Clients of a closed job, which has no arrivals, wait, unless each of its requests opens a
-/// connection.
+/// A closed job has no arrivals: its clients wait, unless each request opens a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// Arrivals fail at once.

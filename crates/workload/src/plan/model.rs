@@ -39,8 +39,8 @@ pub struct Plan {
     pub setup_timeout: Nanos,
     /// Length of one row in the table of quantiles over time.
     pub probe: Nanos,
-    /// Number of connections that an open job opens before it starts. `None`: by Little's law at 20
-    /// ms, at least 4.
+    /// Number of connections that an open job opens before it starts. `None`: computed by Little's
+    /// law for an expected response time of 20 ms, at least 4.
     pub connections: Option<u32>,
     /// Largest number of connections of an open job.
     pub max_connections: u32,
@@ -105,7 +105,7 @@ impl Plan {
     }
 
     /// Returns the accounts of the plan in the order of a record: each job, followed by its parts.
-    /// Accounts of jobs at single servers, which a plan does not know, come after them.
+    /// In a record, the accounts of jobs at single servers follow; a plan does not know these.
     pub fn accounts(&self) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
         account::accounts(&self.jobs)
     }

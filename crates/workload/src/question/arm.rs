@@ -133,7 +133,8 @@ fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
     Target::parse(value.text()).map_err(|error| Box::new(file.invalid_url(value, &error)))
 }
 
-/// Reports URL options of a target that has none, and settings of a server that is not private.
+/// Reports options of the target's URL if the workload names no target, and settings of a server
+/// that is not private.
 pub(super) fn reject_unused_options(draft: &ArmDraft, target: Option<&Target>, sink: &mut Sink) {
     for (one, span) in draft.differences.iter().zip(&draft.spans) {
         let (message, help) = match (one, target) {

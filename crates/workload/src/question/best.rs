@@ -20,7 +20,7 @@ pub struct BestRule {
 const HELP: &str = "write for example `best = lowest response.p99(read)`";
 
 impl BestRule {
-    /// Returns true if the rule selects the value of the metric that is better.
+    /// Returns true if the rule selects the value that counts as better for its metric.
     fn is_of_better_side(&self) -> bool {
         self.metric.quantity.better() == self.better
     }

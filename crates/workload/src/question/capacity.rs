@@ -80,13 +80,13 @@ impl CapacityQuestion {
         Nanos::from_millis(millis).clamp(shortest, longest)
     }
 
-    /// Length of a trial, in multiples of the bound of a response time, from which an overload of 2
-    /// % makes the times exceed the bound: the queue then grows by a fiftieth of the trial.
+    /// Minimum length of a trial in which an overload of 2 % makes response times exceed their
+    /// bound, as a multiple of this bound: the wait grows by a fiftieth of the trial's length.
     const OVERLOAD_SHOWS: f64 = 50.0;
 
-    /// Returns the length of the shortest trial in which a rate a few percent above the capacity is
-    /// detected: because response times exceed their bounds or, at the longest default length,
-    /// because the backlog grows.
+    /// Returns the length of the shortest trial that detects a rate a few percent above the
+    /// capacity: response times exceed their bounds or, at the longest default length, the backlog
+    /// grows.
     pub(super) fn shortest_detecting_trial<'s>(slos: impl Iterator<Item = &'s Slo>) -> Nanos {
         let of_response =
             |slo: &&Slo| slo.side == Side::Below && matches!(slo.metric, Metric::Response(_));

@@ -309,8 +309,8 @@ fn maximum(place: Excerpt<'_>) -> Diagnostic {
     place.error(message).help(format!("write a quantile: `slo = {quantile}`"))
 }
 
-/// Returns the error for an upper bound on throughput. Such a bound limits the load that the search
-/// sets itself, or is met more easily the larger that load is.
+/// Returns the error for an upper bound on throughput. Such a bound would limit the load that the
+/// search itself sets, or would be met more easily at a larger load.
 fn upper_throughput(one: &NamedSlo<'_>, job: &str, load: &VariedLoad) -> Diagnostic {
     let (place, bound) = (one.place, one.slo.bound);
     let lower = place.text().replace('<', ">");

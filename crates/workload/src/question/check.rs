@@ -193,7 +193,7 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// Reports arms that cannot be compared, and warns of statements around their runs.
+    /// Reports arms that cannot be compared, and warns of statements before their runs.
     fn report_arms(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
         self.reject_same(arms, &as_single_arms(arms), "");
         self.reject_other_data(arms);
@@ -287,8 +287,8 @@ impl<'f> Checker<'f> {
         arms
     }
 
-    /// Returns the parameters that are secret in the workload of an arm, or in a statement around
-    /// its runs. The plans of other arms would show their values.
+    /// Returns the parameters that are secret in the workload of an arm, or in a statement before
+    /// or after its runs. The plans of other arms would show their values.
     fn secrets(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> BTreeSet<String> {
         let statements = arm.differences.iter().filter_map(|one| match one {
             Difference::Before(text) | Difference::After(text) => Some(text.as_str()),
@@ -355,8 +355,8 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// Returns an arm at each point that has a plan; reports errors that the arm alone does not
-    /// have.
+    /// Returns the arm at each point for which there is a plan. Reports the errors at a point that
+    /// the arm does not have without the point.
     fn arm_points_of(
         &mut self,
         planner: &Planner<'_, '_>,
@@ -385,7 +385,7 @@ impl<'f> Checker<'f> {
         arm_points
     }
 
-    /// Returns an arm with its plan and the statements around its runs.
+    /// Returns an arm with its plan, and with the statements before and after its runs.
     fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> CheckedArm {
         let (overrides, folder) = (self.overrides_of(planner, &arm), self.folder_of(planner));
         let context =
@@ -511,7 +511,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Reports a sweep whose points need other tables, because setup and loads run once.
+    /// Reports a sweep whose points need different tables, because setup and loads run once.
     fn reject_other_tables(&mut self, points: &SweptValues<'_>, arm_points: &[CheckedArm]) {
         for other in arm_points.iter().filter(|other| needs_other_data(&arm_points[0], other)) {
             let message = format!("`{}` changes the tables: setup and loads run once", points.vary);
@@ -566,7 +566,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Warns of statements before a run that change too much, or nothing.
+    /// Warns of statements before a run that have a lasting effect on other arms, or no effect.
     fn warn_of_statements(&mut self, draft: &QuestionDraft<'_>, arms: &[CheckedArm]) {
         self.warn_of_lasting_statements(draft, arms);
         self.warn_of_statements_without_reader(arms);

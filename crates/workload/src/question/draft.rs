@@ -55,8 +55,8 @@ pub(super) fn own_workload<'t>(file: &File<'t>) -> File<'t> {
 }
 
 impl WorkloadSource<'_> {
-    /// Returns the parsed workload of an experiment file, with the diagnostics of parsing it that
-    /// are not diagnostics of the experiment file as well.
+    /// Returns the parsed workload of an experiment file, and the diagnostics of parsing it. They
+    /// are empty if the workload is inside the experiment file, whose diagnostics include them.
     pub(super) fn parsed<'t>(&'t self, file: &File<'t>) -> (File<'t>, Vec<Diagnostic>) {
         match self {
             WorkloadSource::File { text, .. } => parse(text),

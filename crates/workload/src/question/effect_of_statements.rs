@@ -53,8 +53,8 @@ pub(super) fn is_of_session(statement: &[Token<'_>]) -> bool {
     }
 }
 
-/// Returns the statement that `set statement … for …` of MariaDB executes with other variables, or
-/// the statement itself.
+/// Returns the statement after the `for` of MariaDB's `set statement … for …`; any other statement
+/// is returned unchanged.
 fn executed_statement<'t, 's>(statement: &'t [Token<'s>]) -> &'t [Token<'s>] {
     match statement {
         [set, word, rest @ ..] if set.is_word("set") && word.is_word("statement") => {

@@ -38,8 +38,8 @@ pub struct Experiment {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A sweep without arms has a single one, as has a search:
-    /// the workload as it is.
+    /// The arms; the first is the baseline. A search, and a sweep whose file declares no arms, has
+    /// a single arm: the unchanged workload.
     pub arms: Vec<Arm>,
     /// The values of a key at which each arm runs, if there is a sweep.
     pub sweep: Option<Sweep>,
@@ -154,7 +154,7 @@ impl Experiment {
     /// Name of the only arm of an experiment without `[arm NAME]`.
     pub const WORKLOAD: &str = "workload";
 
-    /// Returns the arms of the file: none if the only arm is the workload as it is.
+    /// Returns the arms that the file declares; empty if the only arm is the unchanged workload.
     pub fn file_arms(&self) -> &[Arm] {
         let has_none = self.sweep.is_some() && self.arms.len() == 1;
         if has_none || self.capacity.is_some() { &[] } else { &self.arms }
@@ -188,7 +188,7 @@ impl fmt::Display for Arm {
 }
 
 impl Arm {
-    /// Returns the arm of a run at this load, with this warm-up and this window instead of the
+    /// Returns the arm for a run at this load, with this warm-up and this window in place of the
     /// workload's own. They are added to the differences of the arm; the plan does not change.
     #[must_use]
     pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
@@ -203,7 +203,7 @@ impl Arm {
         Arm { point: Some(value.to_string()), ..arm }
     }
 
-    /// Returns the arm of a run at this load. The load is added to the differences of the arm; the
+    /// Returns the arm for a run at this load. The load is added to the differences of the arm; the
     /// plan does not change.
     #[must_use]
     pub fn with_load(&self, load: &VariedLoad, value: f64) -> Arm {
@@ -212,7 +212,8 @@ impl Arm {
         Arm { differences, ..self.clone() }
     }
 
-    /// Returns true if the arm uses the main target: in its runs, or in the statements around them.
+    /// Returns true if the arm uses the main target: in its runs, or in the statements before or
+    /// after them.
     pub fn uses_main(&self) -> bool {
         let mut around = [&self.restore, &self.before, &self.after].into_iter();
         self.plan.uses(JobTarget::Main) || around.any(|statements| !statements.is_empty())
@@ -223,7 +224,7 @@ impl Arm {
         self.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
     }
 
-    /// Returns the statements of a key around each of its runs.
+    /// Returns the statements of this key, which run before or after each run of the arm.
     pub fn statements(&self, key: StatementKey) -> &[FixedStatement] {
         match key {
             StatementKey::Restore => &self.restore,
@@ -232,8 +233,8 @@ impl Arm {
         }
     }
 
-    /// Returns true if the arm differs from the workload file only in statements around its runs,
-    /// and has statements before them.
+    /// Returns true if the arm differs from the workload file only in statements before or after
+    /// its runs, and has statements before them.
     pub fn has_only_statements(&self) -> bool {
         let is_statement =
             |one: &Difference| matches!(one, Difference::Before(_) | Difference::After(_));

@@ -1,4 +1,4 @@
-//! Statements around the runs of an arm.
+//! Statements before and after the runs of an arm.
 
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ pub(super) fn secrets(context: Context<'_>, texts: &[&str]) -> BTreeSet<String> 
     found
 }
 
-/// A statement around the runs of an arm.
+/// A statement that runs before or after each run of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookStatement<'a> {
     /// The name of the arm.

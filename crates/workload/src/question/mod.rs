@@ -1,10 +1,10 @@
-//! Questions about several runs: metrics by which runs are compared, bets on them, the changes
-//! that matter, limits of regressions, and experiment files, which combine them with the arms that
-//! are compared.
+//! Questions about several runs: metrics by which runs are compared, bets on them, the changes that
+//! matter, limits of regressions, and experiment files, which combine them with the arms that are
+//! compared.
 //!
-//! Metrics, bets and limits depend on [`crate::read`] and the messages only: both the checks of
-//! files and the command line use them; they are judged by `analyze`. An experiment file is checked
-//! with its workload file, once for each arm.
+//! Metrics, bets and limits depend only on [`crate::read`] and on the wording of messages, because
+//! both the checks of files and the command line use them. The crate `analyze` judges them. An
+//! experiment file is checked with its workload file, once for each arm.
 
 mod arm;
 mod best;

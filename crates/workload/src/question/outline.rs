@@ -205,7 +205,8 @@ impl Experiment {
             differences: arm.differences.iter().map(|one| (one.key(), one.value())).collect(),
         };
         let arms = match &self.capacity {
-            // The difference of the only arm is the first value of the search.
+            // The difference of the only arm is the first value of the search, which is not a part
+            // of the outline.
             Some(_) => {
                 vec![ArmOutline { name: Experiment::WORKLOAD.to_owned(), differences: Vec::new() }]
             }

@@ -13,7 +13,7 @@ const LARGEST: f64 = 10_000.0;
 /// Parses a change such as `-5%` or `+0.5%`, and returns it as a fraction.
 pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
     let text = item.text();
-    // Answers are printed with a minus sign, and may be copied.
+    // Answers print the minus sign `−`, and users may copy it.
     let first = text.chars().next();
     let sign = match first {
         Some('+') => Some(1.0),

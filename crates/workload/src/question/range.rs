@@ -9,8 +9,8 @@ use crate::wording::quoted;
 /// Maximum number of values of a range.
 pub(super) const MOST_VALUES: u64 = 1_000;
 
-/// The values that a sweep or a search gives to a key, not yet listed: a range may have more than
-/// memory holds.
+/// The values that a sweep or a search gives to a key, before they are listed: a range may have
+/// more values than fit into memory.
 #[derive(Clone, Debug)]
 pub(super) struct Range<'p> {
     parts: Vec<Part<'p>>,
@@ -44,22 +44,22 @@ struct Progression {
     unit: Unit,
     /// First value, in billionths of its unit.
     from: u128,
-    /// Limit of the last value, in billionths.
+    /// Upper bound of the last value, in billionths of its unit.
     to: u128,
     step: Step,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Billionths that are added.
+    /// Amount that is added, in billionths.
     Add(u128),
-    /// Billionths by which a value is multiplied, more than 10⁹.
+    /// Factor by which a value is multiplied, in billionths; more than 10⁹.
     Times(u128),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// A number without a unit, or per second.
+    /// A number without a unit, or a rate per second.
     Number,
     /// Seconds.
     Duration,

@@ -1,4 +1,4 @@
-//! Tokens of SQL statements: enough to tell what a statement around a run changes.
+//! Tokens of SQL statements: enough to tell what a statement before or after a run changes.
 //!
 //! Words in literals and comments are not mistaken for keywords. Comments to the end of the line
 //! follow the dialect. All other tokens are those that the dialects have in common, so a string

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A key of statements around the runs of an arm.
+/// A key whose statements run before or after each run of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementKey {
     /// Before each run of any arm: brings the data back to its state after the load.

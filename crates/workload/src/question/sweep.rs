@@ -119,8 +119,8 @@ impl<'f> SweepDraft<'f> {
     /// `workload` the parsed workload file.
     ///
     /// # Errors
-    /// A thing or a value that the workload cannot have, fewer than two values, or so many that the
-    /// experiment would take days.
+    /// The workload cannot have the varied key or one of the values, there are fewer than two
+    /// values, or so many that the experiment would take days.
     pub(super) fn points(
         &self,
         arms: usize,

@@ -8,7 +8,7 @@ use super::level::{Expected, Level};
 /// the interval that contains the instant, and a period has fewer than 2⁶⁴ nanoseconds.
 const MOST_ROUNDS: u32 = 64;
 
-/// The difference of two successive rounds at which the search ends, in nanoseconds.
+/// Difference of two successive rounds, in nanoseconds, below which the search for an instant ends.
 const TOLERANCE: f64 = 0.25;
 
 /// A sine around its mean, at an instant in one of its periods. Rates are in billionths of an
@@ -23,7 +23,8 @@ pub(super) struct SinePosition {
     all: u128,
     /// The number of the current period.
     number: u128,
-    /// The last instant in that period, and the arrivals expected by then.
+    /// The instant found most recently, in nanoseconds since the beginning of the current period,
+    /// and the arrivals expected from that beginning to the instant, in multiples of 10⁻¹⁸.
     last: (f64, f64),
 }
 
@@ -65,7 +66,8 @@ impl SinePosition {
         self.mean * t + self.half_period_gain() * sine * sine
     }
 
-    /// Returns the arrivals that a sine adds to its mean by the middle of a period.
+    /// Returns the number of arrivals expected in the first half of a period beyond those of the
+    /// mean rate, in multiples of 10⁻¹⁸.
     fn half_period_gain(&self) -> f64 {
         self.amplitude * self.length / std::f64::consts::PI
     }

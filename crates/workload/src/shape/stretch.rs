@@ -62,7 +62,7 @@ impl RateSegment {
         Expected(twice * u128::from(self.length.0) / 2)
     }
 
-    /// Returns the time after the beginning of the part by which `arrivals` are expected; these are
+    /// Returns the time from the beginning of the part until `arrivals` are expected; `arrivals` is
     /// at most [`RateSegment::all`].
     #[inline]
     pub(super) fn time_of(&self, arrivals: Expected) -> Nanos {
@@ -86,9 +86,9 @@ impl RateSegment {
     }
 }
 
-/// Returns the nanoseconds until `arrivals` are expected, in multiples of 10⁻¹⁸, of a rate that
-/// rises by `slope` per nanosecond: the root of a·t + slope·t²/2, in the form that avoids
-/// cancellation.
+/// Returns the time, in nanoseconds, until `arrivals` (in multiples of 10⁻¹⁸) are expected at a
+/// rate that begins with `from` and rises by `slope` per nanosecond: the root of a·t + slope·t²/2,
+/// in the form that avoids cancellation.
 fn time_on_ramp(from: Level, slope: f64, arrivals: u128) -> f64 {
     let (a, arrivals) = (from.0 as f64, arrivals as f64);
     let root = (a * a + 2.0 * slope * arrivals).sqrt();

@@ -195,7 +195,8 @@ pub(crate) struct ScriptPart<'p> {
     pub(crate) code: usize,
 }
 
-/// Returns the statements of a script: the texts between `;`, except texts of comments only.
+/// Returns the statements of a script: the texts between `;`, except those that consist of comments
+/// only.
 pub(crate) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
     let options = ScanOptions { dialect, placeholders: false, marks: ValuePositions::Written };
     let ends = scan(source, options).semicolons;

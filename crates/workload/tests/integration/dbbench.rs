@@ -1,7 +1,7 @@
 //! Compatibility with the files of dbbench, with one row per rule of its language.
 //!
 //! Every file is our own. A row has the behaviour of dbbench and the behaviour of Assay: the plan,
-//! or the error. Both `assay run` and `assay dbbench` must behave as the row says, unless it is
+//! or the error. Both `assay run` and `assay dbbench` must behave as the row says, except for rows
 //! about rates. Behaviour that only a run shows (records of args files, results, replays) is tested
 //! in the tests of the program.
 
@@ -231,7 +231,7 @@ fn sections() {
     ]);
 }
 
-/// Dbbench parses them in this order, too, but starts them in no particular order.
+/// Dbbench parses jobs in this order, too, but starts them in no particular order.
 #[test]
 fn jobs_keep_the_order_of_the_file() {
     let names: String = ["z", "a", "m"].map(|name| format!("[{name}]\nquery=a\n")).concat();

@@ -438,7 +438,7 @@ error: [arm tls] is the same as [arm plain]
         "set.unused = 2",
         "concurrency(read) = 4",
         "set.rows = 100000",
-        // The measured runs are the same.
+        // A statement after the run does not change the measured runs.
         "after = drop table if exists u",
         "after-command = ./sync",
     ] {

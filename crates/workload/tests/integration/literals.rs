@@ -1,4 +1,4 @@
-//! Equality of values written into statements and bound values, tested with a real database.
+//! Tests with a real database that a value written into a statement equals the bound value.
 
 use base::{Dialect, Value, Values, WallTime};
 use proptest::collection::vec;
@@ -29,7 +29,7 @@ fn text(values: &Values) -> String {
     }
 }
 
-/// Returns the value of an expression in a file, bound.
+/// Returns the value of an expression in a file, as it is bound.
 fn bound(keys: &str) -> Stored {
     let values = values(&job(keys), Dialect::Sqlite);
     match values.items()[0] {
@@ -47,7 +47,7 @@ fn answer(sql: &str) -> Stored {
     answer.unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-/// Checks that an expression has the same value written into the text as bound.
+/// Checks that an expression has the same value in the text of a statement as when it is bound.
 fn check(expr: &str) {
     let query = format!("query = select ${{{expr}}}");
     let sent = text(&values(&job(&format!("{query}\nprepare = no")), Dialect::Sqlite));

@@ -1,4 +1,4 @@
-//! Absence of allocations in steady state when values are generated.
+//! Tests that generating values allocates nothing in steady state.
 
 use base::{Dialect, Values, WallTime};
 use workload::feed::{Format, Group, Reader, Records};

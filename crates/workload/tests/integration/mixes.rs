@@ -87,7 +87,7 @@ fn parts_have_statements_and_names_of_their_own() {
 }
 
 /// Metrics and the conditions of a capacity search refer to jobs by name, and would take this job
-/// for a part. The name is only warned of, because records of earlier versions have such plans.
+/// for a part. The name causes only a warning, because records of earlier versions have such plans.
 #[test]
 fn job_named_like_a_part_of_a_plain_job_is_warned_of() {
     check(
@@ -283,7 +283,7 @@ fn keys_about_files_need_each_other() {
     refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
 }
 
-/// A retry would repeat the statements of the request that succeeded.
+/// A retry would also repeat those statements of the request that succeeded.
 #[test]
 fn separate_statements_are_not_retried() {
     let part = "[a]\nquery = a\nquery = b\nmulti-query-mode = multi-connection\n";

@@ -33,7 +33,7 @@ const FILES: [&str; 6] = [
      slo = p99 < 30ms\nvary = concurrency(read)\n[read]\nquery = select 1\nconcurrency = 4\n",
 ];
 
-/// Words of messages that contain the remedy themselves.
+/// Words by which messages are recognised that contain the remedy themselves.
 const MESSAGES_WITH_REMEDY: [&str; 5] =
     ["expected ", "such as `", "did you mean", ": units are ", ": this build has "];
 
@@ -59,7 +59,7 @@ fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
                 assert!(!is_question || errors().count() > 0, "{text}\n{shown}");
                 refused += 1;
                 if text.contains("[read]") {
-                    // The mistake may be one of the workload.
+                    // The mistake may be in the workload.
                     continue;
                 }
                 for one in errors() {

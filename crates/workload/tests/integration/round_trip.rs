@@ -44,7 +44,7 @@ proptest! {
             return Ok(());
         };
         let printed = plan.to_text();
-        // Traces are part of the plan; a list of values is not.
+        // The printed plan contains its traces, and needs only the file with the list of values.
         files.retain(|name, _| name == "words.csv");
         let (again, diagnostics) = workload::plan_in(&printed, &Overrides::default(), &files);
         let again = again.ok_or_else(|| {

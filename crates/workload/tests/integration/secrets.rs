@@ -168,7 +168,8 @@ fn invariant_8_secret_of_one_arm_is_one_of_all_arms() {
     }
 }
 
-/// A value that the first arm shows is refused in the line of the second.
+/// The statement of the second arm makes a parameter secret whose value the plan of the first arm
+/// shows.
 #[test]
 fn secret_of_a_statement_around_the_runs_is_refused_elsewhere() {
     let workload = "url = postgres://ann@h/d\nduration = 1s\n[params]\npw = 1234567\n[a]\n\

@@ -1,4 +1,4 @@
-//! Absence of allocations on the hot path once the buffers have reached their size.
+//! Tests that the hot path allocates nothing once the buffers have reached their size.
 
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, Execute, Field, Negotiated,

@@ -253,8 +253,9 @@ fn reply_to_prepare_ends_with_its_definitions() {
     }
 }
 
-/// Returns values that make the payload of a row reach and exceed the limit of a packet. They
-/// resemble packets that end rows, as does the packet in which such a row continues.
+/// Returns values that make the payload of a row reach and exceed the limit of a packet. Their
+/// bytes are the first bytes of packets that end rows, also in the packet in which such a row
+/// continues.
 fn long_values() -> impl Iterator<Item = Vec<u8>> {
     let heads = 1 + 8;
     [(MAX_PAYLOAD - heads - 1, 0xFE), (MAX_PAYLOAD - heads, 0xFF), (MAX_PAYLOAD, 0xFE)]

@@ -44,7 +44,7 @@ fn handshake(method: &'static str, offered: Capabilities) -> Handshake<'static> 
     }
 }
 
-/// A client and the server's state of the exchange.
+/// A client, and the server's side of the exchange with it.
 struct Line {
     login: Login<'static>,
     sent: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Absence of allocations on the path of every request.
+//! Tests that requests and their replies are processed without allocations.
 
 use wire_postgres::{
     Completion, Format, Oid, Replies, Report, Sink, Template, TransactionStatus, Value, backend,

@@ -380,7 +380,7 @@ fn copy_completes_only_after_its_data_has_ended() {
         let early = fault(&[cycle], &format!("{begin}CZ"));
         assert_eq!(early, Some("CommandComplete before CopyDone"), "{cycle:?}");
     }
-    // If no data was requested, its end has no effect.
+    // Without a COPY in progress, `end_copy` has no effect.
     let mut replies = awaiting(&[Cycle::QUERY]);
     replies.end_copy();
     assert!(replies.read(&server("CZ"), &mut Log::new(true)).is_ok());
@@ -598,7 +598,8 @@ fn wanted_row_beyond_the_limit_is_reported_and_skipped() {
     }
 }
 
-/// A sink that has room for a number of incomplete rows, and counts the complete ones.
+/// A sink that has room for incomplete rows of at most `room` bytes, and counts the rows that it
+/// receives.
 struct Bounded {
     room: usize,
     rows: usize,

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Names of the other file in a comment, in strings and in tests, near quotes as characters.
+/// A file that names an item of another file only in a comment, in strings and in tests. It also
+/// has a character literal that is a quote.
 const COMMENTED: &str = "// crate::a::A
 const T: &str = \"crate::a::A\";
 const R: &str = r#\"\" crate::a::A\"#;

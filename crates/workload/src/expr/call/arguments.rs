@@ -241,7 +241,7 @@ impl<'p> Arguments<'p> {
     /// Returns the argument of a parameter without a default.
     ///
     /// # Errors
-    /// None after a successful [`Arguments::complete`].
+    /// The argument is missing, which [`Arguments::complete`] has reported.
     pub(crate) fn required(&self, place: usize) -> Result<&CompiledArgument<'p>, InvalidExpr> {
         self.get(place).ok_or(InvalidExpr(None))
     }
