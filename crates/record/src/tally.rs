@@ -84,7 +84,7 @@ impl Tally {
 
     /// Returns true if nothing has been counted.
     pub fn is_empty(&self) -> bool {
-        // A gap can be the only thing recorded in an interval.
+        // Histograms count too: an interval may have recorded only a gap between two arrivals.
         self.counts == Counts::default()
             && self.ends == EndCounts::default()
             && self.histograms.are_empty()
@@ -196,7 +196,8 @@ impl Failures {
         } else if self.0.len() < Failures::LIMIT {
             self.0.push((class, code, count));
         } else {
-            // These entries, one per class, may exceed the limit.
+            // There is at most one entry `other` per class. These entries do not count against the
+            // limit.
             let other = Code::new("other");
             match self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, other)) {
                 Some(entry) => entry.2 += count,
@@ -237,7 +238,7 @@ mod tests {
         Outcome::Failed(Failure { class, code: Code::new("x"), accepted: class == Class::Conflict })
     }
 
-    /// Returns the kinds that have a value, with their maximum.
+    /// Returns the kinds of times that were recorded, each with its longest time.
     fn recorded(tally: &Tally) -> Vec<(String, u64)> {
         let filled = tally.histograms.iter().filter(|(_, times)| !times.is_empty());
         filled.map(|(kind, times)| (kind.name(), times.max())).collect()
@@ -337,7 +338,8 @@ mod tests {
                 }
             }
             let [first, second, third, fourth] = &mut parts[..] else { unreachable!() };
-            // The order and the grouping differ from the order and grouping of recording.
+            // The times are merged in a different order and different groups than they were
+            // recorded in.
             third.merge(second);
             fourth.merge(first);
             fourth.merge(third);

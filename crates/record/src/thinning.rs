@@ -18,10 +18,11 @@ use crate::sample_kind::SampleKind;
 /// bins.
 pub const UNMERGED_PERIOD: Nanos = Nanos::from_secs(7_200);
 
-/// Maximum number of bins of a run with a planned end; the bins of a week have ten minutes.
+/// Maximum number of bins of a run with a planned end. A run of a week therefore has bins of ten
+/// minutes.
 const MOST_BINS: u64 = 1_008;
 
-/// Unit of the lengths of bins.
+/// A minute. Bin lengths are whole minutes.
 const MINUTE: Nanos = Nanos::from_secs(60);
 
 /// Length of the bins of a run without a planned end.

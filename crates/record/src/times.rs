@@ -64,7 +64,7 @@ impl Bucket {
     }
 }
 
-/// The frequencies of the times of one kind.
+/// The number of times of one kind in each bucket.
 #[derive(Clone, Debug)]
 pub struct Times {
     scale: Scale,
@@ -137,14 +137,15 @@ impl Times {
         self.total == 0
     }
 
-    /// Returns the upper edge of the longest time's bucket, in nanoseconds; 0 without times.
+    /// Returns the upper edge of the longest time's bucket, in nanoseconds; 0 if there are no
+    /// times.
     pub fn max(&self) -> u64 {
         let last = self.end.checked_sub(1);
         last.map_or(0, |last| self.scale.bucket(last).highest)
     }
 
-    /// Returns the quantile `q` as the upper edge of its bucket, as HdrHistogram does; `None`
-    /// without times.
+    /// Returns the quantile `q` as the upper edge of its bucket, as HdrHistogram does; `None` if
+    /// there are no times.
     ///
     /// The bucket holds the ⌈q·n⌉-th time in order. For q = 0 it holds the first time, for which
     /// HdrHistogram returns the lower edge.
@@ -165,7 +166,7 @@ impl Times {
     }
 
     /// Returns the index of the first nonzero counter, and the counters from it up to the last
-    /// nonzero one; without times, 0 and none.
+    /// nonzero one; 0 and an empty slice if there are no times.
     pub fn filled(&self) -> (usize, &[u32]) {
         let first = self.first.min(self.end);
         (first, &self.counts[first..self.end])

@@ -23,7 +23,8 @@ pub struct Totals {
 pub struct AccountTotals {
     /// Counters of each interval.
     pub intervals: Vec<(Counts, EndCounts)>,
-    /// Sums over the window: requests by their intended start, ends by their own time.
+    /// Sums over the window. Requests count by their intended start, and their ends by the time of
+    /// the end.
     pub window: Tally,
 }
 

@@ -1,7 +1,7 @@
 //! Results as test cases, for CI systems.
 //!
 //! A stated condition that was not met is a failure. Measurements that cannot be believed, or that
-//! do not exist, are an error. A statement that could not be decided is skipped.
+//! do not exist, are an error. An assertion that could not be decided is skipped.
 
 use analyze::Status;
 
@@ -19,7 +19,7 @@ pub struct TestSuite {
 /// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCase {
-    /// Kind of the statement that is tested.
+    /// Kind of the assertion that is tested.
     pub group: TestGroup,
     /// Its name.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct TestCase {
     pub text: String,
 }
 
-/// The kind of a test case, by the statement that it tests.
+/// The kind of a test case, by the assertion that it tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestGroup {
     /// The measurement was made as intended, and is credible.
@@ -49,18 +49,18 @@ pub enum TestGroup {
 /// The result of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestResult {
-    /// The statement is true.
+    /// The assertion is true.
     Passed,
-    /// The statement is false.
+    /// The assertion is false.
     Failure,
     /// The measurement is INVALID or missing.
     Error,
-    /// The statement was not decided.
+    /// The assertion was not decided.
     Skipped,
 }
 
 impl TestGroup {
-    /// Returns the name in documents.
+    /// Returns the name of the kind in documents.
     pub fn name(self) -> &'static str {
         match self {
             TestGroup::Validity => "validity",

@@ -233,7 +233,8 @@ mod tests {
         let read = run_real(&Options::default(), |rt| async move {
             let listener = ReadyFd::new(&rt, listener).unwrap();
             let (mut clients, mut counts) = (Vec::new(), Vec::new());
-            // More connections than the executor polls tasks before it polls the kernel.
+            // There are more connections than tasks that the executor polls between two polls of
+            // the kernel.
             for _ in 0..40 {
                 let client = connect::<TcpStream>(&rt, address).await.unwrap();
                 let server = poll_fn(|context| poll_accept(&rt, &listener, context)).await.unwrap();

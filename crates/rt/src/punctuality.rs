@@ -25,7 +25,8 @@ impl Wait {
     pub const ALL: [Wait; 3] = [Wait::Sleep, Wait::WakeEarly, Wait::Spin];
 }
 
-/// Inverse of the fraction of its time that a thread that wakes early may spend spinning.
+/// Inverse of the maximum fraction of its time for which a thread spins if it [wakes
+/// early](Wait::WakeEarly).
 const SPINS_ONE_IN: u64 = 10;
 
 /// Maximum budget for spinning that a thread accumulates.

@@ -68,9 +68,9 @@ impl<T: AsFd> ReadyFd<T> {
         }
     }
 
-    /// Records that an attempt has left nothing for the next one although it did not block: a read
-    /// shorter than its buffer. The next attempt then waits without a useless system call, unless
-    /// the kernel has reported that the peer has finished.
+    /// Records that an attempt did not block but left nothing for the next one: a read that did not
+    /// fill its buffer. The next attempt then waits without a useless system call, unless the
+    /// kernel has reported that the peer has finished.
     #[inline]
     pub fn mark_drained(&self, direction: Direction) {
         self.poller.with_direction(self.slot, direction, |state| {

@@ -26,7 +26,7 @@ impl Stalls {
         self.origin + self.time_of(self.work_until(start.since(self.origin)) + service)
     }
 
-    /// Returns the work done within the first `time` of the periods.
+    /// Returns the work done within this time after the start of the first period.
     fn work_until(&self, time: Nanos) -> Nanos {
         let periods = time.0 / self.every.0;
         let in_period = Nanos(time.0 % self.every.0);

@@ -82,8 +82,8 @@ fn parse_number(text: &str) -> Option<u32> {
     is_number.then(|| text.parse().ok()).flatten().filter(|number| *number <= HIGHEST_NUMBER)
 }
 
-/// Returns true if the kernel lets a thread of this process run on a processor. Control groups
-/// forbid some; the binding of this process itself forbids none to its servers.
+/// Returns true if the kernel lets a thread of this process run on a processor. Control groups may
+/// forbid it. The binding of this process does not matter, because servers are bound separately.
 fn may_run_on(number: u32) -> bool {
     let bind = move || {
         let mut set = CpuSet::new();

@@ -79,7 +79,7 @@ pub(crate) fn server(instance: &Instance, options: &Options) -> Result<Command, 
     Ok(command)
 }
 
-/// Returns the command of the client program, logged in as the administrator.
+/// Returns the command that starts the client program as the administrator.
 pub(crate) fn client(instance: &Instance, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mariadb", source: Source::Package("mariadb-client") };
     let mut command = clean_command(&SUITE.find(client)?);

@@ -96,8 +96,8 @@ pub enum Via {
 /// Query cache of pgpool-II.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Time to live of a cached answer, rounded up to seconds; `None` is unlimited. A statement
-    /// through pgpool that changes a table removes the answers that depend on it earlier.
+    /// Time to live of a cached answer, rounded up to seconds; `None` is unlimited. An answer is
+    /// removed earlier if a statement through pgpool changes a table on which it depends.
     pub ttl: Option<Nanos>,
 }
 

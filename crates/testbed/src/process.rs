@@ -144,7 +144,7 @@ impl Process {
     /// Waits until `is_ready` returns true.
     ///
     /// # Errors
-    /// `true` if the process ended before, `false` if the limit was reached.
+    /// `true` if the process ended before it was ready, `false` if the limit was reached.
     pub(crate) fn wait_until_ready(
         &mut self,
         limit: Nanos,

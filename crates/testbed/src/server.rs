@@ -275,7 +275,8 @@ impl Server {
                 make_data_folder(instance, &mariadb::program()?, mariadb::initialise)?;
                 mariadb::configure(instance)
             }
-            // Its data folder has keys and an identity of its own.
+            // There is no template, because a data folder of MySQL has keys and an identity of its
+            // own.
             Kind::Mysql => mysql::initialise(instance),
         }
     }

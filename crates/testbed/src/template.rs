@@ -22,8 +22,8 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Returns the template for a server program and the accounts of an instance, which may not
-    /// exist yet; `None` if no templates are stored.
+    /// Returns the template for a server program and the accounts of an instance; `None` if no
+    /// templates are stored. The template may not exist yet.
     pub(crate) fn of(program: &Path, instance: &Instance) -> Result<Option<Template>, Problem> {
         match std::env::var_os(VARIABLE) {
             Some(folder) if !folder.is_empty() => {

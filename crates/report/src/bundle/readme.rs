@@ -135,7 +135,8 @@ fn versions_table(runs: &[BundledRun]) -> String {
     format!("## Versions\n\n| system | version |\n| --- | --- |\n{rows}\n")
 }
 
-/// Returns a text in a table, as code unless it has a character that would end its cell.
+/// Formats a text for a cell of a table: as code, unless it has a character that would end the
+/// cell.
 pub(super) fn cell(text: &str) -> String {
     if text.contains('|') { escaped(text) } else { code(text) }
 }
@@ -145,7 +146,7 @@ fn code_block(command: &str) -> String {
     format!("    {}\n", printable(command))
 }
 
-/// Returns the rows of the files that were read.
+/// Returns the table rows of the files that were read.
 fn input_rows(view: &BundleView) -> String {
     let row = |input: &BundledInput| match input.omission {
         None => {

@@ -80,7 +80,7 @@ fn is_version(name: &str) -> bool {
     let of_server = |name: &str| name == "server";
     of_server(name)
         || matches!(name, host::KERNEL | host::DISTRIBUTION)
-        // The setting of a named target.
+        // A named target's fact has the name of the target before a dot.
         || name.split_once('.').is_some_and(|(_, setting)| of_server(setting))
 }
 

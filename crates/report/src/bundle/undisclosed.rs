@@ -68,7 +68,7 @@ fn rows(view: &BundleView, runs: &[BundledRun]) -> Vec<(String, String)> {
     rows
 }
 
-/// Returns a fact that is not known, and the reason.
+/// Returns the fact and the reason if its value is not disclosed; `None` if it is.
 fn undisclosed_fact((name, value): &(String, String)) -> Option<(String, String)> {
     if let Some(source) = name.strip_prefix(MISSING) {
         return Some((format!("samples of {}", cell(source)), escaped(value)));
@@ -92,14 +92,14 @@ pub fn secret_names<'t>(command: &str, plans: impl IntoIterator<Item = &'t str>)
     names
 }
 
-/// Returns the key of a line of a plan whose value contains a secret.
+/// Returns the key of a plan's line if the value of the key contains a secret.
 fn secret_of_line(line: &str) -> Option<String> {
     let (key, value) = line.split_once(" = ")?;
     value.contains(HIDDEN).then(|| key.trim().to_owned())
 }
 
-/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
-/// has a password: `url` if it is the value of an option.
+/// Returns the names of a command's arguments of the form `NAME=(secret)` and of its arguments
+/// whose value is a URL with a password. Such a URL without `NAME=` before it is named `url`.
 fn secrets_of_command(command: &str) -> Vec<String> {
     let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
     let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {

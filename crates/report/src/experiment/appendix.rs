@@ -9,7 +9,7 @@ use super::view::{ExperimentView, RunView};
 use crate::number::{NONE, count};
 use crate::page::{FactGroup, group_facts, is_default};
 
-/// Maximum number of values of a fact that are named.
+/// Maximum number of values of a fact that are shown one by one.
 const MOST_VALUES: usize = 3;
 
 /// The part of the report that follows the answer.

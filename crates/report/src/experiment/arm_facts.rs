@@ -65,7 +65,8 @@ impl ArmFacts {
         (!distinct.is_empty()).then(|| distinct.join(" or "))
     }
 
-    /// Returns the values of each fact by arm; a fact that no run of an arm has is missing there.
+    /// Returns the values of each fact by arm. If only some runs of an arm have the fact, the
+    /// values of this arm end with [`NONE`].
     pub(super) fn values(&self) -> Vec<(String, Vec<Vec<String>>)> {
         let of_arm = |(arm, (values, runs)): (usize, &(Vec<String>, usize))| {
             let missing = (*runs < self.runs[arm]).then(|| NONE.to_owned());

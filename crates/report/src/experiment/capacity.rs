@@ -113,8 +113,8 @@ impl CapacityView {
         self.found.as_ref()?.irregular.iter().find_map(Irregular::passes_beyond)
     }
 
-    /// Returns the sentence on the confirmation of the value, by the requests of all trials
-    /// together. A single trial may be undecided.
+    /// Returns the sentence that states the measures of all confirming trials together, by
+    /// condition. A single one of these trials may be undecided.
     fn confirmation(&self) -> Option<String> {
         let trials: Vec<&TrialView> =
             self.confirming().filter(|it| matches!(it.trial.phase, Phase::Confirm(_))).collect();
@@ -296,7 +296,7 @@ impl CapacityView {
         }
     }
 
-    /// Returns an irregularity in words, with the next thing to do.
+    /// Returns an irregularity in words, with its remedy.
     pub(super) fn irregularity_text(&self, why: &Irregular, record: &str) -> String {
         let value = |it: &f64| self.value(*it);
         match why {
@@ -370,8 +370,8 @@ impl CapacityView {
             .unwrap_or_else(|| "Write a larger `budget`, or a longer `trial`".to_owned())
     }
 
-    /// Returns in words that every value passes, with the next thing to do. A larger load does not
-    /// help if requests of this load already wait for connections.
+    /// Returns in words that every value passes, with the remedy. A larger load does not help if
+    /// requests of this load already wait for connections.
     fn never_fails_text(&self, highest: f64) -> String {
         let rest = match (self.limiter() == Some(Component::Connections), self.is_rate()) {
             (true, _) => {
@@ -384,15 +384,15 @@ impl CapacityView {
         format!("Irregular: every value up to {} passes{rest}", self.value(highest))
     }
 
-    /// Returns the next thing to do if every value fails. Allowing failed requests does not help if
-    /// some trials fail by a condition.
+    /// Returns the remedy if every value fails. A condition that allows failed requests does not
+    /// help if the other conditions made some trials fail.
     fn remedy_of_always_failing(&self, record: &str) -> String {
         let of_failures = || remedy_of_failures(&self.jobs_failing_at_boundary());
         let remedy = self.always_has_errors().then(of_failures).flatten();
         remedy.unwrap_or_else(|| self.remedy_of_low_load(record))
     }
 
-    /// Returns the next thing to do if the lowest load does not meet the binding condition.
+    /// Returns the remedy if the lowest load does not meet the binding condition.
     fn remedy_of_low_load(&self, record: &str) -> String {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let condition = binding.and_then(|position| self.order.conditions.get(position));
@@ -432,8 +432,8 @@ impl CapacityView {
         valid.peek().is_some() && valid.all(TrialView::has_errors)
     }
 
-    /// Returns the names of the jobs whose failed requests made a trial fail that satisfies
-    /// `is_one`.
+    /// Returns the names of the jobs whose failed requests made trials fail. Only trials for which
+    /// `is_one` returns true count.
     fn failed_jobs(&self, is_one: impl Fn(&Trial) -> bool) -> BTreeSet<&str> {
         let trials = self.trials.iter().filter(|it| it.has_errors() && is_one(&it.trial));
         trials.flat_map(|it| it.trial.failed_jobs.iter().map(String::as_str)).collect()
@@ -553,7 +553,8 @@ impl CapacityView {
         numbers
     }
 
-    /// Returns the result of the final trial of a confirmed value in words; `None` without one.
+    /// Returns the result of the final trial of a confirmed value in words, or that every final
+    /// trial was invalid; `None` if no value was confirmed or no final trial was asked for.
     fn hold_result(&self, found: &Capacity) -> Option<String> {
         found.sustained?;
         let hold = self.order.hold?;
@@ -563,9 +564,9 @@ impl CapacityView {
         }
     }
 
-    /// Returns the numbers that say why no larger value holds: the boundary unless it is smooth,
-    /// and the binding condition unless the search has only one, which the answer names. The
-    /// limiter is left out, because its evidence says more.
+    /// Returns the numbers that explain why no larger value holds: the boundary unless it is
+    /// smooth, and the binding condition unless the search has a single condition, which the answer
+    /// already names. The limiter is left out, because its evidence says more.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, String)> {
         let binding = self.found.as_ref().and_then(|found| found.binding);
         let is_known = self.order.conditions.len() == 1 && binding.is_some();
@@ -666,8 +667,8 @@ impl TrialView {
     }
 }
 
-/// Returns the advice to write a condition that allows failed requests of these jobs; `None`
-/// without jobs.
+/// Returns the advice to write a condition that allows failed requests of these jobs; `None` if
+/// there are no jobs.
 fn remedy_of_failures(jobs: &BTreeSet<&str>) -> Option<String> {
     let conditions: Vec<String> = jobs.iter().map(|job| format!("failed({job}) < 0.1%")).collect();
     let conditions = conditions.join(", ");
@@ -834,7 +835,8 @@ pub(super) mod tests {
         ExperimentView { capacity: Some(search), ..experiment() }
     }
 
-    /// Returns all kinds of irregularities; a new kind does not compile until it is added here.
+    /// Returns all kinds of irregularities. If a new kind is missing here, this function does not
+    /// compile.
     fn all() -> Vec<Irregular> {
         let all = vec![
             Irregular::GeneratorLimited { value: 700.0 },

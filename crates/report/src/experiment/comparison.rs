@@ -36,8 +36,8 @@ pub struct ComparisonView {
     /// Differences between arms of one experiment, and between rounds of an arm, that are not
     /// declared.
     pub undeclared: Vec<DifferenceView>,
-    /// Facts that differ between groups that were not interleaved, or that may follow from a
-    /// declared difference between arms of one experiment.
+    /// Facts that differ between groups that were not interleaved, or between arms of one
+    /// experiment if a declared difference may be the cause.
     pub differences: Vec<DifferenceView>,
     /// Figures that overlay two single runs; empty for other groups.
     pub overlay: Vec<Figure>,
@@ -85,7 +85,7 @@ impl ComparisonView {
         lacks_change || lacks_limit || repeated.into_iter().any(RepeatedMetric::is_missing)
     }
 
-    /// Returns true if a limit was exceeded, or another execution contradicts the first answer.
+    /// Returns true if a limit was exceeded, or a repetition contradicts the first answer.
     pub fn misses_condition(&self) -> bool {
         let exceeded = Ok(RegressionOutcome::Exceeded);
         let contradicts = RepetitionOutcome::Contradicts;
@@ -103,7 +103,8 @@ impl ComparisonView {
         self.arms().any(|arm| matches!(arm.size, SampleSize::Groups(_)))
     }
 
-    /// Returns true if arms of one experiment are compared, or differ.
+    /// Returns true if arms of one experiment are compared in pairs, or if there is an undeclared
+    /// difference or a change of the machine.
     pub(super) fn has_arms(&self) -> bool {
         let are_paired = self.arms().any(|arm| matches!(arm.size, SampleSize::Pairs(_)));
         are_paired || !self.undeclared.is_empty() || !self.machine.is_empty()

@@ -11,7 +11,7 @@ use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 
 impl TestSuite {
     /// Returns the test cases of a comparison: the validity of its groups, objections, metrics,
-    /// other executions and limits.
+    /// repetitions and limits.
     pub fn of_comparison(view: &ComparisonView, is_strict: bool) -> TestSuite {
         let groups = view.groups.iter();
         let mut cases: Vec<TestCase> =

@@ -202,7 +202,7 @@ impl ExperimentView {
     }
 
     /// Returns the evidence for the limiters of a search: at the confirmed value, and at the
-    /// smallest one above it whose trials fail together.
+    /// smallest value above it that fails by the measures of its trials together.
     pub(super) fn limiters_of_search(&self, search: &CapacityView) -> Vec<(String, ArmLimiter)> {
         let found = search.found.as_ref();
         let limiter = |value: Option<f64>, runs: &[u32], state: &str| {
@@ -484,8 +484,8 @@ mod tests {
     }
 
     /// Run 5 confirmed 740/s. The runs 3, 6 and 8 fail at 820/s, and the undecided run 7 counts
-    /// with them. Run 9 fails at 790/s, but the value passes together with run 10. Run 11 is
-    /// excluded.
+    /// with them. Run 9 fails at 790/s, but the runs 9 and 10 together pass at this value. Run 11
+    /// is excluded.
     #[test]
     fn trials_at_the_confirmed_value_and_the_lowest_that_fails_name_their_limiter() {
         let mut search = search();

@@ -27,7 +27,8 @@ const WORDS: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2066}\u{20
 const STYLES: [Style; 2] =
     [Style { color: false, width: 60 }, Style { color: false, width: usize::MAX }];
 
-/// Returns an experiment with that text wherever a file, a record or a reviewer can put one.
+/// Returns an experiment with [`WORDS`] in every text that may come from a file, a record or a
+/// reviewer.
 fn hostile(state: ExperimentState) -> ExperimentView {
     let words = || WORDS.to_owned();
     let mut view = experiment();
@@ -87,7 +88,7 @@ fn hostile(state: ExperimentState) -> ExperimentView {
     }
 }
 
-/// Returns stored runs with that text.
+/// Returns stored runs with [`WORDS`] in their texts.
 fn hostile_runs() -> StoredRunsView {
     let words = || WORDS.to_owned();
     let metric = StoredMetric { of: words(), name: words(), value: 1.0 };

@@ -10,7 +10,7 @@ pub(super) fn report_of_run(record: &str, run: u32) -> String {
     format!("`assay report {} --run {run}`", shell_word(record))
 }
 
-/// Returns a drift of the capacity in words, with the next thing to do.
+/// Returns a drift of the capacity in words, with its remedy.
 pub(super) fn drift(change: f64) -> String {
     let word = if change < 0.0 { "falls" } else { "grows" };
     format!(
@@ -20,7 +20,7 @@ pub(super) fn drift(change: f64) -> String {
     )
 }
 
-/// Returns a limit of the load in words, with the next thing to do.
+/// Returns a limit of the load in words, with its remedy.
 pub(super) fn limited_by(limit: LoadLimit) -> String {
     match limit {
         LoadLimit::OwnConnections(connections) => format!(
@@ -36,8 +36,8 @@ pub(super) fn limited_by(limit: LoadLimit) -> String {
     }
 }
 
-/// Returns an overload that may sustain itself in words, with the next thing to do. The trials do
-/// not show its reason.
+/// Returns an overload that may sustain itself in words, with advice. The trials do not show the
+/// cause of the overload.
 pub(super) fn metastable(found: &Metastable) -> String {
     let Metastable { fails, answered_per_s, passes, connections, advised } = *found;
     let busy = connections.map_or_else(String::new, |busy| {

@@ -82,8 +82,9 @@ impl ExperimentView {
         self.arms.iter().map(|arm| arm.name.as_str()).collect()
     }
 
-    /// Returns the checks that object to runs, with a remedy for each, in the order of the verdict.
-    /// In a search, only the runs at the confirmed value count, because other runs fail on purpose.
+    /// Returns the checks that object to runs, with a remedy for each, in the order of
+    /// [`CheckKind::ALL`]. In a search, only the runs at the confirmed value count, because other
+    /// runs fail on purpose.
     pub(super) fn remedies(&self) -> Vec<(CheckKind, &'static str)> {
         let of_arm = |arm: &ArmView| {
             let runs = arm.validity.invalid.iter().chain(&arm.validity.suspect);
@@ -159,8 +160,8 @@ pub(super) fn counts(arm: &ArmView) -> String {
     text
 }
 
-/// Returns the command that explains the checks that object to the runs of the verdict, the
-/// limiters and the terms: the names that the answer shows.
+/// Returns the command that explains the names in the answer: of the checks that object to judged
+/// runs, of the limiters and of the terms.
 pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
     let mut names: Vec<&str> = view
         .judged_runs()
@@ -395,8 +396,8 @@ pub(super) const UNDECIDED: &str =
 pub(super) const MEANS: &str =
     "values are geometric means over the runs, whose ratio is the change; shares arithmetic ones";
 
-/// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, `intervals of 99.2 %,
-/// of exploratory metrics 98.3 %`; `None` without intervals.
+/// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, or `intervals of 99.2
+/// %, of exploratory metrics 98.3 %`; `None` if there are no intervals.
 pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Option<String> {
     let has_interval = |change: &&MetricChange| {
         change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some())
@@ -534,7 +535,7 @@ mod tests {
         assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
     }
 
-    /// The trials of a search beyond the capacity have backlogs on purpose.
+    /// In a search, the trials beyond the capacity have backlogs on purpose.
     #[test]
     fn command_explains_only_checks_that_the_answer_names() {
         let backlog = vec![(CheckKind::Backlog, analyze::Status::Suspect)];

@@ -200,8 +200,8 @@ pub(super) fn conclusions(arm: &ArmComparison) -> Option<String> {
     (!concluded.is_empty()).then(|| format!("conclusions: {}", concluded.join("; ")))
 }
 
-/// Returns the reasons why metrics are not compared as notes, each once. A note names the arm of
-/// each metric for which the arm is given.
+/// Returns notes with the reasons why some metrics are not compared, one note for each reason. A
+/// note names the arm of each metric for which the arm is given.
 pub(super) fn reasons<'c>(
     changes: impl IntoIterator<Item = (Option<&'c str>, &'c MetricChange)>,
 ) -> Vec<String> {

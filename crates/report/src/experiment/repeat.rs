@@ -61,8 +61,8 @@ impl RepetitionView {
     }
 }
 
-/// Compares the best points of the arms of two sweeps. Returns nothing without a rule for the best
-/// point.
+/// Compares the best points of the arms of two sweeps. Returns an empty list if the sweeps have no
+/// rule for the best point.
 fn best_points(first: &ExperimentView, second: &ExperimentView) -> Vec<RepeatedBest> {
     let Some((one, other)) = first.sweep.as_ref().zip(second.sweep.as_ref()) else {
         return Vec::new();

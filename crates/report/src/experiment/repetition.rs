@@ -94,7 +94,8 @@ impl RepetitionView {
     }
 
     /// Turns the repetition into that of an experiment with a different workload: contradictions
-    /// become undecided. `lines` are a line in which the two workloads differ.
+    /// become undecided. `lines` has the first line in which the workloads differ: the line of
+    /// each.
     #[must_use]
     pub fn with_different_workload(mut self, lines: [Option<String>; 2]) -> RepetitionView {
         let limited = |outcome: RepetitionOutcome| outcome.min(RepetitionOutcome::Undecided);
@@ -143,7 +144,7 @@ impl RepetitionView {
             .collect()
     }
 
-    /// Returns the sentence about the first answer.
+    /// Returns the sentence that says whether the first answer holds.
     pub(super) fn sentence(&self) -> String {
         let record = &self.record;
         match self.outcome() {

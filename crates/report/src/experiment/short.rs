@@ -17,7 +17,7 @@ use crate::page::{Line, Remark, Tone, commands_to_continue, tone};
 /// Maximum number of notes.
 const MOST_NOTES: usize = 2;
 
-/// Number of lines of each list that the limit on rows cannot reduce.
+/// Number of lines that each list keeps, even if the limit on rows is lower.
 const LEAST_LINES: usize = 4;
 
 /// The parts of the short answer, in the order in which they are shown.

@@ -17,7 +17,7 @@ use super::view::ExperimentView;
 use crate::number::count;
 use crate::page::{Align, Cell, Table};
 
-/// Maximum number of metrics in the table, most of which are exploratory.
+/// Maximum number of metrics in the table. Most metrics are exploratory.
 pub(super) const MOST_METRICS: usize = 8;
 
 /// Maximum number of trials of a search.

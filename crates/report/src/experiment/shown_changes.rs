@@ -48,7 +48,8 @@ mod tests {
     use super::super::view::ExperimentView;
     use super::*;
 
-    /// Returns a comparison with the metrics of these names, each with the factor of its values.
+    /// Returns a comparison with these metrics: the name of each, the factor of its values, and
+    /// true if it is exploratory.
     fn arm_with(metrics: &[(&str, f64, bool)]) -> ArmComparison {
         let arm = comparison(-0.1).arms.remove(0);
         let changes = metrics.iter().map(|(metric, factor, is_exploratory)| {

@@ -64,7 +64,7 @@ impl SweepView {
     }
 
     /// Returns the gain of the best point over the best of the points that are significantly worse;
-    /// `None` without such points.
+    /// `None` if there are no such points.
     pub(super) fn gain(&self, found: &BestPoint) -> Option<Gain> {
         let rule = self.best.as_ref()?;
         let worse = found.others.iter().filter(|other| other.ranking == Ranking::Worse);
@@ -642,7 +642,7 @@ mod tests {
         assert_eq!(shown[0], format!("{one} peak {rest}; nothing is predicted beyond the peak"));
     }
 
-    /// A peak below one client would be no number of clients.
+    /// A lower bound of less than one client says nothing about a peak.
     #[test]
     fn scattered_law_without_a_peak_may_have_one() {
         let shown = |above| {

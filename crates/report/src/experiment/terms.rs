@@ -1,5 +1,5 @@
-//! Terms by which an answer leaves a question open, for a hint to `assay explain`, which has their
-//! meaning.
+//! The terms `tie` and `undecided` in an answer, for its hint to the command `assay explain`, which
+//! explains them.
 
 use analyze::capacity::TrialOutcome;
 use analyze::compare::{BetOutcome, Conclusion, MetricChange};

@@ -135,8 +135,8 @@ pub struct ArmLimiter {
 }
 
 impl ArmLimiter {
-    /// Returns the most frequent limiter, the first of several equally frequent ones; `None`
-    /// without runs.
+    /// Returns the most frequent limiter, the first of several equally frequent ones; `None` if
+    /// there are no runs.
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a RunFigures>) -> Option<ArmLimiter> {
         let runs = runs.into_iter().map(|run| (run.limiter, &run.limiter_finding));
         ArmLimiter::most_frequent(&runs.collect::<Vec<_>>())
@@ -317,7 +317,7 @@ impl ExperimentView {
         (is_interrupted && !command.is_empty()).then_some(resume)
     }
 
-    /// Returns true if the experiment has an answer that another execution can confirm.
+    /// Returns true if the experiment has an answer that a repetition can confirm.
     pub fn is_answered(&self) -> bool {
         self.state == ExperimentState::Complete && self.verdict() != Status::Invalid
     }

@@ -65,7 +65,8 @@ impl Scale {
         if highest > LARGEST_LINEAR { Scale::Ratio } else { Scale::Linear }
     }
 
-    /// Returns the coordinate of a value in which this scale is linear; NaN if the value has none.
+    /// Returns the coordinate of a value. Equal differences of coordinates have equal lengths on
+    /// the axis. NaN if the value has no coordinate.
     pub(crate) fn coordinate(self, value: f64) -> f64 {
         match self {
             Scale::Linear | Scale::Time | Scale::Category => value,
@@ -156,7 +157,7 @@ impl Axis {
         Axis::time_since("the start", from, to)
     }
 
-    /// Creates an axis of the time since something, in seconds.
+    /// Creates an axis of the time since the event that `zero` names, in seconds.
     pub(crate) fn time_since(zero: &str, from: f64, to: f64) -> Axis {
         let to = if to > from { to } else { from + 1.0 };
         let (form, ticks) = ticks::time(from, to);

@@ -129,7 +129,8 @@ pub enum Stroke {
 }
 
 impl Stroke {
-    /// All strokes, in the order in which they are given to lines whose own stroke is taken.
+    /// All strokes, in the order in which they are given to lines whose own stroke another line
+    /// already has.
     pub(crate) const ALL: [Stroke; 8] = [
         Stroke::Solid,
         Stroke::Dashed,

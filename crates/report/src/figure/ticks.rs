@@ -38,14 +38,14 @@ const HOURS_FROM: f64 = 7_200.0;
 /// Maximum number of powers of ten with a tick each.
 const MOST_POWERS: i32 = 7;
 
-/// Decades of an axis up to which 1, 2 and 5 times the powers of ten have labels.
+/// Maximum number of decades of an axis on which 1, 2 and 5 times the powers of ten have labels.
 const FEW_DECADES: f64 = 2.5;
 
-/// Decades of an axis up to which 1 and 3 times the powers of ten have labels.
+/// Maximum number of decades of an axis on which 1 and 3 times the powers of ten have labels.
 const SOME_DECADES: f64 = 4.2;
 
-/// Returns the smallest of 1, 2 and 5 times a power of ten that divides a length into at most
-/// `parts` parts, or one more.
+/// Returns the smallest of 1, 2 and 5 times a power of ten that divides a length into at most 1.25
+/// · `parts` parts.
 pub(super) fn step(length: f64, parts: u32) -> f64 {
     let least = (length / f64::from(parts)).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(least.log10().floor());

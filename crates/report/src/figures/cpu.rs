@@ -153,7 +153,8 @@ fn sums_of_counters(first: &Observed, others: &[&Observed]) -> Vec<(Nanos, f64)>
     first.points.iter().map(sum).collect()
 }
 
-/// Returns the processors that the generator used by its own measurement, which older records have.
+/// Returns the number of processors that the generator used according to its own measurement, which
+/// older records have.
 fn processors_of_generator(evidence: &Evidence) -> Rates {
     let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());
     rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())

@@ -50,7 +50,7 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
 /// Returns the shortest and the longest time that an axis has to show.
 pub(super) fn ends_of_times<'p>(points: impl IntoIterator<Item = &'p Point>) -> [f64; 2] {
     let points: Vec<&Point> = points.into_iter().filter(|point| point.y > 0.0).collect();
-    // The curve of a single request is its lowest point.
+    // The curve of a single request consists of one point, at the fraction 0.
     let lowest = points.iter().map(|point| point.x).fold(0.0, f64::max).min(MOST_HIDDEN);
     let times = points.iter().filter(|point| point.x >= lowest).map(|point| point.y);
     times.fold([f64::INFINITY, 0.0], |[low, high], ns| [low.min(ns), high.max(ns)])

@@ -14,10 +14,10 @@ use super::timeline;
 use crate::figure::{Axis, Extent, Figure, Ink, Point, Stroke, Unit};
 use crate::number::{bytes, percent, rate};
 
-/// Maximum number of devices of a figure: those that did most.
+/// Maximum number of devices of a figure. It shows the devices that did most.
 const MOST_DEVICES: usize = 3;
 
-/// A quantity of devices that is a figure.
+/// A quantity of devices that a figure shows.
 struct Quantity {
     name: &'static str,
     title: &'static str,
@@ -176,7 +176,7 @@ fn device<'a>(name: &'a str, series: &[&Observed], quantity: &Quantity) -> Optio
 struct Scale {
     title: &'static str,
     unit: Unit,
-    /// Value of one step of the scale.
+    /// Divisor that converts a value to the unit of the axis.
     divisor: f64,
 }
 

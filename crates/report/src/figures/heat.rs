@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 120;
 /// Maximum number of rows. If there are more classes of times, several share a row.
 const MOST_ROWS: u16 = 40;
 
-/// Decades of counts that intensities distinguish.
+/// Number of decades of counts over which the intensities are distributed.
 const DECADES: f64 = 3.0;
 
 /// Returns the heat map of a job.
@@ -89,8 +89,8 @@ impl ColumnCounts {
         ColumnCounts { x, rows }
     }
 
-    /// Returns the requests per second of a count, by the length of this column: the last column
-    /// may be shorter.
+    /// Converts a number of requests in this column to requests per second. The last column may be
+    /// shorter than the others.
     fn density(&self, count: u64) -> f64 {
         count as f64 / (self.x[1] - self.x[0]).max(1e-9)
     }

@@ -7,7 +7,7 @@ use super::subject::{FigureTexts, Job, NO_TIMES, Run, highest};
 use crate::figure::{Axis, Bar, Figure, Ink, Mark, Unit};
 use crate::number::time;
 
-/// Bars per decade, from the finest.
+/// Numbers of bars per decade that a histogram may have, from the finest.
 const DENSITIES: [u32; 6] = [160, 80, 40, 20, 10, 5];
 
 /// Maximum number of bars.
@@ -56,8 +56,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     words.into_figure([x, y], marks, Vec::new())
 }
 
-/// Returns the finest bars that are few enough. A few times have fewer bars, as most would be
-/// empty.
+/// Returns the finest bars that are few enough. If there are few times, fewer bars are allowed,
+/// because most would be empty.
 fn bars(times: &Histogram<u64>) -> Vec<Bar> {
     let most = (2.0 * (times.len() as f64).sqrt()) as usize;
     let most = most.clamp(FEWEST_BARS, MOST_BARS);

@@ -9,7 +9,7 @@ use crate::figure::{
 };
 use crate::number::rate;
 
-/// Maximum number of points of a load that are drawn as dots too.
+/// Maximum number of points of a load that is drawn with dots in addition to its line.
 const FEW_POINTS: usize = 20;
 
 /// Returns the rows per second of each load over its rows.

@@ -56,7 +56,7 @@ struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// Returns the parts of the mean response time: service, wait and send lag; NaN without
+    /// Returns the parts of the mean response time: service, wait and send lag; NaN if there are no
     /// responses. The sums of waits and send lags include failed requests, so the waits of the
     /// answered ones are unknown. The response time minus the service time is therefore divided in
     /// the proportion of all waits to all send lags.
@@ -68,7 +68,7 @@ impl Times<'_> {
         if !self.has_failures && response.count == service.count {
             return [service.mean_ns, wait_ns, send_lag_ns];
         }
-        // A request that was never sent has a response, its age, and no service.
+        // A request that was never sent has a response time, which is its age, and no service time.
         let service_ns = service.mean_ns * service.count as f64 / response.count as f64;
         let rest = (response.mean_ns - service_ns).max(0.0);
         let outside = wait_ns + send_lag_ns;
@@ -77,7 +77,7 @@ impl Times<'_> {
     }
 }
 
-/// Returns the upper ends of the parts of a column; NaN without requests.
+/// Returns the upper ends of the parts of a column; NaN if there are no requests.
 fn stack(column: &TimeColumn) -> [f64; 3] {
     let times = Times {
         response: &column.response,

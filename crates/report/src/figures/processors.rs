@@ -87,7 +87,7 @@ fn legend() -> Vec<LegendEntry> {
 #[derive(Clone, Copy)]
 struct Reading {
     at: Nanos,
-    /// Seconds in which the processor worked, followed by all of its seconds.
+    /// Seconds in which the processor worked. The next field also has the idle seconds.
     busy: f64,
     total: f64,
 }
@@ -143,8 +143,8 @@ impl Use {
         (found.total > 0.0 && found.busy >= 0.0).then_some(found)
     }
 
-    /// Returns the fraction of the time for which the processors worked, over all `uses`; `None`
-    /// without any.
+    /// Returns the fraction of the time for which the processors worked, over all `uses`; `None` if
+    /// there are no uses.
     fn part<'u>(uses: impl Iterator<Item = &'u Use>) -> Option<f64> {
         let sum =
             |sum: Use, one: &Use| Use { busy: sum.busy + one.busy, total: sum.total + one.total };

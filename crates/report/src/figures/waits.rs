@@ -141,8 +141,8 @@ fn ranked_kinds(periods: &Periods, waits: &[&Observed]) -> Vec<(String, Vec<f64>
     ranked
 }
 
-/// Returns the kind of a wait: PostgreSQL's type of the event, or the type of PostgreSQL with the
-/// same meaning.
+/// Returns the kind of a wait: the type of PostgreSQL's wait event. The waits of other databases
+/// have the PostgreSQL type with the same meaning.
 fn kind(event: &str) -> &str {
     match event.split_once(':') {
         Some(("state", _)) => "other states",

@@ -168,7 +168,7 @@ impl Document {
         }
     }
 
-    /// Writes labelled lines as a list of descriptions.
+    /// Writes labelled lines as a description list.
     pub(crate) fn lines(&mut self, lines: &[Line]) {
         self.descriptions(lines, prose);
     }

@@ -16,8 +16,8 @@ const MOST_COURSES: usize = 8;
 /// The only section of the page.
 const RUN: Section = Section { id: "answer", title: "Run" };
 
-/// Formats the page of a run in progress. Its script reads `events`, relative to the address of the
-/// page, whose messages have the form of [`live_json`].
+/// Formats the page of a run in progress. Its script reads events at the address `events`, relative
+/// to the page. The messages of these events have the form of [`live_json`].
 pub fn live_html(view: &LiveRunView) -> String {
     let mut out = Document::with(&view.title, &[RUN], PageKind::Live);
     out.section(RUN.id, |out| {

@@ -34,7 +34,8 @@ pub(crate) fn table_csv(table: &Table) -> String {
     csv_of_page(&titles, &rows)
 }
 
-/// Returns the columns for the values of a column: one for each name among them.
+/// Returns the columns of the file for one column of the table: one for each name of a value in its
+/// cells, and further ones for units that differ.
 fn columns_of(table: &Table, place: usize) -> Vec<Column> {
     let data = table.rows.iter().map(|row| row.cells.get(place).map(Cell::data));
     let data = data.map(Option::unwrap_or_default);

@@ -39,7 +39,7 @@ pub struct LimiterSection {
     pub unseen: Vec<UnseenSource>,
     /// Answer in words: the limiter, its relief, other suspects, and missing sources.
     pub remarks: Vec<Remark>,
-    /// Answer in words without other suspects; for an unknown limiter, only with the utilisations.
+    /// Answer in words, without the other suspects.
     pub short_remarks: Vec<Remark>,
 }
 

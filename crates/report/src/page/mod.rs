@@ -106,7 +106,7 @@ pub enum VerdictPosition {
     First,
     /// After the headline.
     AfterHeadline,
-    /// Nowhere, because nothing was measured that could be doubted.
+    /// No verdict is shown, because nothing was measured that could be doubted.
     Omitted,
 }
 

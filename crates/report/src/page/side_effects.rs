@@ -51,7 +51,7 @@ pub struct Legend {
     pub note: Remark,
 }
 
-/// Returns the changes at a moment, one sentence each.
+/// Returns the changes as sentences, each with the moment of the change.
 pub(super) fn changes(effects: &[Effect]) -> Vec<Remark> {
     effects.iter().take(MOST_EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
 }

@@ -1,5 +1,6 @@
-//! Paths of shapes, in few bytes. If the script of a page maps every point of a path to other axes,
-//! each position is relative to the previous one; a symbol is relative to its point.
+//! Paths of shapes, in few bytes. If every point of a path is a position on the axes, which the
+//! script of a page can replace by others, each position is relative to the previous one. The
+//! outline of a symbol is relative to the symbol's point.
 
 /// A point in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +54,8 @@ impl Path {
         self.command('h', &[0]);
     }
 
-    /// Draws a disc at the last point that is wider than a thin line: a dot and a ring around it.
+    /// Draws a disc at the last point: a dot and a ring around it. The disc is wider than a thin
+    /// line.
     pub(super) fn disc(&mut self) {
         self.outline("m0,0h0m-1.5,0a1.5,1.5,0,1,0,3,0a1.5,1.5,0,1,0-3,0z");
     }

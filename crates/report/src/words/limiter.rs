@@ -345,7 +345,7 @@ fn network(finding: &NetworkLimit) -> String {
     }
 }
 
-/// Mean number of waiting threads from which a sentence says that a database waited.
+/// Minimum mean number of waiting threads that a sentence mentions.
 const LEAST_MISSING: f64 = 0.05;
 
 fn processors(finding: ProcessorLimit) -> String {

@@ -112,8 +112,8 @@ pub(crate) fn limited() -> Case {
     case
 }
 
-/// Returns the same job without a saturated component: sessions seem to run but are not on a
-/// processor, while other programs use a part of the processors.
+/// Returns the job of [`limited`], but without a saturated component: sessions seem to run but are
+/// not on a processor, while other programs use a part of the processors.
 pub(crate) fn unknown() -> Case {
     let mut case = limited();
     case.evidence.observed.retain(|it| !["waits", "locks"].contains(&it.component.as_str()));

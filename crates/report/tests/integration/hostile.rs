@@ -21,7 +21,7 @@ use crate::support::{json, short_text, text};
 
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| schema("summary.schema.json"));
 
-/// Number of texts in a view that someone else may have written.
+/// Number of untrusted texts in a view: those that someone else may have written.
 const TEXTS: usize = 14;
 
 /// Returns a run with errors, events, statements, SLOs and loads.

@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 1_000_000;
 /// Length of the run, in seconds.
 const HOUR: u64 = 3_600;
 
-/// Number of requests of a column whose times are recorded, which is enough to fill its classes.
+/// Number of requests per column of the time course, enough to fill its classes of times.
 const TIMES: u64 = 1_500;
 
 const WORKLOAD: &str = "duration = 1h\nprobe = 3m\n\

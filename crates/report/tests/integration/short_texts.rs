@@ -107,7 +107,7 @@ fn run_is_repeated_from_its_record_if_that_keeps_the_files() {
     {
         check(run, command, keeps_files, command);
     }
-    // A run of an experiment whose record is its own file.
+    // This run belongs to an experiment, but has a record of its own.
     check(None, "assay run experiment.ini", true, "assay run experiment.ini");
     for command in ["assay load shop.ini", "assay dbbench shop.ini", "assay observe -- true"] {
         check(None, command, true, command);
@@ -248,7 +248,7 @@ fn gap_is_the_difference_of_response_and_service() {
     let gap = shown.lines().find(|line| line.starts_with("  gap ")).unwrap();
     let cells: Vec<&str> = gap.split_whitespace().collect();
     assert_eq!(cells.join(" "), "gap 3.00 ms – 0 8.00 ms 1.00 ms");
-    // Histograms of times of 5 ms have buckets of 4 µs.
+    // At times of 5 ms, the buckets of histograms are 4 µs wide.
     for (gap_us, is_shown) in [(8, false), (9, true)] {
         let job = &mut view.summary.jobs[0];
         let response = job.response.quantiles_ns;
@@ -259,7 +259,7 @@ fn gap_is_the_difference_of_response_and_service() {
     }
 }
 
-/// Returns a run of this many jobs; the second one has errors and unsent requests.
+/// Returns a run of this many jobs, each with ten requests per second.
 fn many(jobs: usize) -> Case {
     let file: String =
         (0..jobs).map(|n| format!("[job{n}]\nquery = select 1\nrate = 10\n")).collect();
@@ -293,7 +293,7 @@ fn many_jobs_are_a_table_with_their_failures() {
     let shown = short_text(&view, &SCREEN);
     let titles = shown.lines().find(|line| line.starts_with("  job ")).unwrap();
     assert!(titles.contains("errors") && titles.contains("unsent"), "{shown}");
-    // The percentage counts the requests of 10 other jobs, 100 each, too.
+    // The percentage relates to the requests of all 11 jobs, 100 each.
     let errors = "  errors  7 conflict 40001 in 1 job, 0.636 % of the requests: deadlock\n";
     assert!(shown.contains(errors), "{shown}");
     let sum = "\n11 jobs  1,100 scheduled: 1,090 completed, 7 errors, 3 unsent\n";

@@ -32,7 +32,8 @@ pub(crate) fn json(view: &View) -> serde_json::Value {
 pub(crate) struct Case {
     pub(crate) about: RunDetails,
     pub(crate) evidence: Evidence,
-    /// Response times of each job in each step of the window that it served.
+    /// For each job, the steps of the window in which it was served, with the response times of
+    /// each step.
     times: Vec<Vec<(usize, Histogram<u64>)>>,
 }
 

@@ -9,13 +9,14 @@ use super::doubts::{Doubts, in_parentheses};
 use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
 use crate::number::{count, percent};
 
-/// Largest distance of a trial from the estimate in the figure of the boundary, as a logarithm.
+/// Natural logarithm of the largest ratio between a trial's value and the estimate at which the
+/// figure of the boundary shows the trial.
 const LARGEST_DISTANCE: f64 = 0.25;
 
 /// Number of points of the regression line.
 const LINE_POINTS: u32 = 40;
 
-/// Lowest end of an axis, as a fraction of the allowed value.
+/// Lower end of a vertical axis unless a trial lies below it, as a fraction of the allowed value.
 const LOWEST_AXIS_END: f64 = 0.1;
 
 /// Returns the figures of a search: the boundary of the binding condition, and all trials by each
@@ -108,7 +109,7 @@ impl JudgedCondition<'_> {
         Mark::Level { ink: Ink::Plain, at: self.allowed_value(), label }
     }
 
-    /// Returns the regression line between two values; empty without one.
+    /// Returns the regression line between two values; empty if there is no regression.
     fn regression(&self, [from, to]: [f64; 2], y: &Axis) -> Vec<Point> {
         let line = self.found.and_then(|found| found.estimate.zip(found.slope));
         let Some((estimate, slope)) = line else { return Vec::new() };
@@ -207,7 +208,8 @@ fn write_trials(
     }
 }
 
-/// The outcomes, each with its ink and two shapes: of rounds and confirmations, and of the bracket.
+/// The outcomes. Each has an ink and two symbols: one for rounds, confirmations and the final
+/// trial, and one for the trials before the rounds.
 const OUTCOMES: [(&str, Ink, [Symbol; 2]); 4] = [
     ("pass", Ink::Series(2), [Symbol::Disc, Symbol::HollowDisc]),
     ("undecided", Ink::Doubtful, [Symbol::Diamond, Symbol::HollowDiamond]),

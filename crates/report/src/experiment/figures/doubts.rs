@@ -23,8 +23,8 @@ impl Doubts {
         }
     }
 
-    /// Returns the marks of the SUSPECT runs and of the INVALID ones with their legend entries;
-    /// `None` without such runs.
+    /// Returns the marks and the legend entry of the SUSPECT runs, and those of the INVALID runs;
+    /// `None` for a verdict that no run has.
     pub(super) fn marks(self) -> [Option<(Mark, LegendEntry)>; 2] {
         let mark = |points: Vec<Point>, ink, symbol, text: &str| {
             let entry = LegendEntry::new(ink, Swatch::Symbol(symbol), text);
@@ -45,7 +45,8 @@ impl Doubts {
     }
 }
 
-/// Returns the names of the checks that object with this status, in parentheses; empty without one.
+/// Returns the names of the checks that object with this status, in parentheses; empty if no check
+/// does.
 pub(super) fn checks<'v>(
     verdicts: impl IntoIterator<Item = &'v RunVerdict>,
     status: Status,
@@ -54,7 +55,7 @@ pub(super) fn checks<'v>(
     in_parentheses(&found)
 }
 
-/// Returns the names of checks in parentheses, each once; empty without one.
+/// Returns the names of checks in parentheses, each once; empty if there is no check.
 pub(super) fn in_parentheses(found: &[CheckKind]) -> String {
     let names = CheckKind::ALL.into_iter().filter(|kind| found.contains(kind));
     let names: Vec<&str> = names.map(CheckKind::name).collect();

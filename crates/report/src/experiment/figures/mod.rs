@@ -62,7 +62,7 @@ pub(super) fn figure_with_evidence(component: Component) -> Option<&'static str>
     }
 }
 
-/// Returns the effects of the arms at the points of a sweep; none without arms to compare.
+/// Returns the effects of the arms at the points of a sweep; empty if there are no arms to compare.
 fn of_points(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
     let points = sweep.values.iter().map(|value| Some(value.as_str()));
     let comparisons: Vec<_> = points.zip(&sweep.comparisons).collect();

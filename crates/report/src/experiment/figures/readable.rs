@@ -1,13 +1,14 @@
 //! The readable part of an axis: the range without the few values that are far above all others.
 
-/// Ratio of the largest value to the next largest above which the largest is cut off.
+/// Maximum ratio of the largest value to the next largest one; beyond it, the largest value is cut
+/// off.
 const GAP: f64 = 5.0;
 
-/// Ratio of the largest value to the median above which the largest is cut off.
+/// Maximum ratio of the largest value to the median; beyond it, the largest value is cut off.
 const ABOVE_MEDIAN: f64 = 40.0;
 
-/// Returns the largest value that is not far above the others; 0 without values. At least half of
-/// the values are readable.
+/// Returns the largest value that is not far above the others; 0 if there are no values. At least
+/// half of the values are readable.
 pub(super) fn highest_readable(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

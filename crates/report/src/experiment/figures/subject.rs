@@ -101,7 +101,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Returns the sentences about the points without a mean, after a semicolon; empty if all have
+    /// Returns clauses about the points without a mean, after a semicolon; empty if all points have
     /// one.
     pub(super) fn gaps(&self, series: &[Series<'_>]) -> String {
         let lacks = |point: &usize| series.iter().any(|one| one.mean(*point).is_none());

@@ -262,7 +262,8 @@ fn mark_best<'s>(
     }
 }
 
-/// Returns the figures of response times: one with all quantiles, or one of each for several arms.
+/// Returns the figures of response times: for a single arm one figure with all quantiles, for
+/// several arms one figure of each quantile.
 fn response(subject: &Subject<'_>) -> Vec<Figure> {
     let of =
         |statistic: TimeStatistic| subject.series(MILLISECOND, move |job| job.response(statistic));
