@@ -19,7 +19,7 @@ use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::access::Access;
 use crate::error::Error;
-use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, simulation};
+use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, check_used_targets, simulation};
 
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
@@ -88,7 +88,7 @@ impl Stage {
         options: &Options,
         is_used: impl Fn(JobTarget) -> bool,
     ) -> Result<Stage, OpenError> {
-        admit_used(plan, main, options.is_virtual, &is_used)?;
+        check_used_targets(plan, main, options.is_virtual, &is_used)?;
         let folder = &options.files.inputs;
         let programs = Programs::new(folder.clone(), Arc::default());
         check_commands(plan, &programs).map_err(OpenError::Refused)?;
@@ -99,7 +99,7 @@ impl Stage {
                 JobTarget::Named(id) => {
                     let NamedTarget { name, target, .. } = plan.named_target(id);
                     let made = open(target, options, &mut servers);
-                    (Some(name.clone()), made.map_err(|error| named(error, name))?)
+                    (Some(name.clone()), made.map_err(|error| with_target_name(error, name))?)
                 }
                 JobTarget::Programs => {
                     return Ok(OpenTarget::Driver(AnyDriver::Programs(programs.clone())));
@@ -174,14 +174,14 @@ impl Stage {
     fn in_session<T>(
         &self,
         plan: &Plan,
-        converse: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, driver::Error>,
+        task: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, driver::Error>,
     ) -> Result<Option<T>, driver::Error> {
         let Some(driver) = self.drivers(plan, SimulatedRun::only(plan)).main else {
             return Ok(None);
         };
         let done = run_real(&rt::Options::default(), async |rt| {
             let mut connection = driver.connect(&rt).await?;
-            let answer = converse(&mut connection).await;
+            let answer = task(&mut connection).await;
             connection.close().await;
             answer
         });
@@ -296,7 +296,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
 }
 
 /// Adds the name of a target to the reason why it cannot be opened.
-fn named(error: OpenError, name: &str) -> OpenError {
+fn with_target_name(error: OpenError, name: &str) -> OpenError {
     match error {
         OpenError::Unreachable(unreachable) => {
             OpenError::Unreachable(Unreachable { target: Some(name.to_owned()), ..unreachable })

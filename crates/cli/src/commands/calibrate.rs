@@ -42,7 +42,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
         Ok(calibrated) => calibrated,
         Err(problem) => return ended(&problem),
     };
-    let kept = store.map(|store| store.keep(&calibrated.calibration)).transpose();
+    let kept = store.map(|store| store.save(&calibrated.calibration)).transpose();
     let file = kept.as_ref().ok().and_then(|file| file.as_deref());
     answer(args, &wanted, &calibrated, file)?;
     kept.map_err(|error| {
@@ -92,7 +92,7 @@ fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
 /// after the wait.
 fn prepared() -> Result<Store, Complaint> {
     let missing = "there is no folder for calibrations: neither XDG_STATE_HOME nor HOME is set";
-    let store = usual().ok_or_else(|| Complaint::new(missing).help(ELSEWHERE))?;
+    let store = user_store().ok_or_else(|| Complaint::new(missing).help(ELSEWHERE))?;
     store.prepare().map_err(|error| {
         let file = store.file(&Machine::here());
         let folder = file.parent().unwrap_or(&file).display();
@@ -102,14 +102,14 @@ fn prepared() -> Result<Store, Complaint> {
 }
 
 /// Returns the store in the user's state folder; `None` if there is no such folder.
-pub(crate) fn usual() -> Option<Store> {
-    Store::usual(|name| std::env::var_os(name))
+pub(crate) fn user_store() -> Option<Store> {
+    Store::in_user_folder(|name| std::env::var_os(name))
 }
 
 /// Returns the stored calibration of this machine, which a run refers to; warns about an unusable
 /// one and ignores it.
 pub(crate) fn kept() -> Option<Calibration> {
-    match usual()?.read(&Machine::here()) {
+    match user_store()?.read(&Machine::here()) {
         Ok(calibration) => calibration,
         Err(unusable) => {
             Complaint::warning(unusable.to_string()).help(AGAIN).print();

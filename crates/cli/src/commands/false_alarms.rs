@@ -22,7 +22,7 @@ const RATE: &str = "false-positives";
 /// Returns this machine's rate of false positives, as a fact for the record of an experiment in
 /// real time.
 pub(crate) fn fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
-    let store = calibrate::usual()?;
+    let store = calibrate::user_store()?;
     let results = store.aa_results(&Machine::here()).unwrap_or_else(|unusable| {
         let help = "the next experiment with `design = aa` replaces it";
         Complaint::warning(unusable.to_string()).help(help).print();
@@ -63,7 +63,7 @@ pub(crate) fn keep(view: &ExperimentView, file: &ExperimentFile) {
     else {
         return;
     };
-    let Some(store) = calibrate::usual() else { return };
+    let Some(store) = calibrate::user_store() else { return };
     let result = AaResult {
         taken: WallTime::now().to_string(),
         workload: file_name(&file.workload_path()),

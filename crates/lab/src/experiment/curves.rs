@@ -7,7 +7,7 @@ use workload::keys::{self, SectionKind};
 use workload::question::{SweepOutline, numeric_value};
 
 use super::differences::UndeclaredDifference;
-use super::results::{ExperimentResults, RecordedRun, refuse_invalid};
+use super::results::{ExperimentResults, RecordedRun, mark_invalid_incomparable};
 
 /// The results of a sweep.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl ExperimentResults {
             let own: Vec<&RecordedRun> = own.collect();
             let design = Design { looks, ..design.clone() };
             let mut comparison = compare(&design, &counted_runs(&own), sweep.repeats);
-            refuse_invalid(&mut comparison, &own);
+            mark_invalid_incomparable(&mut comparison, &own);
             comparison
         };
         let points = if design.arms > 1 { sweep.values.len() } else { 0 };

@@ -95,9 +95,9 @@ pub enum Problem {
     /// A record cannot be written or read.
     Record(RecordError),
     /// The record of a run in progress cannot be removed.
-    Own(PathBuf, io::Error),
+    RunRecord(PathBuf, io::Error),
     /// The experiment to continue is complete.
-    Complete,
+    AlreadyComplete,
     /// The experiment to continue ended because the load generator or the machine failed too often.
     InstrumentFailed,
     /// The search for saturation could not observe the quantity of its condition, so the experiment
@@ -291,8 +291,8 @@ impl ExperimentError {
             | Problem::Canary(_)
             | Problem::Command { .. }
             | Problem::Record(_)
-            | Problem::Own(..)
-            | Problem::Complete
+            | Problem::RunRecord(..)
+            | Problem::AlreadyComplete
             | Problem::InstrumentFailed
             | Problem::NotObserved
             | Problem::Changed { .. }
@@ -408,10 +408,10 @@ impl fmt::Display for Problem {
                 write!(f, "the speed of the machine cannot be measured: {problem}")
             }
             Problem::Record(error) => error.fmt(f),
-            Problem::Own(path, error) => {
+            Problem::RunRecord(path, error) => {
                 write!(f, "cannot remove `{}`: {error}", path.display())
             }
-            Problem::Complete => f.write_str("the experiment of this record is complete"),
+            Problem::AlreadyComplete => f.write_str("the experiment of this record is complete"),
             Problem::InstrumentFailed => f.write_str(
                 "the experiment of this record has ended: the load generator or the machine failed \
                  too often",
@@ -431,7 +431,7 @@ impl fmt::Display for Problem {
                 write!(f, "`{path}` was not read when the experiment began")
             }
             Problem::FileMissing(path) => {
-                write!(f, "`{path}` was read when the experiment began, and is not now")
+                write!(f, "`{path}` was read when the experiment began, but is no longer used")
             }
             Problem::FilesChanged => {
                 f.write_str("a file of the workload has changed during the experiment")
@@ -446,7 +446,7 @@ impl std::error::Error for ExperimentError {
             Problem::Servers(error) => error.source(),
             Problem::Run(error) => error.source(),
             Problem::Record(error) => error.source(),
-            Problem::Own(_, error) => error.source(),
+            Problem::RunRecord(_, error) => error.source(),
             Problem::Statement { error, .. } | Problem::Unsettled { error, .. } => Some(error),
             Problem::Unreachable(_)
             | Problem::Lost { .. }
@@ -459,7 +459,7 @@ impl std::error::Error for ExperimentError {
             | Problem::UnknownSetting(_)
             | Problem::Canary(_)
             | Problem::Command { .. }
-            | Problem::Complete
+            | Problem::AlreadyComplete
             | Problem::InstrumentFailed
             | Problem::NotObserved
             | Problem::Changed { .. }

@@ -45,19 +45,19 @@ pub(super) const ANSWER: &str = "search-answer";
 
 /// Largest difference between a value in the stored answer and the same value in the record of its
 /// trial, as a fraction: JSON may change the last digit.
-const SAME: f64 = 1e-12;
+const MAX_RELATIVE_ERROR: f64 = 1e-12;
 
 /// Shortest warm-up of a trial.
-const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
+const MIN_WARMUP: Nanos = Nanos::from_secs(1);
 
 /// Time between trials in addition to the canary: for the end of a run and the start of the next
 /// one.
-const BETWEEN: Nanos = Nanos::from_secs(1);
+const TRIAL_OVERHEAD: Nanos = Nanos::from_secs(1);
 
 /// Minimum time between trials, in which a server that was overloaded becomes idle. In virtual
 /// time, the time between trials is exactly this one; the published errors of the search were
 /// measured with it.
-pub(super) const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
+pub(super) const MIN_DRAIN: Nanos = Nanos::from_secs(2);
 
 /// Returns the order of a capacity search; `None` if the experiment is not a search.
 /// `ceiling_per_s` is the calibrated ceiling of the generator.
@@ -68,14 +68,15 @@ pub fn search_order(
 ) -> Option<CapacityOrder> {
     let question = experiment.capacity.as_ref()?;
     let plan = &experiment.arms.first()?.plan;
-    let warmup = plan.warmup.known().max(SHORTEST_WARMUP);
+    let warmup = plan.warmup.known().max(MIN_WARMUP);
     let drain = match is_virtual {
-        true => LEAST_DRAIN,
-        false => LEAST_DRAIN.max(canary_length(Some(warmup + question.trial)) + BETWEEN),
+        true => MIN_DRAIN,
+        false => MIN_DRAIN.max(canary_length(Some(warmup + question.trial)) + TRIAL_OVERHEAD),
     };
     // The ceiling is a rate and does not limit a number of clients.
     let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());
-    Some(of_question(question, SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s }))
+    let parameters = SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s };
+    Some(order_of_question(question, parameters))
 }
 
 /// Returns the facts from which `recorded_order` restores the order of a search.
@@ -98,7 +99,7 @@ struct SearchParameters {
     ceiling_per_s: Option<f64>,
 }
 
-fn of_question(question: &CapacityQuestion, surroundings: SearchParameters) -> CapacityOrder {
+fn order_of_question(question: &CapacityQuestion, surroundings: SearchParameters) -> CapacityOrder {
     let SearchParameters { seed, warmup, drain, ceiling_per_s } = surroundings;
     CapacityOrder {
         conditions: question.conditions.clone(),
@@ -130,7 +131,7 @@ pub(super) fn recorded_order<'f>(
     // Sums of these times must not overflow.
     let is_possible = |time: &Nanos| *time < Nanos(u64::MAX / 8);
     let (warmup, drain) = (nanos(WARMUP).filter(is_possible)?, nanos(DRAIN).filter(is_possible)?);
-    Some(of_question(question, SearchParameters { seed, warmup, drain, ceiling_per_s }))
+    Some(order_of_question(question, SearchParameters { seed, warmup, drain, ceiling_per_s }))
 }
 
 /// A search that was read from its record.
@@ -183,8 +184,8 @@ pub fn read_search(
         return Err(ExperimentContent::damaged(path, what).into());
     };
     let search = match is_of_another_search(&content) {
-        true => stored(path, order, &content)?,
-        false => replayed(path, order, &content)?,
+        true => read_stored_search(path, order, &content)?,
+        false => replay_search(path, order, &content)?,
     };
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
         let what = "it is marked as complete without its last trial".to_owned();
@@ -194,7 +195,7 @@ pub fn read_search(
 }
 
 /// Returns a search with its recorded trials.
-pub(super) fn replayed(
+pub(super) fn replay_search(
     path: &Path,
     order: CapacityOrder,
     content: &ExperimentContent,
@@ -207,14 +208,14 @@ pub(super) fn replayed(
     for row in trials_of(content) {
         let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
         let request = match next_step(&search.order, &trials) {
-            Step::Run(request) if is_of(&request, row) => request,
+            Step::Run(request) if is_trial_of(&request, row) => request,
             Step::Run(_) | Step::Done(_) => {
                 let what = format!("run {} is not a trial of its search", row.run);
                 return Err(ExperimentContent::damaged(path, what));
             }
         };
         let archive = content.open_run(row.run)?;
-        search.trials.push(recorded(&search.order, &request, row.run, &archive)?);
+        search.trials.push(read_trial(&search.order, &request, row.run, &archive)?);
     }
     let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
     search.capacity = match next_step(&search.order, &trials) {
@@ -231,7 +232,7 @@ fn trials_of(content: &ExperimentContent) -> impl Iterator<Item = &RunRow> {
 }
 
 /// Returns a search of another version, with its recorded trials and its stored answer.
-fn stored(
+fn read_stored_search(
     path: &Path,
     order: CapacityOrder,
     content: &ExperimentContent,
@@ -256,7 +257,7 @@ fn stored(
         };
         let (phase, number) = (judged.phase, row.round as usize);
         let request = TrialRequest { value, phase, warmup: order.warmup, window, number };
-        let trial = recorded(&order, &request, row.run, &content.open_run(row.run)?)?;
+        let trial = read_trial(&order, &request, row.run, &content.open_run(row.run)?)?;
         trials.push(RecordedTrial { outcome: judged.outcome.clone(), ..trial });
     }
     // These values must equal the values of their trials exactly, because the trials are looked up
@@ -269,7 +270,7 @@ fn stored(
 }
 
 fn is_same(value: f64, stored: f64) -> bool {
-    (value / stored - 1.0).abs() < SAME
+    (value / stored - 1.0).abs() < MAX_RELATIVE_ERROR
 }
 
 /// Returns the version of a search and its stored answer, if the record has both.
@@ -290,17 +291,17 @@ fn is_of_another_search(content: &ExperimentContent) -> bool {
     content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)
 }
 
-fn is_of(request: &TrialRequest, row: &RunRow) -> bool {
-    request.number == row.round as usize && row.point.as_ref() == Some(&point(request))
+fn is_trial_of(request: &TrialRequest, row: &RunRow) -> bool {
+    request.number == row.round as usize && row.point.as_ref() == Some(&point_text(request))
 }
 
 /// Returns the value of a trial as it is written in a file.
-pub(super) fn point(request: &TrialRequest) -> String {
+pub(super) fn point_text(request: &TrialRequest) -> String {
     request.value.to_string()
 }
 
 /// Returns a trial from the record of its run.
-pub(super) fn recorded(
+pub(super) fn read_trial(
     order: &CapacityOrder,
     request: &TrialRequest,
     run: u32,

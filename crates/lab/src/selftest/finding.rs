@@ -105,16 +105,16 @@ impl Finding {
     }
 
     /// Compares the result of one run with an exact value, by the theoretical standard deviation of
-    /// such runs; `machine` is added to the tolerance above the value.
-    pub(super) fn child(
+    /// such runs; `machine_tolerance` is added to the tolerance above the value.
+    pub(super) fn of_single_run(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
         measured: f64,
         expected_deviation: f64,
-        machine: f64,
+        machine_tolerance: f64,
     ) -> Finding {
         let chance = STANDARD_ERRORS * expected_deviation + resolution(exact);
-        let allowed = Allowed { below: chance, above: chance + machine };
+        let allowed = Allowed { below: chance, above: chance + machine_tolerance };
         let finding = Finding::within(oracle, (quantity, exact), measured, allowed);
         Finding { standard_error: Some(expected_deviation), ..finding }
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn replications_that_scatter_too_little_or_too_much_are_red() {
+    fn replications_that_scatter_too_little_or_too_much_fail() {
         for (expected, passes) in [(0.6, true), (2.3, true), (0.5, false), (2.4, false)] {
             let finding = judged(10.0, expected);
             assert_eq!(finding.passed(), passes, "{finding:?}");
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn single_run_tolerance_is_one_sided() {
-        let of_one =
-            |measured| Finding::child("O", (Quantity::Throughput, 10.0), measured, 0.1, 3.0);
+        let exact = (Quantity::Throughput, 10.0);
+        let of_one = |measured| Finding::of_single_run("O", exact, measured, 0.1, 3.0);
         for (measured, passes) in [(9.6, true), (9.5, false), (13.4, true), (13.5, false)] {
             assert_eq!(of_one(measured).passed(), passes, "{measured}");
         }

@@ -72,8 +72,10 @@ impl Replication {
             Quantity::Unaccounted => self.unaccounted() as f64,
             Quantity::Time(..)
             | Quantity::Completed
-            | Quantity::OtherSeconds
-            | Quantity::OtherFates => unreachable!("no oracle in replications has this quantity"),
+            | Quantity::DifferentSeconds
+            | Quantity::DifferentOutcomes => {
+                unreachable!("no oracle in replications has this quantity")
+            }
         }
     }
 }
