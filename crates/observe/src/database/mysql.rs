@@ -436,8 +436,8 @@ impl Mysql {
             observation.client_waits.identified += u64::from(owner == Some(Owner::Program));
             let transaction = transactions.get(&number);
             if is_asleep {
-                let turn = ClientWait { waiting, is_within_statement: false, is_long: None };
-                observation.client_waits.add(turn, 1);
+                let client_wait = ClientWait { waiting, is_within_statement: false, is_long: None };
+                observation.client_waits.add(client_wait, 1);
                 match transaction {
                     Some(Transaction { is_idle: true, .. }) => observation.idle_in_transaction += 1,
                     Some(_) | None => observation.idle += 1,
@@ -455,8 +455,8 @@ impl Mysql {
                 wait = CLIENT_READ[1].to_owned();
             }
             if wait == CLIENT_READ[1] {
-                let turn = ClientWait { waiting, is_within_statement: true, is_long: None };
-                observation.client_waits.add(turn, 1);
+                let client_wait = ClientWait { waiting, is_within_statement: true, is_long: None };
+                observation.client_waits.add(client_wait, 1);
             }
             observation.active += 1;
             if wait.starts_with("Lock:") && !info.is_empty() {
