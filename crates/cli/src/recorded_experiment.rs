@@ -191,9 +191,11 @@ impl RecordedExperiment {
         let declared = between(&self.differences(baseline), &self.differences(arm));
         let keys = declared_keys(&declared);
         match &self.outline.sweep {
-            None => self.results.undeclared(baseline, arm, &keys),
+            None => self.results.undeclared_differences(baseline, arm, &keys),
             // At a point of a sweep, all arms have the same value of the varied key.
-            Some(sweep) => self.results.undeclared_of_sweep(sweep, baseline, arm, &keys),
+            Some(sweep) => {
+                self.results.undeclared_differences_of_sweep(sweep, baseline, arm, &keys)
+            }
         }
     }
 }

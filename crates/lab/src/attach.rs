@@ -73,7 +73,7 @@ const NEEDED_COMPONENTS: [(&str, &str); 3] = [
 ];
 
 /// Returns the warning for a missing component; `None` if it needs no warning.
-fn warning(what: &str, why: &str) -> Option<String> {
+fn warning_text(what: &str, why: &str) -> Option<String> {
     let (_, words) = NEEDED_COMPONENTS.iter().find(|(needed, _)| *needed == what)?;
     Some(format!("{words}: {why}"))
 }
@@ -139,7 +139,7 @@ pub fn attach(mut order: AttachOrder) -> Result<AttachResult, AttachError> {
     match Stage::open(&plan, target, &options) {
         Ok(stage) => {
             let main = stage.drivers(&plan, SimulatedRun::only(&plan)).main;
-            watch(order, main, stage.reached(), None)
+            watch(order, main, stage.resolved_targets(), None)
         }
         Err(OpenError::Unreachable(error)) => {
             // The database file may not exist, for example; the record lists the missing
@@ -182,7 +182,7 @@ fn watch(
     notes.setting(COMMAND, order.description.as_str());
     let AttachOrder { subject, duration, stop, warn, .. } = order;
     if let Some(why) = missing {
-        warning(DATABASE, &why).iter().for_each(|text| warn(text));
+        warning_text(DATABASE, &why).iter().for_each(|text| warn(text));
         notes.setting(format!("{MISSING}{DATABASE}"), why);
     }
     let mut program = match Program::start(subject) {
@@ -192,7 +192,7 @@ fn watch(
             return Err(AttachError::Start(error));
         }
     };
-    let observations = ObservationSink::of(&recorder).warning(warn_once(warn));
+    let observations = ObservationSink::of(&recorder).with_warning(warn_once(warn));
     let zero = Monotonic.now();
     notes.time_zero(WallTime::now());
     let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
@@ -225,7 +225,7 @@ fn watch(
 fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> MissingListener {
     let reported = Mutex::new(BTreeSet::new());
     Arc::new(move |what, why| {
-        let text = warning(what, why);
+        let text = warning_text(what, why);
         let is_new = reported.lock().is_ok_and(|mut reported| reported.insert(what.to_owned()));
         text.filter(|_| is_new).iter().for_each(|text| warn(text));
     })
@@ -333,10 +333,11 @@ mod tests {
 
     #[test]
     fn unobserved_database_is_a_warning() {
-        let text = warning("database", "wrong password");
+        let text = warning_text("database", "wrong password");
         assert_eq!(text.as_deref(), Some("cannot observe the database: wrong password"));
-        assert!(warning("sessions of others", "hidden").is_some_and(|it| it.contains("hidden")));
-        assert_eq!(warning("disk sda", "no permission"), None);
+        let text = warning_text("sessions of others", "hidden");
+        assert!(text.is_some_and(|it| it.contains("hidden")));
+        assert_eq!(warning_text("disk sda", "no permission"), None);
     }
 
     #[test]

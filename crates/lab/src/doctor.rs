@@ -59,8 +59,8 @@ fn read_server(target: &Target) -> Result<Server, OpenError> {
     let prepare = if is_temporary { Prepare::Fresh } else { Prepare::Keep };
     let options = Options { prepare, ..Options::in_real_time() };
     let stage = Stage::open(&plan, target, &options)?;
-    let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
-    let network = network.collect();
+    let targets = stage.resolved_targets().iter();
+    let network = targets.flat_map(|resolved| network::read(&resolved.target)).collect();
     let driver = stage.drivers(&plan, SimulatedRun::only(&plan)).main;
     let driver = driver.expect("the plan uses the main target");
     let settings = run_real(&rt::Options::default(), |rt| settings(driver, rt));

@@ -72,7 +72,7 @@ impl ObservationSink {
     }
 
     /// Returns a sink that also reports missing components at once.
-    pub(crate) fn warning(self, warn: MissingListener) -> ObservationSink {
+    pub(crate) fn with_warning(self, warn: MissingListener) -> ObservationSink {
         ObservationSink { warn: Some(warn), ..self }
     }
 

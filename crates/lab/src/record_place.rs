@@ -56,10 +56,10 @@ impl RecordPlace {
 
 /// Returns the paths with the numbers from 2 after the file stem.
 fn numbered_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
-    (2..=MAX_NUMBER).map(|number| numbered(path, number))
+    (2..=MAX_NUMBER).map(|number| numbered_path(path, number))
 }
 
-fn numbered(path: &Path, number: u32) -> PathBuf {
+fn numbered_path(path: &Path, number: u32) -> PathBuf {
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
     path.with_file_name(format!("{stem}-{number}.{extension}"))

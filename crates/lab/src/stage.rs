@@ -27,7 +27,7 @@ use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, check_used_targ
 /// data that the previous run left; only simulated servers are new for each run.
 pub struct Stage {
     targets: PerTarget<OpenTarget>,
-    reached: Vec<ResolvedTarget>,
+    resolved_targets: Vec<ResolvedTarget>,
     /// The password file for the programs of jobs, if there are any.
     _access: Option<Access>,
     /// The private servers; dropped after the drivers that use them.
@@ -92,7 +92,7 @@ impl Stage {
         let folder = &options.files.inputs;
         let programs = Programs::new(folder.clone(), Arc::default());
         check_commands(plan, &programs).map_err(OpenError::Refused)?;
-        let (mut servers, mut reached) = (Vec::new(), Vec::new());
+        let (mut servers, mut resolved_targets) = (Vec::new(), Vec::new());
         let targets = PerTarget::of_used(plan, is_used, |used| -> Result<OpenTarget, OpenError> {
             let (name, (opened, target)) = match used {
                 JobTarget::Main => (None, open(main, options, &mut servers)?),
@@ -105,10 +105,10 @@ impl Stage {
                     return Ok(OpenTarget::Driver(AnyDriver::Programs(programs.clone())));
                 }
             };
-            reached.push(ResolvedTarget { name, target });
+            resolved_targets.push(ResolvedTarget { name, target });
             Ok(opened)
         })?;
-        let mut stage = Stage { targets, reached, _access: None, _servers: servers };
+        let mut stage = Stage { targets, resolved_targets, _access: None, _servers: servers };
         if stage.targets.programs.is_some() {
             stage.give_access(folder).map_err(|error| OpenError::Refused(Error::Access(error)))?;
         }
@@ -129,13 +129,13 @@ impl Stage {
     /// # Errors
     /// The password file cannot be written.
     pub(crate) fn access(&self) -> io::Result<Access> {
-        let main = self.reached.iter().find(|reached| reached.name.is_none());
+        let main = self.resolved_targets.iter().find(|reached| reached.name.is_none());
         Access::to(main.map(|main| &main.target), self.login())
     }
 
     /// Returns the databases behind the drivers.
-    pub(crate) fn reached(&self) -> &[ResolvedTarget] {
-        &self.reached
+    pub(crate) fn resolved_targets(&self) -> &[ResolvedTarget] {
+        &self.resolved_targets
     }
 
     /// Returns the login at the main target; `None` if the target needs none.

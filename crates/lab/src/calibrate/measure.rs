@@ -47,8 +47,9 @@ pub struct CalibrationOptions {
     pub target: Option<Target>,
     /// True if each measurement lasts only a third of the usual time.
     pub is_quick: bool,
-    /// The path of this program. When it is called with [`SERVER`](super::SERVER) and the name of a
-    /// protocol, it must call [`serve`](super::serve).
+    /// The path of this program. When it is called with
+    /// [`WIRE_SERVER_COMMAND`](super::WIRE_SERVER_COMMAND) and the name of a protocol, it must
+    /// call [`serve`](super::serve).
     pub program: PathBuf,
     /// The version of this program.
     pub version: String,

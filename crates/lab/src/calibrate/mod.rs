@@ -40,7 +40,7 @@ pub use measure::CalibrationOptions;
 pub(crate) use measure::NullFloor;
 pub use problem::Problem;
 pub use rates::{AaResult, MachineRate};
-pub use server::{SERVER, serve};
+pub use server::{WIRE_SERVER_COMMAND, serve};
 pub use store::{Store, UnusableFile};
 
 use measure::{CalibrationRunner, FloorMeasurement};

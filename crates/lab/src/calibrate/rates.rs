@@ -80,7 +80,7 @@ impl MachineRate {
             experiments: number(&fields, "experiments")?,
             latest: fields["latest"].as_str()?.to_owned(),
             target: fields["target"].as_str()?.to_owned(),
-            counted: counted(&fields)?,
+            counted: parse_false_positives(&fields)?,
         })
     }
 }
@@ -152,11 +152,11 @@ fn result(fields: &Value) -> Option<AaResult> {
         target: text("target")?,
         metric: text("metric")?,
         spread: fields["spread"].as_f64()?,
-        counted: counted(fields)?,
+        counted: parse_false_positives(fields)?,
     })
 }
 
-fn counted(fields: &Value) -> Option<FalsePositives> {
+fn parse_false_positives(fields: &Value) -> Option<FalsePositives> {
     let comparisons = number(fields, "comparisons")?;
     let rejections = number(fields, "rejections").filter(|number| *number <= comparisons)?;
     Some(FalsePositives { comparisons, rejections })

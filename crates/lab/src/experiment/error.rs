@@ -398,8 +398,10 @@ impl fmt::Display for Problem {
                 f.write_str(after.requirement())
             }
             Problem::NotInEffect(error) => error.fmt(f),
-            Problem::Settings { settings, problem } => f.write_str(&not_started(settings, problem)),
-            Problem::UnknownSetting(name) => f.write_str(&unknown_setting(name)),
+            Problem::Settings { settings, problem } => {
+                f.write_str(&start_failure_message(settings, problem))
+            }
+            Problem::UnknownSetting(name) => f.write_str(&unknown_setting_message(name)),
             Problem::ReadBack(error) => {
                 write!(f, "the settings of the server cannot be read back: {error}")
             }
@@ -421,7 +423,7 @@ impl fmt::Display for Problem {
                  was not observed",
             ),
             Problem::Changed { key, values } => {
-                let changed = changed(key) + &difference(values);
+                let changed = changed_fact_message(key) + &difference(values);
                 write!(f, "the experiment differs from that of the record: {changed}")
             }
             Problem::FileChanged(path) => {
@@ -472,12 +474,12 @@ impl std::error::Error for ExperimentError {
 }
 
 /// Returns the message about a setting that the server does not have.
-fn unknown_setting(name: &str) -> String {
+fn unknown_setting_message(name: &str) -> String {
     format!("`server.{name}` cannot be read back: the server has no such setting; correct its name")
 }
 
 /// Returns the message about a server that does not start with the settings of an arm.
-fn not_started(settings: &str, problem: &testbed::Problem) -> String {
+fn start_failure_message(settings: &str, problem: &testbed::Problem) -> String {
     match settings.is_empty() {
         true => format!("the server does not start again: {problem}"),
         false => format!("the server does not start with {settings}: {problem}"),
@@ -485,7 +487,7 @@ fn not_started(settings: &str, problem: &testbed::Problem) -> String {
 }
 
 /// Returns the message about a fact that differs.
-fn changed(key: &str) -> String {
+fn changed_fact_message(key: &str) -> String {
     match key {
         "assay" => "another version of assay made its runs".to_owned(),
         "experiment" => "the experiment file has changed".to_owned(),

@@ -16,7 +16,7 @@ use super::open_record::{open_record, remove_or_explain};
 use super::order::ExperimentOrder;
 use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
-use super::search::ANSWER;
+use super::search::ANSWER_FACT;
 use super::warm_up::figures_of_round;
 
 /// Smallest number of rounds that is assumed to compute how many rounds a sweep may repeat; it lets
@@ -260,7 +260,7 @@ impl Execution<'_> {
             ExperimentEnd::NotObserved => "not-observed",
         };
         self.record_resumption()?;
-        let answer = self.answer.take().map(|answer| (ANSWER, answer));
+        let answer = self.answer.take().map(|answer| (ANSWER_FACT, answer));
         let facts: Vec<(&str, String)> =
             [(STATE, word.to_owned())].into_iter().chain(answer).collect();
         self.record.set_facts(&facts)?;

@@ -144,7 +144,7 @@ impl<'a> Execution<'a> {
             return Ok(());
         };
         self.record.set_state(&abandoned, RunState::Abandoned)?;
-        self.record.add_note(at, &notes::resumed(runs))
+        self.record.add_note(at, &notes::resumption(runs))
     }
 
     /// Records that an error ended this process. A resumption that has added nothing leaves the

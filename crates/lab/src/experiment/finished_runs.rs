@@ -108,14 +108,14 @@ impl FinishedRuns {
 
     /// Returns the number of earlier attempts at a round.
     pub(super) fn attempts(&self, round: u32) -> u32 {
-        let of_round = self.repeated().filter(|row| row.round == round);
+        let of_round = self.repeated_rows().filter(|row| row.round == round);
         of_round.map(|row| row.attempt + 1).max().unwrap_or_default()
     }
 
     /// Returns the number of repeated rounds other than this one.
     pub(super) fn other_repeated_rounds(&self, round: u32) -> u32 {
         let mut rounds: Vec<u32> =
-            self.repeated().map(|row| row.round).filter(|other| *other != round).collect();
+            self.repeated_rows().map(|row| row.round).filter(|other| *other != round).collect();
         rounds.sort_unstable();
         rounds.dedup();
         rounds.len() as u32
@@ -131,7 +131,7 @@ impl FinishedRuns {
         }
     }
 
-    fn repeated(&self) -> impl Iterator<Item = &RunRow> {
+    fn repeated_rows(&self) -> impl Iterator<Item = &RunRow> {
         let rows = self.0.iter().map(|run| &run.row).filter(|row| row.phase.has_rounds());
         rows.filter(|row| row.state == RunState::Repeated)
     }

@@ -113,7 +113,7 @@ pub fn read_results(
     let mut comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &arm_points));
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
-    let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
+    let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(to_judged_run).collect();
     let arms = || (0..names.len()).map(ArmId);
     let validity = arms().map(|arm| validity_of(arm, &judged)).collect();
     let of_arm = |arm: ArmId| {
@@ -130,17 +130,17 @@ pub fn read_results(
 impl ExperimentResults {
     /// Returns the undeclared differences between an arm and a baseline, and between the rounds of
     /// the arm. `keys` are the keys of the declared differences of both arms.
-    pub fn undeclared(
+    pub fn undeclared_differences(
         &self,
         baseline: ArmId,
         arm: ArmId,
         keys: &[String],
     ) -> Vec<UndeclaredDifference> {
-        self.undeclared_at(None, baseline, arm, keys)
+        self.undeclared_differences_at(None, baseline, arm, keys)
     }
 
     /// Returns the undeclared differences between the runs at a point of a sweep.
-    pub(super) fn undeclared_at(
+    pub(super) fn undeclared_differences_at(
         &self,
         point: Option<&String>,
         baseline: ArmId,
@@ -276,7 +276,7 @@ fn counted_runs(runs: &[RecordedRun]) -> Vec<CountedRun<'_>> {
     runs.iter().filter_map(|run| counting::counted_run(&run.row, run.arm, &run.figures)).collect()
 }
 
-fn judged(run: &RecordedRun) -> JudgedRun {
+fn to_judged_run(run: &RecordedRun) -> JudgedRun {
     JudgedRun {
         round: run.row.round,
         arm: run.arm,

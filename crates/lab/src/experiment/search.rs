@@ -26,22 +26,22 @@ use super::stored_answer;
 use crate::evidence::{count_dispersions, evidence};
 
 /// Name of the fact with the seed of a search.
-const SEED: &str = "search-seed";
+const SEED_FACT: &str = "search-seed";
 
 /// Name of the fact with the minimum warm-up of a trial, in nanoseconds.
-const WARMUP: &str = "search-warmup-ns";
+const WARMUP_FACT: &str = "search-warmup-ns";
 
 /// Name of the fact with the expected time between trials, in nanoseconds.
-const DRAIN: &str = "search-drain-ns";
+const DRAIN_FACT: &str = "search-drain-ns";
 
 /// Name of the fact with the calibrated ceiling of the generator, in requests per second.
-const CEILING: &str = "search-ceiling-per-s";
+const CEILING_FACT: &str = "search-ceiling-per-s";
 
 /// Name of the fact with the version of the search method; the first version recorded none.
-const METHOD: &str = "search-method";
+const METHOD_FACT: &str = "search-method";
 
 /// Name of the fact with the answer of a search that has ended.
-pub(super) const ANSWER: &str = "search-answer";
+pub(super) const ANSWER_FACT: &str = "search-answer";
 
 /// Largest difference between a value in the stored answer and the same value in the record of its
 /// trial, as a fraction: JSON may change the last digit.
@@ -82,12 +82,12 @@ pub fn search_order(
 /// Returns the facts from which `recorded_order` restores the order of a search.
 pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        (SEED, order.seed.0.to_string()),
-        (WARMUP, order.warmup.0.to_string()),
-        (DRAIN, order.drain.0.to_string()),
-        (METHOD, CapacityOrder::METHOD.to_string()),
+        (SEED_FACT, order.seed.0.to_string()),
+        (WARMUP_FACT, order.warmup.0.to_string()),
+        (DRAIN_FACT, order.drain.0.to_string()),
+        (METHOD_FACT, CapacityOrder::METHOD.to_string()),
     ];
-    facts.extend(order.ceiling_per_s.map(|ceiling| (CEILING, ceiling.to_string())));
+    facts.extend(order.ceiling_per_s.map(|ceiling| (CEILING_FACT, ceiling.to_string())));
     facts
 }
 
@@ -123,14 +123,15 @@ pub(super) fn recorded_order<'f>(
     fact: impl Fn(&str) -> Option<&'f str>,
 ) -> Option<CapacityOrder> {
     let nanos = |name: &str| fact(name)?.parse().ok().map(Nanos);
-    let ceiling_per_s = match fact(CEILING) {
+    let ceiling_per_s = match fact(CEILING_FACT) {
         Some(ceiling) => Some(ceiling.parse().ok().filter(|it: &f64| it.is_finite())?),
         None => None,
     };
-    let seed = Seed(fact(SEED)?.parse().ok()?);
+    let seed = Seed(fact(SEED_FACT)?.parse().ok()?);
     // Sums of these times must not overflow.
     let is_possible = |time: &Nanos| *time < Nanos(u64::MAX / 8);
-    let (warmup, drain) = (nanos(WARMUP).filter(is_possible)?, nanos(DRAIN).filter(is_possible)?);
+    let warmup = nanos(WARMUP_FACT).filter(is_possible)?;
+    let drain = nanos(DRAIN_FACT).filter(is_possible)?;
     Some(order_of_question(question, SearchParameters { seed, warmup, drain, ceiling_per_s }))
 }
 
@@ -275,7 +276,7 @@ fn is_same(value: f64, stored: f64) -> bool {
 
 /// Returns the version of a search and its stored answer, if the record has both.
 fn method_and_answer(content: &ExperimentContent) -> Option<(u32, &str)> {
-    Some((content.fact(METHOD)?.parse().ok()?, content.fact(ANSWER)?))
+    Some((content.fact(METHOD_FACT)?.parse().ok()?, content.fact(ANSWER_FACT)?))
 }
 
 /// Returns true if the trials were made by another version of the search, which stored no answer:
@@ -288,7 +289,7 @@ pub fn lacks_answer(content: &ExperimentContent) -> bool {
 /// continue nor judge them. A search that has not begun has no facts yet.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
-    content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)
+    content.fact(SEED_FACT).is_some() && content.fact(METHOD_FACT) != Some(&method)
 }
 
 fn is_trial_of(request: &TrialRequest, row: &RunRow) -> bool {

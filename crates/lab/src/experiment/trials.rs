@@ -37,7 +37,7 @@ impl LastTrial {
     }
 
     /// Returns the time up to `now` that does not count against the budget yet.
-    fn uncharged(self, now: Stamp) -> Nanos {
+    fn uncharged_time(self, now: Stamp) -> Nanos {
         now.since(self.charged)
     }
 }
@@ -107,7 +107,7 @@ impl Execution<'_> {
             }
             // If the system refuses a timer, the run fails as well.
             let _ = wait_while(&order.stop, |now| now < last.ended + search::MIN_DRAIN);
-            let time = last.uncharged(Monotonic.now()).0.to_string();
+            let time = last.uncharged_time(Monotonic.now()).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };
         let done = self.servers.measure_order(ONLY_ARM, planned, order, waited)?;
@@ -176,9 +176,9 @@ mod tests {
     fn wait_for_the_requests_of_a_trial_counts_before_the_next_one() {
         let at = |seconds: u64| Stamp(Nanos::from_secs(seconds).0);
         let last = LastTrial { ended: at(100), charged: at(100) };
-        let before = last.uncharged(at(102));
+        let before = last.uncharged_time(at(102));
         let next = last.next(before + Nanos::from_secs(11), at(121));
         assert_eq!((before, next.ended), (Nanos::from_secs(2), at(121)));
-        assert_eq!(next.uncharged(at(123)), Nanos::from_secs(8 + 2));
+        assert_eq!(next.uncharged_time(at(123)), Nanos::from_secs(8 + 2));
     }
 }

@@ -74,7 +74,7 @@ pub fn run_on(
     measure_nothing_without_jobs(&mut order.plan);
     let run = order.server_seed.unwrap_or_else(|| SimulatedRun::only(&order.plan));
     let drivers = stage.drivers(&order.plan, run);
-    record(&order, drivers, stage.reached(), listener, watch)
+    record(&order, drivers, stage.resolved_targets(), listener, watch)
 }
 
 /// Sets up a plan and fills its tables, without measurement or teardown; the record holds the

@@ -13,7 +13,7 @@ use super::quantity::Quantity;
 const STANDARD_ERRORS: f64 = 4.0;
 
 /// Largest accepted factor between the measured and the expected standard deviation.
-const SCATTER: f64 = 2.0;
+const MAX_SCATTER_FACTOR: f64 = 2.0;
 
 /// A measured number and its expected value.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// No tolerance, for exact counts.
-    pub(super) const NOTHING: Allowed = Allowed { below: 0.0, above: 0.0 };
+    pub(super) const ZERO: Allowed = Allowed { below: 0.0, above: 0.0 };
 
     /// Returns a tolerance of `distance` on both sides.
     pub(super) fn around(distance: f64) -> Allowed {
@@ -72,7 +72,8 @@ impl Scatter {
         if self.expected <= self.resolution {
             return self.measured <= self.resolution;
         }
-        (self.expected / SCATTER..=self.expected * SCATTER).contains(&self.measured)
+        let lowest = self.expected / MAX_SCATTER_FACTOR;
+        (lowest..=self.expected * MAX_SCATTER_FACTOR).contains(&self.measured)
     }
 }
 
@@ -247,7 +248,7 @@ mod tests {
     fn counts_must_be_exact_and_missing_measurements_fail() {
         let within = |measured| {
             let expected = (Quantity::Unaccounted, 0.0);
-            Finding::within("O", expected, measured, Allowed::NOTHING)
+            Finding::within("O", expected, measured, Allowed::ZERO)
         };
         assert!(within(0.0).passed());
         assert!(!within(1.0).passed());

@@ -107,7 +107,7 @@ pub(super) fn compare(
 ) -> Vec<Finding> {
     let seconds = |pool: &PooledRuns| pool.schedules.concat();
     let count = |quantity, count: u64| {
-        Finding::within(name, (quantity, 0.0), count as f64, Allowed::NOTHING)
+        Finding::within(name, (quantity, 0.0), count as f64, Allowed::ZERO)
     };
     let outcome_counts = real
         .outcome_counts

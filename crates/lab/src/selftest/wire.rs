@@ -205,7 +205,7 @@ impl RealTimeOracle {
         };
         let unaccounted = Replication::of(real, plan).unaccounted() as f64;
         let vanished = (Quantity::Unaccounted, 0.0);
-        findings.push(Finding::within(name, vanished, unaccounted, Allowed::NOTHING));
+        findings.push(Finding::within(name, vanished, unaccounted, Allowed::ZERO));
         if self.has_twin {
             let twin = PooledRuns::of(&[simulate(Rules::STANDARD, plan, &config)]);
             findings.extend(compare(&format!("{name}, twin"), &[Kind::Response], &pool, &twin));

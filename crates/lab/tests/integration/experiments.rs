@@ -148,7 +148,7 @@ fn slower_server_is_found_and_its_bet_held() {
     assert_eq!(results.runs.len(), 16);
     assert_eq!(results.validity[0].status(), Status::Pass, "{:?}", results.validity);
     let keys = ["option.service".to_owned()];
-    assert_eq!(results.undeclared(ArmId::BASELINE, ArmId(1), &keys), []);
+    assert_eq!(results.undeclared_differences(ArmId::BASELINE, ArmId(1), &keys), []);
     let own = record.with_file_name(format!("{}-run", record.file_name().unwrap().display()));
     assert!(!own.exists());
 }

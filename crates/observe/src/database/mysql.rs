@@ -425,11 +425,8 @@ impl Mysql {
             let observation = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
             let is_idle = transactions.get(&number).is_some_and(|one| one.is_idle);
-            if is_asleep
-                && owner.is_some()
-                && !is_idle
-                && self::number(row, time) >= SPARE_AFTER_S
-            {
+            let is_long = self::number(row, time) >= SPARE_AFTER_S;
+            if is_asleep && owner.is_some() && !is_idle && is_long {
                 observation.client_waits.spare += 1;
                 continue;
             }
@@ -448,10 +445,8 @@ impl Mysql {
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // MySQL has no state for a wait for the client's file. The server's socket shows it: it
             // holds no unread request, because such a statement reads all data at once.
-            if wait == RUNNING
-                && is_load_from_client(info)
-                && waiting.is_some_and(|it| !it.has_unread_request)
-            {
+            let is_read = waiting.is_some_and(|it| !it.has_unread_request);
+            if wait == RUNNING && is_load_from_client(info) && is_read {
                 wait = CLIENT_READ[1].to_owned();
             }
             if wait == CLIENT_READ[1] {
