@@ -219,7 +219,7 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
         let design = lab::experiment::design(&outline, is_counterbalanced);
         let results = read_results(path, &outline, &design)?;
         (1..outline.compared_names().len())
-            .for_each(|arm| drop(results.undeclared(ArmId::BASELINE, ArmId(arm), &[])));
+            .for_each(|arm| drop(results.undeclared_differences(ArmId::BASELINE, ArmId(arm), &[])));
         if let Some(question) = &outline.saturate {
             recorded_saturation(path, question, &results)?;
         }

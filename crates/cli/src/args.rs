@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// Measure servers whose response times are known in closed form.
     Selftest(SelftestArgs),
     /// Serve the simulated database that `assay calibrate` measures over loopback.
-    #[command(name = lab::calibrate::SERVER, hide = true)]
+    #[command(name = lab::calibrate::WIRE_SERVER_COMMAND, hide = true)]
     WireServer(WireServerArgs),
 }
 

@@ -119,9 +119,9 @@ fn clock_and_timer(calibration: &Calibration) -> String {
             "hand-off to a thread of SQLite",
             format!(
                 "there p50 {}, p99 {}; both ways {} in the mean",
-                us(hand_off.there_p50),
-                us(hand_off.there_p99),
-                us(hand_off.both_ways)
+                us(hand_off.one_way_p50),
+                us(hand_off.one_way_p99),
+                us(hand_off.round_trip)
             ),
         ),
     ];
@@ -148,7 +148,7 @@ mod tests {
             clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
             timer: Lateness { count: 1_000, quantiles: times, max: late },
             routes: vec![figures],
-            hand_off: HandOff { there_p50: late, there_p99: late, both_ways: late },
+            hand_off: HandOff { one_way_p50: late, one_way_p99: late, round_trip: late },
         };
         CalibrationResult { calibration, target: Some(floor) }
     }

@@ -296,7 +296,7 @@ fn check_arm(
         let sentence = "programs before and after its runs take real time".to_owned();
         return Err(of_arm(sentence).help("leave out --virtual"));
     }
-    let admitted = lab::admit_all(&workload.plan, &workload.target(), is_virtual);
+    let admitted = lab::check_targets(&workload.plan, &workload.target(), is_virtual);
     admitted.map_err(|problem| file.target_complaint(arm, &problem))?;
     let examined = inputs::check(&workload.plan, &workload.files, is_virtual);
     examined.map_err(|wrong| Complaint::about(&workload.source, &wrong))?;

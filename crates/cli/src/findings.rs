@@ -144,7 +144,7 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
         let [is, was] = [finding.measured, finding.expected].map(|value| number(finding, value));
         format!("{}, {}: {is} instead of {was}", finding.oracle, finding.quantity.name())
     };
-    let mut red = mutation.red();
+    let mut red = mutation.failing();
     let first = red.next().map_or_else(dash, found);
     let more = match red.count() {
         0 => String::new(),
@@ -231,8 +231,8 @@ fn mutation_document(mutation: &Mutation) -> Value {
     json!({
         "fault": mutation.fault,
         "noticed": mutation.is_noticed(),
-        "noticed_by": mutation.red().map(document).collect::<Vec<_>>(),
-        "passed_without": mutation.honest.iter().all(Finding::passed),
+        "noticed_by": mutation.failing().map(document).collect::<Vec<_>>(),
+        "passed_without": mutation.without_fault.iter().all(Finding::passed),
     })
 }
 
@@ -290,7 +290,7 @@ mod tests {
     fn undetected_planted_fault_is_a_failure() {
         let mutation = |faulty: Vec<Finding>| Mutation {
             fault: "planted",
-            honest: vec![finding(0.0153)],
+            without_fault: vec![finding(0.0153)],
             faulty,
         };
         let noticed = tested(SelftestFindings::Mutations(vec![mutation(vec![finding(0.017)])]));

@@ -78,7 +78,7 @@ fn check_workload(
     trust::check_files(&file, args)?;
     trust::warn_of_secret_settings(args, &file.plan);
     warn_of_unused_url(args, &file.plan);
-    let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
+    let admitted = lab::check_targets(&file.plan, &file.target(), is_virtual);
     admitted.map_err(|problem| match (&problem, &args.url) {
         (
             TargetProblem::NotSimulated

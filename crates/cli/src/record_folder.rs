@@ -145,7 +145,7 @@ impl RecordFolder {
         let mut found = RecordFolder::default();
         let FoundFiles { records: paths, unreadable, not_followed } = find_files(folder)?;
         memory::retain_freed_memory();
-        let all = lab::at_once(paths.len() as u64, |place| {
+        let all = lab::run_concurrently(paths.len() as u64, |place| {
             let path = &paths[place as usize];
             let file = name_below(folder, path);
             let records = read(path, &file);

@@ -104,7 +104,7 @@ impl RecordList {
         if !new.is_empty() {
             memory::retain_freed_memory();
         }
-        let rows = lab::at_once(new.len() as u64, |place| {
+        let rows = lab::run_concurrently(new.len() as u64, |place| {
             let file = new[place as usize];
             (file.key, row_of_file(&file.path, &file.name))
         });

@@ -7,8 +7,8 @@ use analyze::saturate::NextSaturationStep;
 use archive::{Archive, ExperimentContent, RecordError};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, RunPlan, STATE, SweepResults,
-    UndeclaredDifference, declared_keys, design, read_results, read_search, recorded_saturation,
-    refuse,
+    UndeclaredDifference, declared_keys, design, mark_incomparable, read_results, read_search,
+    recorded_saturation,
 };
 use record::{Excerpt, ExcerptKind, InputFile, Note};
 use workload::question::{Design as Runs, Outline, URL_KEY};
@@ -100,7 +100,7 @@ impl RecordedExperiment {
         let writes = read.writes();
         let at_points = read.sweep.iter_mut().flat_map(|sweep| &mut sweep.comparisons);
         for comparison in read.results.comparison.iter_mut().chain(at_points) {
-            refuse(comparison, &read.undeclared, writes);
+            mark_incomparable(comparison, &read.undeclared, writes);
         }
         Ok(read)
     }
@@ -191,9 +191,11 @@ impl RecordedExperiment {
         let declared = differing_declarations(&self.differences(baseline), &self.differences(arm));
         let keys = declared_keys(&declared);
         match &self.outline.sweep {
-            None => self.results.undeclared(baseline, arm, &keys),
+            None => self.results.undeclared_differences(baseline, arm, &keys),
             // At a point of a sweep, all arms have the same value of the varied key.
-            Some(sweep) => self.results.undeclared_of_sweep(sweep, baseline, arm, &keys),
+            Some(sweep) => {
+                self.results.undeclared_differences_of_sweep(sweep, baseline, arm, &keys)
+            }
         }
     }
 }

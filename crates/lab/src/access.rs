@@ -47,7 +47,7 @@ impl Access {
             password_file = Some(path.into_os_string());
             folder = Some(place);
             // A program may print the file, so its escaped password is a secret, too.
-            let in_file = Secret::new(escaped(password_of(&login), dialect));
+            let in_file = Secret::new(escape(password_of(&login), dialect));
             secrets = Secrets::of_all([login.secrets.clone(), Secrets::new([in_file])]);
             user = Some(login.user.into());
             database = login.database.map(OsString::from);
@@ -97,7 +97,7 @@ fn password_of(login: &Login) -> &str {
 }
 
 /// Returns a text, escaped as a value of the password file.
-fn escaped(text: &str, dialect: Dialect) -> String {
+fn escape(text: &str, dialect: Dialect) -> String {
     let text = text.replace('\\', "\\\\");
     match dialect {
         Dialect::Postgres => text.replace(':', "\\:"),
@@ -111,7 +111,7 @@ fn password_text(login: &Login, dialect: Dialect) -> String {
     match dialect {
         Dialect::Postgres if password.is_empty() => String::new(),
         Dialect::Postgres => {
-            let field = |text: &str| escaped(text, dialect);
+            let field = |text: &str| escape(text, dialect);
             let server = match (&login.socket, login.port) {
                 (None, Some(port)) => format!("{}:{port}", field(&login.host)),
                 // Any host: clients look up a socket in the default folder as `localhost`.
@@ -120,7 +120,7 @@ fn password_text(login: &Login, dialect: Dialect) -> String {
             format!("{server}:*:{}:{}\n", field(&login.user), field(password))
         }
         Dialect::Mysql | Dialect::Sqlite => {
-            let quoted = |text: &str| format!("\"{}\"", escaped(text, dialect));
+            let quoted = |text: &str| format!("\"{}\"", escape(text, dialect));
             let mut text = format!("[client]\nuser={}\n", quoted(&login.user));
             match (&login.socket, login.port) {
                 (Some(socket), _) => {
@@ -191,7 +191,7 @@ mod tests {
                 (*name == "ASSAY_PASSWORD_FILE").then(|| value.clone().unwrap())
             });
             let text = std::fs::read_to_string(file.unwrap()).unwrap();
-            let escaped = escaped(password, target.dialect());
+            let escaped = escape(password, target.dialect());
             assert!(text.contains(&escaped), "{text}");
             assert!(!access.environment.secrets.hide(&text).contains(&escaped), "{text}");
         }

@@ -26,7 +26,7 @@ use crate::surroundings;
 use crate::target::{ResolvedTarget, SimulatedRun};
 
 /// The workload text of a record without jobs: it observes, and runs nothing.
-const WATCHES: &str = "[observe]\n";
+const OBSERVE_WORKLOAD: &str = "[observe]\n";
 
 /// The subject of an observation.
 pub enum Subject {
@@ -35,7 +35,7 @@ pub enum Subject {
     /// An existing process, which is observed until it ends.
     Process(u32),
     /// Only the machine and the database.
-    Nothing,
+    NoProgram,
 }
 
 /// The parameters of an observation: program, target, limits and record.
@@ -43,7 +43,7 @@ pub struct AttachOrder {
     /// The program to observe.
     pub subject: Subject,
     /// A description of the program for the record, without secrets.
-    pub described: String,
+    pub description: String,
     /// The database that the program presumably uses.
     pub target: Option<Target>,
     /// The longest time to observe.
@@ -66,15 +66,15 @@ pub struct AttachOrder {
 
 /// The observed components without which a limit of the database cannot be distinguished from a
 /// limit of the program, with the warnings for them.
-const NEEDED: [(&str, &str); 3] = [
+const NEEDED_COMPONENTS: [(&str, &str); 3] = [
     (DATABASE, "cannot observe the database"),
     (SESSIONS, "cannot observe the sessions of the database"),
     (SESSIONS_OF_OTHERS, "cannot observe all sessions of the database"),
 ];
 
 /// Returns the warning for a missing component; `None` if it needs no warning.
-fn warning(what: &str, why: &str) -> Option<String> {
-    let (_, words) = NEEDED.iter().find(|(needed, _)| *needed == what)?;
+fn warning_text(what: &str, why: &str) -> Option<String> {
+    let (_, words) = NEEDED_COMPONENTS.iter().find(|(needed, _)| *needed == what)?;
     Some(format!("{words}: {why}"))
 }
 
@@ -135,11 +135,11 @@ pub fn attach(mut order: AttachOrder) -> Result<AttachResult, AttachError> {
         return watch(order, None, &[], None);
     };
     let options = Options { prepare: Prepare::Keep, ..Options::in_real_time() };
-    let plan = asking();
+    let plan = driver_plan();
     match Stage::open(&plan, target, &options) {
         Ok(stage) => {
             let main = stage.drivers(&plan, SimulatedRun::only(&plan)).main;
-            watch(order, main, stage.reached(), None)
+            watch(order, main, stage.resolved_targets(), None)
         }
         Err(OpenError::Unreachable(error)) => {
             // The database file may not exist, for example; the record lists the missing
@@ -152,14 +152,14 @@ pub fn attach(mut order: AttachOrder) -> Result<AttachResult, AttachError> {
 }
 
 /// Returns a plan that uses the main target. It is never run; it only serves to create a driver.
-fn asking() -> Plan {
+fn driver_plan() -> Plan {
     let (plan, _) = workload::plan("[asked]\nquery = select 1\n", &Overrides::default());
     plan.expect("a plan of one statement")
 }
 
 /// Returns the plan of the record.
-fn watching(observe: &Observe) -> Plan {
-    let (plan, _) = workload::plan(WATCHES, &Overrides::default());
+fn record_plan(observe: &Observe) -> Plan {
+    let (plan, _) = workload::plan(OBSERVE_WORKLOAD, &Overrides::default());
     let plan = plan.expect("a plan that observes");
     Plan { observe: observe.clone(), ..plan }
 }
@@ -172,48 +172,49 @@ fn watch(
     reached: &[ResolvedTarget],
     missing: Option<String>,
 ) -> Result<AttachResult, AttachError> {
-    let plan = watching(&order.observe);
-    let recorder = order.record.create(&header(&order, &plan)).map_err(of_record)?;
+    let plan = record_plan(&order.observe);
+    let recorder = order.record.create(&header(&order, &plan)).map_err(record_error_of)?;
     let notes = recorder.notes();
     notes.hide(passwords(main.as_ref()));
     for (name, value) in surroundings::read(order.record.path(), reached) {
         notes.setting(name, value);
     }
-    notes.setting(COMMAND, order.described.as_str());
+    notes.setting(COMMAND, order.description.as_str());
     let AttachOrder { subject, duration, stop, warn, .. } = order;
     if let Some(why) = missing {
-        warning(DATABASE, &why).iter().for_each(|text| warn(text));
+        warning_text(DATABASE, &why).iter().for_each(|text| warn(text));
         notes.setting(format!("{MISSING}{DATABASE}"), why);
     }
     let mut program = match Program::start(subject) {
         Ok(program) => program,
         Err(error) => {
-            recorder.discard().map_err(of_record)?;
+            recorder.discard().map_err(record_error_of)?;
             return Err(AttachError::Start(error));
         }
     };
-    let observations = ObservationSink::of(&recorder).warning(warn_once(warn));
+    let observations = ObservationSink::of(&recorder).with_warning(warn_once(warn));
     let zero = Monotonic.now();
     notes.time_zero(WallTime::now());
     let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
     // A component that cannot be observed is noted as missing; the start of the program does not
     // wait for the observers.
-    let watches = MachineObservers::begin(zero, &scope, &plan.observe, &observations);
-    let whose = match program.number() {
+    let observers = MachineObservers::begin(zero, &scope, &plan.observe, &observations);
+    let observed_sessions = match program.number() {
         Some(_) => ObservedSessions::Program(scope),
         None => ObservedSessions::AllClients,
     };
-    let database = observation::of_database(&plan, main.as_ref(), whose, &observations);
+    let database =
+        observation::database_watch_starter(&plan, main.as_ref(), observed_sessions, &observations);
     let database = database.and_then(|begin| begin(zero, &observations));
     let until = duration.map(|duration| zero + duration);
-    let goes_on = |now| program.is_running() && until.is_none_or(|until| now < until);
-    let waited = wait_while(&stop, goes_on);
+    let continues = |now| program.is_running() && until.is_none_or(|until| now < until);
+    let waited = wait_while(&stop, continues);
     // Without a timer, observation ends at once and the record says so.
     let was_stopped = stop.is_requested() || waited.is_err();
     let at = Monotonic.now().since(zero);
     database.into_iter().for_each(DatabaseWatch::end);
-    watches.end();
-    notes.setting(COMMAND_ENDED, program.in_words());
+    observers.end();
+    notes.setting(COMMAND_ENDED, program.status_text());
     let end = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };
     let record = recorder.path().to_owned();
     let record_error = recorder.finish(End { at, kind: end, text: String::new() }).err();
@@ -224,13 +225,13 @@ fn watch(
 fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> MissingListener {
     let reported = Mutex::new(BTreeSet::new());
     Arc::new(move |what, why| {
-        let text = warning(what, why);
+        let text = warning_text(what, why);
         let is_new = reported.lock().is_ok_and(|mut reported| reported.insert(what.to_owned()));
         text.filter(|_| is_new).iter().for_each(|text| warn(text));
     })
 }
 
-fn of_record(error: RecordError) -> AttachError {
+fn record_error_of(error: RecordError) -> AttachError {
     AttachError::Run(Error::Record(error))
 }
 
@@ -251,7 +252,7 @@ impl Program {
                 (Some(child), Some(number))
             }
             Subject::Process(number) => (None, Some(number)),
-            Subject::Nothing => (None, None),
+            Subject::NoProgram => (None, None),
         };
         Ok(Program { child, number, status: None, is_over: AtomicBool::new(false) })
     }
@@ -279,7 +280,7 @@ impl Program {
         self.status
     }
 
-    fn in_words(&self) -> String {
+    fn status_text(&self) -> String {
         match (self.status, self.is_over.load(Ordering::Relaxed)) {
             (Some(status), _) => status.to_string(),
             (None, true) => "it ended".to_owned(),
@@ -331,16 +332,17 @@ mod tests {
     }
 
     #[test]
-    fn database_that_is_not_seen_is_a_warning() {
-        let text = warning("database", "wrong password");
+    fn unobserved_database_is_a_warning() {
+        let text = warning_text("database", "wrong password");
         assert_eq!(text.as_deref(), Some("cannot observe the database: wrong password"));
-        assert!(warning("sessions of others", "hidden").is_some_and(|it| it.contains("hidden")));
-        assert_eq!(warning("disk sda", "no permission"), None);
+        let text = warning_text("sessions of others", "hidden");
+        assert!(text.is_some_and(|it| it.contains("hidden")));
+        assert_eq!(warning_text("disk sda", "no permission"), None);
     }
 
     #[test]
     fn plan_of_an_observation_round_trips() {
-        let plan = watching(&Observe::default());
+        let plan = record_plan(&Observe::default());
         let (again, diagnostics) = workload::plan(&plan.to_text(), &Overrides::default());
         assert_eq!(again.map(|plan| plan.observe), Some(Observe::default()), "{diagnostics:?}");
     }

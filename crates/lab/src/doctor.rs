@@ -20,7 +20,7 @@ use crate::stage::{OpenError, Stage};
 use crate::target::SimulatedRun;
 
 /// Number of sleeps of 1 ms that are timed; 0.3 s.
-const SLEEPS: usize = 300;
+const SLEEP_COUNT: usize = 300;
 
 /// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,15 +41,17 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
     let host = environment::read(&root, &folder);
     let mut timer = None;
     let processors =
-        processors::measure_during(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
-    let server = target.map(look_at).transpose()?;
+        processors::measure_during(&root, || {
+            timer = lateness(SLEEP_COUNT).ok().and_then(Lateness::of);
+        });
+    let server = target.map(read_server).transpose()?;
     let input = DoctorInput { host, processors, timer, server };
     let diagnosis = judge(&input);
     Ok(Examination { input, diagnosis })
 }
 
 /// Connects to a server and reads its settings; changes nothing there.
-fn look_at(target: &Target) -> Result<Server, OpenError> {
+fn read_server(target: &Target) -> Result<Server, OpenError> {
     let (plan, _) = workload::plan("[doctor]\nquery = select 1\n", &Overrides::default());
     let plan = plan.expect("a plan of one statement");
     // A database file that does not exist must not be created, except a temporary one.
@@ -57,8 +59,8 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     let prepare = if is_temporary { Prepare::Fresh } else { Prepare::Keep };
     let options = Options { prepare, ..Options::in_real_time() };
     let stage = Stage::open(&plan, target, &options)?;
-    let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
-    let network = network.collect();
+    let targets = stage.resolved_targets().iter();
+    let network = targets.flat_map(|resolved| network::read(&resolved.target)).collect();
     let driver = stage.drivers(&plan, SimulatedRun::only(&plan)).main;
     let driver = driver.expect("the plan uses the main target");
     let settings = run_real(&rt::Options::default(), |rt| settings(driver, rt));
@@ -86,16 +88,16 @@ mod tests {
     fn doctor_examines_the_machine_without_a_server() {
         let examined = examine(None).unwrap();
         assert_eq!(examined.input.server, None);
-        assert_eq!(examined.input.timer.unwrap().count, SLEEPS);
+        assert_eq!(examined.input.timer.unwrap().count, SLEEP_COUNT);
         assert!(examined.input.host.iter().any(|(name, _)| name == "host.kernel"));
     }
 
     #[test]
     fn a_database_that_is_not_there_is_not_made() {
         let target = Target::parse("sqlite:no/such/file.db").unwrap();
-        assert!(look_at(&target).is_err());
+        assert!(read_server(&target).is_err());
         assert!(!Path::new("no").exists());
-        let server = look_at(&Target::parse("sqlite:?synchronous=off").unwrap()).unwrap();
+        let server = read_server(&Target::parse("sqlite:?synchronous=off").unwrap()).unwrap();
         assert_eq!(server.network, []);
         assert!(server.settings.contains(&("synchronous".to_owned(), "off".to_owned())));
     }

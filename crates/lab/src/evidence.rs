@@ -25,7 +25,7 @@ use crate::server_counters::server_counters;
 
 /// The maximum number of consecutive intervals without a row: one day. Every interval of a run has
 /// a row unless the generator was stalled.
-const GAP: Interval = 86_400;
+const MAX_GAP: Interval = 86_400;
 
 /// The value of [`generator::SPIN`] for threads that spin instead of sleeping.
 pub(crate) const YES: &str = "yes";
@@ -72,11 +72,11 @@ fn read_evidence(
     let (plan, unread_plan) = plan(archive);
     let end = match archive.end() {
         Some(end) => end.at,
-        None => written_until(archive)?,
+        None => complete_until(archive)?,
     };
     let settings = archive.settings()?;
     let (of_server, observed): (Vec<Observed>, Vec<Observed>) =
-        observed(archive)?.into_iter().partition(|it| it.component == DATABASE);
+        observed_series(archive)?.into_iter().partition(|it| it.component == DATABASE);
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
@@ -88,11 +88,11 @@ fn read_evidence(
         nodes: Vec::new(),
         disturbances: Vec::new(),
         events: archive.events()?,
-        client: client(archive)?,
+        client: client_samples(archive)?,
         loads: loads(archive, &settings)?,
         server_counters: analyze::ServerCounters::default(),
         observed,
-        unseen: observation::unseen(&settings),
+        unseen: observation::unobserved(&settings),
         surroundings: surroundings::of_run(archive.header(), &plan, &settings),
         plan,
         unread_plan,
@@ -104,8 +104,9 @@ fn read_evidence(
     }
     let (mut responses, mut jobs) = (Vec::new(), Vec::new());
     for account in archive.accounts() {
-        let StepCounts { steps, given_up, whole } = counted(archive, &evidence, account)?;
-        let response = Responses { archive, account, given_up };
+        let StepCounts { steps, open_at_kill, whole } =
+            read_step_counts(archive, &evidence, account)?;
+        let response = Responses { archive, account, open_at_kill };
         let requests = job_evidence(&evidence, steps, &response)?;
         match &header.jobs[account.index()].kind {
             AccountKind::Job | AccountKind::Part { .. } => {
@@ -145,7 +146,7 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
 }
 
 /// The minimum number of response times in a step from which a median is computed.
-const FEWEST_FOR_A_MEDIAN: u64 = 5;
+const MIN_TIMES_FOR_MEDIAN: u64 = 5;
 
 /// Detects the end of the warm-up from the completions and the median response times of all jobs
 /// with a constant load, and starts the window there.
@@ -158,14 +159,15 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
     let accounts: Vec<AccountId> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
     for account in accounts {
-        let StepCounts { steps: counted, given_up, whole: _ } = counted(archive, run, account)?;
-        let responses = Responses { archive, account, given_up };
+        let StepCounts { steps: step_counts, open_at_kill, whole: _ } =
+            read_step_counts(archive, run, account)?;
+        let responses = Responses { archive, account, open_at_kill };
         let mut read = RangeTimes::new(Kind::Response);
         let mut medians = Vec::with_capacity(steps.len());
         let mut fewest = u64::MAX;
         for step in steps.clone() {
             let length = run.steps.start(step + 1).saturating_sub(run.steps.start(step));
-            let completed = counted.get(step).map_or(0, |step| step.ends.completed);
+            let completed = step_counts.get(step).map_or(0, |step| step.ends.completed);
             completions[step] += completed as f64 / length.as_secs_f64();
             let intervals = run.steps.intervals(step..step + 1);
             let times = Distribution::of_times(&responses.times(intervals, &mut read)?);
@@ -174,7 +176,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
         }
         asks_evenly = true;
         // A job without enough requests in every step has no series of medians.
-        if fewest >= FEWEST_FOR_A_MEDIAN {
+        if fewest >= MIN_TIMES_FOR_MEDIAN {
             series.push(medians);
         }
     }
@@ -219,7 +221,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
 /// once every lane has passed it; faster lanes and late answers may have added rows of later
 /// intervals, without a gauge.
-fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
+fn complete_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for account in archive.accounts() {
         archive.each_interval(account, |row| {
@@ -237,7 +239,7 @@ fn job_evidence(
     steps: Vec<Step>,
     responses: &Responses<'_>,
 ) -> Result<JobEvidence, RecordError> {
-    let Responses { archive, account, given_up: _ } = *responses;
+    let Responses { archive, account, open_at_kill: _ } = *responses;
     let window = run.steps.intervals(run.steps.window());
     let WindowTimes { estimates, whole, probes, course, parts } = window_times(run, responses)?;
     let mut evidence = JobEvidence {
@@ -356,8 +358,8 @@ pub fn count_dispersions(
         let Some((account, _)) = named.find(|(_, it)| it.name() == condition.job) else {
             return Ok(None);
         };
-        let given_up = counted(archive, run, account)?.given_up;
-        let responses = Responses { archive, account, given_up };
+        let open_at_kill = read_step_counts(archive, run, account)?.open_at_kill;
+        let responses = Responses { archive, account, open_at_kill };
         count_dispersion(run.steps.window(), condition.slo.bound, |step| {
             let intervals = run.steps.intervals(step..step + 1);
             match kind {
@@ -373,7 +375,7 @@ pub fn count_dispersions(
 pub(crate) struct Responses<'a> {
     pub(crate) archive: &'a Archive,
     pub(crate) account: AccountId,
-    pub(crate) given_up: OpenAtKill,
+    pub(crate) open_at_kill: OpenAtKill,
 }
 
 impl Responses<'_> {
@@ -398,7 +400,7 @@ impl Responses<'_> {
 
     fn read(&self, intervals: Range<Interval>, read: &mut RangeTimes) -> Result<(), RecordError> {
         self.archive.read_times(self.account, intervals.clone(), read)?;
-        self.given_up.add(intervals, &mut read.sum);
+        self.open_at_kill.add(intervals, &mut read.sum);
         Ok(())
     }
 }
@@ -407,47 +409,47 @@ impl Responses<'_> {
 #[derive(Default)]
 pub(crate) struct StepCounts {
     pub(crate) steps: Vec<Step>,
-    pub(crate) given_up: OpenAtKill,
+    pub(crate) open_at_kill: OpenAtKill,
     /// The counts of the whole record, also after the end of the run.
     whole: Counts,
 }
 
-pub(crate) fn counted(
+pub(crate) fn read_step_counts(
     archive: &Archive,
     run: &Evidence,
     account: AccountId,
 ) -> Result<StepCounts, RecordError> {
-    let mut counted = StepCounts::default();
+    let mut step_counts = StepCounts::default();
     let mut next = 0;
     archive.each_interval(account, |row| {
         check_gap(archive, next, row.interval)?;
         next = row.interval.saturating_add(1);
-        counted.whole.merge(&row.counts);
+        step_counts.whole.merge(&row.counts);
         let Some(place) = run.steps.of(row.interval) else { return Ok(()) };
         let IntervalCounts { interval, mut counts, ends, gauge } = row;
         if was_killed(run) {
             let age = run.end().saturating_sub(archive.grid().end(interval));
-            counted.given_up.note(interval, age, &mut counts);
+            step_counts.open_at_kill.note(interval, age, &mut counts);
         }
         let connections = gauge.map(|gauge| gauge.connections);
-        if counted.steps.len() <= place {
-            counted.steps.resize(place + 1, Step::default());
+        if step_counts.steps.len() <= place {
+            step_counts.steps.resize(place + 1, Step::default());
         }
-        counted.steps[place].merge(&Step { counts, ends, connections });
+        step_counts.steps[place].merge(&Step { counts, ends, connections });
         Ok(())
     })?;
     check_gap(archive, next, run.steps.intervals(0..run.steps.len()).end)?;
-    Ok(counted)
+    Ok(step_counts)
 }
 
 /// Reads the requests that a killed run left open; other runs have none.
-pub(crate) fn given_up(
+pub(crate) fn read_open_at_kill(
     archive: &Archive,
     run: &Evidence,
     account: AccountId,
 ) -> Result<OpenAtKill, RecordError> {
     match was_killed(run) {
-        true => Ok(counted(archive, run, account)?.given_up),
+        true => Ok(read_step_counts(archive, run, account)?.open_at_kill),
         false => Ok(OpenAtKill::default()),
     }
 }
@@ -457,9 +459,9 @@ fn was_killed(run: &Evidence) -> bool {
     matches!(run.ended, None | Some(EndKind::InternalError))
 }
 
-/// Returns an error if more than [`GAP`] intervals are missing between `next` and `found`.
+/// Returns an error if more than [`MAX_GAP`] intervals are missing between `next` and `found`.
 fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), RecordError> {
-    match found > next.saturating_add(GAP) {
+    match found > next.saturating_add(MAX_GAP) {
         true => Err(archive.damaged(format!("no interval from {next} to {found}"))),
         false => Ok(()),
     }
@@ -497,7 +499,7 @@ impl OpenAtKill {
     }
 }
 
-fn client(archive: &Archive) -> Result<Vec<ClientSample>, RecordError> {
+fn client_samples(archive: &Archive) -> Result<Vec<ClientSample>, RecordError> {
     let samples = archive.client()?.into_iter().map(|reading| ClientSample {
         at: reading.at,
         user: reading.sample.cpu_user,
@@ -507,16 +509,16 @@ fn client(archive: &Archive) -> Result<Vec<ClientSample>, RecordError> {
     Ok(samples.collect())
 }
 
-fn observed(archive: &Archive) -> Result<Vec<Observed>, RecordError> {
-    Ok(archive.series()?.into_iter().map(observed_of).collect())
+fn observed_series(archive: &Archive) -> Result<Vec<Observed>, RecordError> {
+    Ok(archive.series()?.into_iter().map(to_observed).collect())
 }
 
-fn observed_of(SeriesReadings { series, points, ranges }: SeriesReadings) -> Observed {
+fn to_observed(SeriesReadings { series, points, ranges }: SeriesReadings) -> Observed {
     let Series { component, metric, unit: _ } = series;
     Observed { component, metric, points, ranges }
 }
 
-fn fallback(settings: &[(String, String)], table: &str) -> Option<String> {
+fn insert_fallback_reason(settings: &[(String, String)], table: &str) -> Option<String> {
     let of_table = |name: &str| name.strip_prefix(generator::INSERTS) == Some(table);
     settings.iter().find(|(name, _)| of_table(name)).map(|(_, why)| why.clone())
 }
@@ -538,13 +540,13 @@ fn loads(
         });
         LoadEvidence {
             points: points.collect(),
-            unseen: observation::unseen_in_load(settings, &report.load.table),
-            fallback: fallback(settings, &report.load.table),
+            unseen: observation::unobserved_in_load(settings, &report.load.table),
+            fallback: insert_fallback_reason(settings, &report.load.table),
             table: report.load.table,
             rows: report.load.rows,
             bytes: report.load.bytes,
             took: report.load.length,
-            observed: report.series.into_iter().map(observed_of).collect(),
+            observed: report.series.into_iter().map(to_observed).collect(),
         }
     });
     Ok(loads.collect())

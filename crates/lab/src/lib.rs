@@ -8,10 +8,10 @@
 //! cost of the load generator on this machine. This crate alone chooses the driver of a target.
 
 mod access;
-mod at_once;
 mod attach;
 pub mod calibrate;
 pub mod comparison;
+mod concurrent;
 mod doctor;
 mod error;
 mod evidence;
@@ -33,8 +33,8 @@ mod unread_plan;
 mod user_folder;
 mod virtual_time;
 
-pub use at_once::at_once;
 pub use attach::{AttachError, AttachOrder, AttachResult, Subject, attach};
+pub use concurrent::run_concurrently;
 pub use doctor::{Examination, examine};
 pub use error::Error;
 pub use evidence::{count_dispersions, end_of_warmup, evidence, evidence_of_run};
@@ -44,6 +44,8 @@ pub use open_files::TooManyFiles;
 pub use record_place::RecordPlace;
 pub use run::{ExampleResult, MissingTarget, Order, RunResult, load, run, run_on};
 pub use stage::{OpenError, Stage};
-pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};
+pub use target::{
+    SimulatedRun, TargetProblem, check_target, check_targets, password_file_for_any_host,
+};
 pub use time_course::time_courses;
 pub use user_folder::UserFolder;

@@ -9,27 +9,27 @@ use std::fmt;
 use rustix::process::{Resource, getrlimit};
 
 /// Addresses of a thread's stack, in bytes.
-const OF_STACK: u64 = 8 << 20;
+const STACK_BYTES: u64 = 8 << 20;
 
 /// Addresses that the C library's allocator reserves for a thread, in bytes.
-const OF_ARENA: u64 = 64 << 20;
+const ARENA_BYTES: u64 = 64 << 20;
 
 /// Maximum number of arenas of the allocator per processor (`M_ARENA_MAX`, mallopt(3)).
-const ARENAS_OF_PROCESSOR: u64 = 8;
+const ARENAS_PER_PROCESSOR: u64 = 8;
 
 /// Number of threads in addition to the lanes: the main thread, and one each for signals, the
 /// record, samples of the machine, samples of the database, and cancellation.
 const OTHER_THREADS: u64 = 6;
 
 /// Number of threads of a lane: its own, and the thread of a connection to SQLite.
-const THREADS_OF_LANE: u64 = 2;
+const THREADS_PER_LANE: u64 = 2;
 
 /// Addresses for everything else, in bytes: the program and its libraries, memory beyond the
 /// reservations, and the room that the allocator needs to align a reservation.
 ///
 /// The current size of the process would be less suitable: it may include some of the threads and
 /// their reservations, which would then count twice.
-const OTHER_ADDRESSES: u64 = 160 << 20;
+const OTHER_BYTES: u64 = 160 << 20;
 
 /// The error that a run needs more addresses than this process may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +71,10 @@ impl std::error::Error for TooFewAddresses {}
 /// Checks that a run with this many lanes does not need more addresses than this process may have.
 pub(crate) fn check_addresses(lanes: u16) -> Result<(), TooFewAddresses> {
     let Some(allowed) = getrlimit(Resource::As).current else { return Ok(()) };
-    let threads = OTHER_THREADS + THREADS_OF_LANE * u64::from(lanes);
+    let threads = OTHER_THREADS + THREADS_PER_LANE * u64::from(lanes);
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let arenas = threads.min(ARENAS_OF_PROCESSOR * processors);
-    let needed = OF_STACK * threads + OF_ARENA * arenas + OTHER_ADDRESSES;
+    let arenas = threads.min(ARENAS_PER_PROCESSOR * processors);
+    let needed = STACK_BYTES * threads + ARENA_BYTES * arenas + OTHER_BYTES;
     match needed > allowed {
         true => Err(TooFewAddresses { lanes, needed, allowed }),
         false => Ok(()),

@@ -72,7 +72,7 @@ impl ObservationSink {
     }
 
     /// Returns a sink that also reports missing components at once.
-    pub(crate) fn warning(self, warn: MissingListener) -> ObservationSink {
+    pub(crate) fn with_warning(self, warn: MissingListener) -> ObservationSink {
         ObservationSink { warn: Some(warn), ..self }
     }
 
@@ -103,8 +103,8 @@ impl ObservationSink {
 
 /// The observers of machines: of this machine, and of others over ssh.
 pub(crate) struct MachineObservers {
-    here: Option<Watch>,
-    there: Vec<RemoteWatch>,
+    local: Option<Watch>,
+    remotes: Vec<RemoteWatch>,
 }
 
 impl MachineObservers {
@@ -117,43 +117,44 @@ impl MachineObservers {
         observations: &ObservationSink,
     ) -> MachineObservers {
         let sink = observations.clone();
-        let here = Watch::begin(zero, scope.clone(), move |at, sample| sink.on_sample(at, sample));
-        let there = observe.hosts.iter().filter_map(|host| {
-            let (host, sink) = (remote(host), observations.clone());
+        let local = Watch::begin(zero, scope.clone(), move |at, sample| sink.on_sample(at, sample));
+        let remotes = observe.hosts.iter().filter_map(|host| {
+            let (host, sink) = (remote_host(host), observations.clone());
             let on_sample = move |at, sample| sink.on_sample(at, sample);
             RemoteWatch::begin(zero, host, scope.clone(), on_sample).ok()
         });
-        MachineObservers { here: here.ok(), there: there.collect() }
+        MachineObservers { local: local.ok(), remotes: remotes.collect() }
     }
 
     /// Ends the observation of this machine; samples up to now are in the record's queue.
     pub(crate) fn end_local(&mut self) {
-        self.here.take().into_iter().for_each(Watch::end);
+        self.local.take().into_iter().for_each(Watch::end);
     }
 
     /// Ends the observation of all machines, which may have to wait for a remote one.
     pub(crate) fn end(mut self) {
         self.end_local();
-        RemoteWatch::end_all(self.there);
+        RemoteWatch::end_all(self.remotes);
     }
 }
 
-fn remote(host: &workload::RemoteHost) -> RemoteHost {
+fn remote_host(host: &workload::RemoteHost) -> RemoteHost {
     let workload::RemoteHost { user, host, port } = host.clone();
     RemoteHost { user, port, ..RemoteHost::named(&host) }
 }
 
 /// Starts to observe the database at an instant.
-pub(crate) type Begin = Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
+pub(crate) type DatabaseWatchStarter =
+    Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
 
 /// Returns a function that starts to observe the main target; `None` if this observation is
 /// switched off, or the target is not a database. Reports missing components to `observations`.
-pub(crate) fn of_database(
+pub(crate) fn database_watch_starter(
     plan: &Plan,
     main: Option<&AnyDriver>,
-    whose: ObservedSessions,
+    observed_sessions: ObservedSessions,
     observations: &ObservationSink,
-) -> Option<Begin> {
+) -> Option<DatabaseWatchStarter> {
     let driver = main.filter(|driver| plan.observe.database && driver.stores_data())?.clone();
     let every = plan.observe.every;
     if driver.nodes().len() > 1 {
@@ -165,8 +166,9 @@ pub(crate) fn of_database(
     // An observer that cannot be started does not stop the run; the report lists the missing
     // components.
     Some(Box::new(move |zero, observations| {
-        let (driver, observations, whose) = (driver.clone(), observations.clone(), whose.clone());
-        DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| {
+        let (driver, observations, observed_sessions) =
+            (driver.clone(), observations.clone(), observed_sessions.clone());
+        DatabaseWatch::begin(zero, driver, observed_sessions, every, move |at, sample| {
             observations.on_sample(at, sample)
         })
         .ok()
@@ -198,17 +200,20 @@ pub(crate) fn note_other_targets(plan: &Plan, observations: &ObservationSink) {
 }
 
 /// Returns the components that could not be observed in a run, with the reasons.
-pub(crate) fn unseen(settings: &[(String, String)]) -> Vec<(String, String)> {
-    missing(settings, MISSING)
+pub(crate) fn unobserved(settings: &[(String, String)]) -> Vec<(String, String)> {
+    with_prefix(settings, MISSING)
 }
 
 /// Returns the components that could not be observed while a table was filled, with the reasons.
-pub(crate) fn unseen_in_load(settings: &[(String, String)], table: &str) -> Vec<(String, String)> {
-    missing(settings, &format!("{LOAD_MISSING}{table}."))
+pub(crate) fn unobserved_in_load(
+    settings: &[(String, String)],
+    table: &str,
+) -> Vec<(String, String)> {
+    with_prefix(settings, &format!("{LOAD_MISSING}{table}."))
 }
 
-fn missing(settings: &[(String, String)], prefix: &str) -> Vec<(String, String)> {
-    let begins =
+fn with_prefix(settings: &[(String, String)], prefix: &str) -> Vec<(String, String)> {
+    let without_prefix =
         |(name, why): &(String, String)| Some((name.strip_prefix(prefix)?.to_owned(), why.clone()));
-    settings.iter().filter_map(begins).collect()
+    settings.iter().filter_map(without_prefix).collect()
 }

@@ -17,7 +17,7 @@ use workload::{JobId, Plan};
 const OTHER_FILES: u64 = 24;
 
 /// Number of files of a thread that waits for I/O: lanes, control and cancellation.
-const PER_THREAD: u64 = 4;
+const FILES_PER_THREAD: u64 = 4;
 
 /// Number of threads in addition to the lanes.
 const OTHER_THREADS: u64 = 2;
@@ -68,7 +68,7 @@ pub(crate) fn raise_file_limit(
     if begins.files == 0 {
         return Ok(());
     }
-    let threads = PER_THREAD * (u64::from(lanes) + OTHER_THREADS);
+    let threads = FILES_PER_THREAD * (u64::from(lanes) + OTHER_THREADS);
     let files = plan.jobs_and_parts().flat_map(|either| {
         let requests = either.requests();
         [requests.feed.is_some(), requests.results.is_some()]
@@ -121,6 +121,6 @@ impl ConnectionCount {
 /// Returns the number of files that this process has open. If the system does not report it,
 /// returns an estimate for the standard streams and signals.
 fn open_now() -> u64 {
-    const USUAL: u64 = 8;
-    std::fs::read_dir("/proc/self/fd").map_or(USUAL, |entries| entries.count() as u64)
+    const ESTIMATE: u64 = 8;
+    std::fs::read_dir("/proc/self/fd").map_or(ESTIMATE, |entries| entries.count() as u64)
 }

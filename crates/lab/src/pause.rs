@@ -9,13 +9,13 @@ use rt::run_real;
 /// Interval at which a wait checks whether it has ended.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// Waits while `goes_on` returns true for the current time, until a stop is requested.
+/// Waits while `continues` returns true for the current time, until a stop is requested.
 ///
 /// # Errors
 /// The operating system refuses a timer.
-pub(crate) fn wait_while(stop: &Stop, mut goes_on: impl FnMut(Stamp) -> bool) -> io::Result<()> {
+pub(crate) fn wait_while(stop: &Stop, mut continues: impl FnMut(Stamp) -> bool) -> io::Result<()> {
     run_real(&rt::Options::default(), async |rt| {
-        while !stop.is_requested() && goes_on(rt.now()) {
+        while !stop.is_requested() && continues(rt.now()) {
             rt.sleep_until(rt.now() + POLL_INTERVAL).await;
         }
     })

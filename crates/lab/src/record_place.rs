@@ -17,7 +17,7 @@ pub enum RecordPlace {
 }
 
 /// The highest number tried for a record's name.
-const MOST_NUMBERED: u32 = 10_000;
+const MAX_NUMBER: u32 = 10_000;
 
 impl RecordPlace {
     /// Returns the requested path; the record itself may get a number.
@@ -39,7 +39,7 @@ impl RecordPlace {
         let created = create(self.path());
         match self {
             RecordPlace::Numbered(path) if is_taken(&created) => {
-                let mut others = numbers(path).map(|name| create(&name));
+                let mut others = numbered_paths(path).map(|name| create(&name));
                 others.find(|created| !is_taken(created)).unwrap_or(created)
             }
             RecordPlace::Exactly(_) | RecordPlace::Numbered(_) => created,
@@ -55,11 +55,11 @@ impl RecordPlace {
 }
 
 /// Returns the paths with the numbers from 2 after the file stem.
-fn numbers(path: &Path) -> impl Iterator<Item = PathBuf> {
-    (2..=MOST_NUMBERED).map(|number| numbered(path, number))
+fn numbered_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
+    (2..=MAX_NUMBER).map(|number| numbered_path(path, number))
 }
 
-fn numbered(path: &Path, number: u32) -> PathBuf {
+fn numbered_path(path: &Path, number: u32) -> PathBuf {
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
     path.with_file_name(format!("{stem}-{number}.{extension}"))

@@ -35,7 +35,8 @@ pub(crate) fn server_counters(
     jobs: &[Counts],
 ) -> Result<ServerCounters, RecordError> {
     let refused = settings.iter().find(|(name, _)| name == environment::database::ACCOUNT);
-    let jobs = archive.accounts().zip(jobs).map(|(job, counts)| answered(archive, job, *counts));
+    let jobs =
+        archive.accounts().zip(jobs).map(|(job, counts)| read_answered(archive, job, *counts));
     Ok(ServerCounters {
         refused: refused.map(|(_, why)| why.clone()),
         counts: of_server,
@@ -44,7 +45,11 @@ pub(crate) fn server_counters(
 }
 
 /// Returns the answers that a job received over the whole run, as the client counted them.
-fn answered(archive: &Archive, job: AccountId, counts: Counts) -> Result<JobAnswers, RecordError> {
+fn read_answered(
+    archive: &Archive,
+    job: AccountId,
+    counts: Counts,
+) -> Result<JobAnswers, RecordError> {
     let whole = || 0..Interval::MAX;
     let mut statements = Vec::new();
     for kind in archive.kinds(job) {

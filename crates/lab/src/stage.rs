@@ -19,7 +19,7 @@ use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::access::Access;
 use crate::error::Error;
-use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, simulation};
+use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, check_used_targets, simulation};
 
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
@@ -27,7 +27,7 @@ use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, admit_used, sim
 /// data that the previous run left; only simulated servers are new for each run.
 pub struct Stage {
     targets: PerTarget<OpenTarget>,
-    reached: Vec<ResolvedTarget>,
+    resolved_targets: Vec<ResolvedTarget>,
     /// The password file for the programs of jobs, if there are any.
     _access: Option<Access>,
     /// The private servers; dropped after the drivers that use them.
@@ -88,27 +88,27 @@ impl Stage {
         options: &Options,
         is_used: impl Fn(JobTarget) -> bool,
     ) -> Result<Stage, OpenError> {
-        admit_used(plan, main, options.is_virtual, &is_used)?;
+        check_used_targets(plan, main, options.is_virtual, &is_used)?;
         let folder = &options.files.inputs;
         let programs = Programs::new(folder.clone(), Arc::default());
         check_commands(plan, &programs).map_err(OpenError::Refused)?;
-        let (mut servers, mut reached) = (Vec::new(), Vec::new());
+        let (mut servers, mut resolved_targets) = (Vec::new(), Vec::new());
         let targets = PerTarget::of_used(plan, is_used, |used| -> Result<OpenTarget, OpenError> {
             let (name, (opened, target)) = match used {
                 JobTarget::Main => (None, open(main, options, &mut servers)?),
                 JobTarget::Named(id) => {
                     let NamedTarget { name, target, .. } = plan.named_target(id);
                     let made = open(target, options, &mut servers);
-                    (Some(name.clone()), made.map_err(|error| named(error, name))?)
+                    (Some(name.clone()), made.map_err(|error| with_target_name(error, name))?)
                 }
                 JobTarget::Programs => {
                     return Ok(OpenTarget::Driver(AnyDriver::Programs(programs.clone())));
                 }
             };
-            reached.push(ResolvedTarget { name, target });
+            resolved_targets.push(ResolvedTarget { name, target });
             Ok(opened)
         })?;
-        let mut stage = Stage { targets, reached, _access: None, _servers: servers };
+        let mut stage = Stage { targets, resolved_targets, _access: None, _servers: servers };
         if stage.targets.programs.is_some() {
             stage.give_access(folder).map_err(|error| OpenError::Refused(Error::Access(error)))?;
         }
@@ -129,13 +129,13 @@ impl Stage {
     /// # Errors
     /// The password file cannot be written.
     pub(crate) fn access(&self) -> io::Result<Access> {
-        let main = self.reached.iter().find(|reached| reached.name.is_none());
+        let main = self.resolved_targets.iter().find(|reached| reached.name.is_none());
         Access::to(main.map(|main| &main.target), self.login())
     }
 
     /// Returns the databases behind the drivers.
-    pub(crate) fn reached(&self) -> &[ResolvedTarget] {
-        &self.reached
+    pub(crate) fn resolved_targets(&self) -> &[ResolvedTarget] {
+        &self.resolved_targets
     }
 
     /// Returns the login at the main target; `None` if the target needs none.
@@ -174,14 +174,14 @@ impl Stage {
     fn in_session<T>(
         &self,
         plan: &Plan,
-        converse: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, driver::Error>,
+        task: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, driver::Error>,
     ) -> Result<Option<T>, driver::Error> {
         let Some(driver) = self.drivers(plan, SimulatedRun::only(plan)).main else {
             return Ok(None);
         };
         let done = run_real(&rt::Options::default(), async |rt| {
             let mut connection = driver.connect(&rt).await?;
-            let answer = converse(&mut connection).await;
+            let answer = task(&mut connection).await;
             connection.close().await;
             answer
         });
@@ -296,7 +296,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
 }
 
 /// Adds the name of a target to the reason why it cannot be opened.
-fn named(error: OpenError, name: &str) -> OpenError {
+fn with_target_name(error: OpenError, name: &str) -> OpenError {
     match error {
         OpenError::Unreachable(unreachable) => {
             OpenError::Unreachable(Unreachable { target: Some(name.to_owned()), ..unreachable })

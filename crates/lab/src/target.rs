@@ -101,7 +101,7 @@ impl std::error::Error for TargetProblem {}
 ///
 /// # Errors
 /// The URL is wrong, or cannot be run in virtual time.
-pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
+pub fn check_target(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     match target.kind {
         TargetKind::Sim => simulation(target).map(|_| ()),
         _ if is_virtual => Err(TargetProblem::NotSimulated),
@@ -116,9 +116,9 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
 /// that requests or pauses take time.
 ///
 /// # Errors
-/// As [`admit`], with the name of a named target; or virtual time would not pass.
-pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
-    admit_used(plan, main, is_virtual, |target| plan.uses(target))?;
+/// As [`check_target`], with the name of a named target; or virtual time would not pass.
+pub fn check_targets(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
+    check_used_targets(plan, main, is_virtual, |target| plan.uses(target))?;
     match plan.jobs.iter().find(|job| is_virtual && has_no_clock(plan, job, main)) {
         Some(job) => Err(TargetProblem::NoTimePasses { job: job.name().to_owned() }),
         None => Ok(()),
@@ -135,18 +135,18 @@ fn has_no_clock(plan: &Plan, job: &Job, main: &Target) -> bool {
     simulation(target).is_ok_and(|config| takes_no_time(job, config.as_ref()))
 }
 
-/// Checks the targets that are used, as [`admit_all`] does.
-pub(crate) fn admit_used(
+/// Checks the targets that are used, as [`check_targets`] does.
+pub(crate) fn check_used_targets(
     plan: &Plan,
     main: &Target,
     is_virtual: bool,
     is_used: impl Fn(JobTarget) -> bool,
 ) -> Result<(), TargetProblem> {
     let admitted = |asked| match asked {
-        JobTarget::Main => admit(main, is_virtual),
+        JobTarget::Main => check_target(main, is_virtual),
         JobTarget::Named(id) => {
             let NamedTarget { name, target, .. } = plan.named_target(id);
-            admit(target, is_virtual).map_err(|problem| problem.of(name))
+            check_target(target, is_virtual).map_err(|problem| problem.of(name))
         }
         JobTarget::Programs if is_virtual => Err(TargetProblem::Programs),
         JobTarget::Programs => Ok(()),
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     fn admitted(url: &str) -> Result<(), String> {
-        admit(&Target::parse(url).unwrap(), false).map_err(|problem| problem.to_string())
+        check_target(&Target::parse(url).unwrap(), false).map_err(|problem| problem.to_string())
     }
 
     #[test]

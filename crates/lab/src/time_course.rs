@@ -7,7 +7,7 @@ use archive::{Archive, RangeTimes, RecordError};
 use base::{AccountId, Class};
 use record::{BucketCount, Interval, Kind};
 
-use crate::evidence::given_up;
+use crate::evidence::read_open_at_kill;
 
 /// Reads the times of every job and part of a run, in the order of their accounts. `evidence` comes
 /// from the same record.
@@ -27,7 +27,7 @@ fn time_course(
     evidence: &Evidence,
     account: AccountId,
 ) -> Result<TimeCourse, RecordError> {
-    let given_up = given_up(archive, evidence, account)?;
+    let open_at_kill = read_open_at_kill(archive, evidence, account)?;
     let mut read = [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag].map(RangeTimes::new);
     let mut columns = Vec::new();
     for part in time_columns(&evidence.steps) {
@@ -35,7 +35,7 @@ fn time_course(
         for times in &mut read {
             archive.read_times(account, intervals.clone(), times)?;
         }
-        given_up.add(intervals.clone(), &mut read[0].sum);
+        open_at_kill.add(intervals.clone(), &mut read[0].sum);
         let times = read.each_ref().map(|it| it.sum.times().collect::<Vec<BucketCount>>());
         let [response, service, wait, send_lag] = times.each_ref().map(Vec::as_slice);
         let times = ColumnTimes { response, service, wait, send_lag };

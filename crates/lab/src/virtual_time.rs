@@ -8,7 +8,7 @@ use workload::{Job, Pacing, Piece, Reconnect, Statement};
 
 /// Minimum total time of a request and its pause for the clock to make progress: a client then
 /// sends at most a million requests for each second of the run.
-const SHORTEST: Nanos = Nanos::from_micros(1);
+const MIN_REQUEST_TIME: Nanos = Nanos::from_micros(1);
 
 /// Returns true if a closed job of unlimited length has clients that neither think nor wait for an
 /// answer; without a `config`, the null driver answers.
@@ -26,14 +26,14 @@ fn pauses(job: &Job) -> bool {
         }
         Pacing::Closed { think: None, .. } => false,
         Pacing::Closed { think: Some(think), .. } => {
-            think.known_pause().is_none_or(|pause| pause.mean >= SHORTEST)
+            think.known_pause().is_none_or(|pause| pause.mean >= MIN_REQUEST_TIME)
         }
     }
 }
 
 /// Returns true if requests to a simulated server take time.
 fn takes_time(job: &Job, config: &Config) -> bool {
-    let connects = job.reconnect == Reconnect::PerTransaction && config.connect >= SHORTEST;
+    let connects = job.reconnect == Reconnect::PerTransaction && config.connect >= MIN_REQUEST_TIME;
     // A request beyond the limit waits for its refusal.
     let is_limited = config.limit.is_some();
     let mut statements = job.sections().flat_map(|requests| &requests.statements);
@@ -54,7 +54,7 @@ fn is_served(statement: &Statement, service_s: f64) -> bool {
     });
     let mut words = hinted.into_iter().flat_map(str::split_whitespace);
     let service = words.find_map(|word| parse_duration(word.strip_prefix("service=")?).ok());
-    service.map_or(service_s, Nanos::as_secs_f64) >= SHORTEST.as_secs_f64()
+    service.map_or(service_s, Nanos::as_secs_f64) >= MIN_REQUEST_TIME.as_secs_f64()
 }
 
 #[cfg(test)]

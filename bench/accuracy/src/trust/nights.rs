@@ -53,7 +53,7 @@ impl Nights {
 
 /// Returns the alarms of `series` series without a step and as many with one.
 pub fn nights(series: u32) -> Vec<Nights> {
-    let all = lab::at_once(series.into(), |seed| {
+    let all = lab::run_concurrently(series.into(), |seed| {
         [
             newest_changes(&unchanged(seed), FEWEST_VALUES),
             newest_changes(&stepped(seed), BEFORE + 1),

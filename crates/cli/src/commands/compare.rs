@@ -10,7 +10,7 @@ use analyze::compare::{
 use archive::RecordError;
 use base::{SourceText, closest};
 use lab::comparison::{ComparedRun, differing_facts};
-use lab::experiment::{Between, DifferenceKind, UndeclaredDifference, refuse};
+use lab::experiment::{DifferenceKind, DifferenceScope, UndeclaredDifference, mark_incomparable};
 use report::figure::Figure;
 use report::{
     ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, OverlaidRun,
@@ -392,7 +392,7 @@ fn undeclared_between(
     });
     let between_arms = pairing.interleaved(groups).into_iter().flat_map(|pair| {
         let found = undeclared_differences(groups, pair).into_iter();
-        let of_arms = found.filter(|one| !matches!(one.between, Between::Rounds(_)));
+        let of_arms = found.filter(|one| !matches!(one.scope, DifferenceScope::Rounds(_)));
         of_arms.map(move |one| (pair[0], one))
     });
     between_rounds.chain(between_arms).collect()
@@ -427,7 +427,7 @@ fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups, accepted: &[O
         let Some(experiment) = experiment_of(groups, pair) else { continue };
         let mut found = undeclared_differences(groups, pair);
         found.retain(|one| !is_accepted(one));
-        refuse(comparison, &found, groups.experiments[experiment].writes());
+        mark_incomparable(comparison, &found, groups.experiments[experiment].writes());
     }
 }
 

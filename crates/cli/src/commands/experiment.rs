@@ -9,9 +9,10 @@ use base::units::grouped;
 use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
 use lab::experiment::{
-    ArmEffect, Between, DataStep, ExperimentEnd, ExperimentError, ExperimentOrder, INVALID_ARM,
-    Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE, UndeclaredDifference,
-    canary_length, design, has_no_run, run_experiment, search_facts, search_order,
+    ArmEffect, DataStep, DifferenceScope, ExperimentEnd, ExperimentError, ExperimentOrder,
+    INVALID_ARM, Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE,
+    UndeclaredDifference, canary_length, design, has_no_run, run_experiment, search_facts,
+    search_order,
 };
 use lab::{Order, RecordPlace};
 use record::environment::assay;
@@ -111,7 +112,7 @@ pub(crate) fn execute(
                 files: &files,
                 origin: &origin,
                 is_resumed: args.resume.is_some(),
-                keeps_unreached: args.answer.json,
+                keeps_record_if_unreachable: args.answer.json,
                 stop: stop.clone(),
             };
             (record.to_owned(), run_experiment(&order, &progress))
@@ -344,7 +345,7 @@ fn run_phase(phase: Phase) -> RunPhase {
 
 /// Returns the view of the facts about the differences of an arm.
 pub(crate) fn effect_view(one: ArmEffect) -> EffectView {
-    let ended = one.ended_tls.map(|ended| [ended.client, ended.fact.to_owned(), ended.server]);
+    let ended = one.terminated_tls.map(|ended| [ended.client, ended.fact.to_owned(), ended.server]);
     EffectView {
         not_read_back: one.not_read_back,
         ended_tls: ended,
@@ -418,10 +419,10 @@ pub(crate) fn difference_view(baseline: ArmId, one: &UndeclaredDifference) -> Di
         name: one.name.clone(),
         baseline,
         arm: one.arm,
-        between: match one.between {
-            Between::Arms | Between::Targets => DifferingRuns::Arms,
-            Between::Rounds(rounds) => DifferingRuns::Rounds(rounds),
-            Between::Pair(round) => DifferingRuns::Pair(round),
+        between: match one.scope {
+            DifferenceScope::Arms | DifferenceScope::Targets => DifferingRuns::Arms,
+            DifferenceScope::Rounds(rounds) => DifferingRuns::Rounds(rounds),
+            DifferenceScope::Pair(round) => DifferingRuns::Pair(round),
         },
         values: one.values.clone(),
         cause: one.cause.clone(),
@@ -605,7 +606,7 @@ fn complaint(
                 "continue it with the same files, options and server, or begin a new record",
             );
         }
-        Problem::Complete => {
+        Problem::AlreadyComplete => {
             return Complaint::of(error).help("print its answer with `assay report`");
         }
         Problem::NotObserved => {

@@ -30,11 +30,11 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
-    let (described, command) =
+    let (description, command) =
         (command_without_secrets(&args.command), command(args, target.as_ref()));
     let order = AttachOrder {
         subject,
-        described,
+        description,
         target,
         duration: args.duration,
         observe: Observe {
@@ -99,7 +99,7 @@ fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
             Ok(Subject::Command(command))
         }
         ([], Some(number)) => Ok(Subject::Process(number)),
-        ([], None) if args.duration.is_some() => Ok(Subject::Nothing),
+        ([], None) if args.duration.is_some() => Ok(Subject::NoProgram),
         ([], None) => Err(Complaint::new("there is nothing to observe")
             .help("name a command after `--`, a process with --pid, or a time with --duration")),
         (_, Some(_)) => Err(Complaint::new("a command and --pid are two programs: name one")),

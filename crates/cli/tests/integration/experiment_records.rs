@@ -126,7 +126,7 @@ fn resume_names_the_file_that_has_changed() {
         ("update file set path = 'ids.csv' where path = 'b.csv'", ""),
         (
             "insert into file select 'a.csv', bytes, sha256, text from file limit 1",
-            "`a.csv` was read when the experiment began, and is not now",
+            "`a.csv` was read when the experiment began, but is no longer used",
         ),
         ("delete from file where path = 'a.csv'", ""),
     ] {

@@ -10,14 +10,14 @@ use crate::sleeps::lateness;
 
 /// Number of readings timed together as a batch, and number of batches. The result is that of the
 /// median batch, which discards a few interruptions.
-const READINGS: u32 = 10_000;
+const READINGS_PER_BATCH: u32 = 10_000;
 const BATCHES: usize = 51;
 
 /// Number of sleeps of 1 ms that are timed; they take more than a second.
 const SLEEPS: usize = 1_000;
 
 /// Number of sleeps in a quick calibration.
-const FEW_SLEEPS: usize = 200;
+const QUICK_SLEEPS: usize = 200;
 
 pub(super) fn clock() -> ClockFigures {
     let mut costs: Vec<f64> = (0..BATCHES).map(|_| cost_of_readings()).collect();
@@ -27,10 +27,10 @@ pub(super) fn clock() -> ClockFigures {
 
 fn cost_of_readings() -> f64 {
     let begun = Monotonic.now();
-    for _ in 1..READINGS {
+    for _ in 1..READINGS_PER_BATCH {
         black_box(Monotonic.now());
     }
-    Monotonic.now().since(begun).0 as f64 / f64::from(READINGS)
+    Monotonic.now().since(begun).0 as f64 / f64::from(READINGS_PER_BATCH)
 }
 
 /// Returns the smallest non-zero difference between two readings.
@@ -39,7 +39,7 @@ fn cost_of_readings() -> f64 {
 fn smallest_step() -> Nanos {
     let mut smallest = Nanos::MAX;
     let mut before = Monotonic.now();
-    for _ in 0..READINGS {
+    for _ in 0..READINGS_PER_BATCH {
         let now = Monotonic.now();
         let step = now.since(before);
         if step > Nanos::ZERO {
@@ -51,7 +51,7 @@ fn smallest_step() -> Nanos {
 }
 
 pub(super) fn timer(is_quick: bool) -> Result<Lateness, Problem> {
-    let sleeps = if is_quick { FEW_SLEEPS } else { SLEEPS };
+    let sleeps = if is_quick { QUICK_SLEEPS } else { SLEEPS };
     let late = lateness(sleeps).map_err(Problem::System)?;
     Ok(lateness_of(late))
 }

@@ -20,24 +20,24 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, fstatvfs, openat, unlink
 use rustix::io::Errno;
 
 /// Duration of the measurement of each size.
-const LASTS: Nanos = Nanos::from_millis(1_000);
+const MEASUREMENT_TIME: Nanos = Nanos::from_millis(1_000);
 
-/// Divisor of [`LASTS`] in a quick calibration.
-const QUICK: u64 = 3;
+/// Divisor of [`MEASUREMENT_TIME`] in a quick calibration.
+const QUICK_DIVISOR: u64 = 3;
 
 /// Maximum number of bytes that one measurement writes, usually and in a quick calibration: a fast
 /// disk would write many gigabytes in the time, and hold up all other programs that use it.
-const MOST_WRITTEN: u64 = 1 << 30;
-const MOST_WRITTEN_QUICKLY: u64 = 256 << 20;
+const MAX_WRITTEN: u64 = 1 << 30;
+const MAX_WRITTEN_IF_QUICK: u64 = 256 << 20;
 
 /// Sizes of a flush, in bytes: a page of PostgreSQL, a page of InnoDB, and two larger commits.
-const SIZES: [usize; 4] = [8 << 10, 16 << 10, 128 << 10, 1 << 20];
+const FLUSH_SIZES: [usize; 4] = [8 << 10, 16 << 10, 128 << 10, 1 << 20];
 
 /// Length of the file that is rewritten, in bytes; the length of a log segment of PostgreSQL.
-const REWRITTEN: u64 = 16 << 20;
+const REWRITTEN_BYTES: u64 = 16 << 20;
 
 /// Length of an appended file at which the measurement ends, in bytes.
-const LARGEST: u64 = 64 << 20;
+const MAX_APPENDED_BYTES: u64 = 64 << 20;
 
 /// File systems that store nothing on a disk, or not on the disk that a database would use.
 const NOT_DURABLE: [&str; 3] = ["tmpfs", "ramfs", "overlay"];
@@ -166,7 +166,7 @@ pub fn calibrate_disk(
     disk.check_space()?;
     let mut flushes = Vec::new();
     for pattern in WritePattern::ALL {
-        for bytes in SIZES {
+        for bytes in FLUSH_SIZES {
             on_step(&format!("flushes of {} KiB, {}", bytes >> 10, pattern.name()));
             flushes.push(disk.flushes(pattern, bytes)?);
         }
@@ -196,14 +196,16 @@ impl Disk<'_> {
         let file = self.file()?;
         let space = fstatvfs(&file).map_err(|error| self.unwritable(error.into()))?;
         let free = space.f_bavail.saturating_mul(space.f_frsize);
-        match free < LARGEST {
-            true => Err(DiskProblem::NoSpace(self.options.folder.clone(), free, LARGEST)),
+        match free < MAX_APPENDED_BYTES {
+            true => {
+                Err(DiskProblem::NoSpace(self.options.folder.clone(), free, MAX_APPENDED_BYTES))
+            }
             false => Ok(()),
         }
     }
 
     fn file(&self) -> Result<File, DiskProblem> {
-        nameless_file(self.folder)
+        unnamed_file(self.folder)
             .map_err(|error| DiskProblem::Folder(self.options.folder.clone(), error))
     }
 
@@ -220,8 +222,8 @@ impl Disk<'_> {
         }
         let block = vec![0x5a; bytes];
         let (lasts, most) = match self.options.is_quick {
-            true => (Nanos(LASTS.0 / QUICK), MOST_WRITTEN_QUICKLY),
-            false => (LASTS, MOST_WRITTEN),
+            true => (Nanos(MEASUREMENT_TIME.0 / QUICK_DIVISOR), MAX_WRITTEN_IF_QUICK),
+            false => (MEASUREMENT_TIME, MAX_WRITTEN),
         };
         let mut times = Vec::new();
         let begun = Monotonic.now();
@@ -236,10 +238,10 @@ impl Disk<'_> {
             times.push(after.since(before));
             offset += bytes as u64;
             if pattern == WritePattern::Rewrite {
-                offset %= REWRITTEN;
+                offset %= REWRITTEN_BYTES;
             }
             let written = times.len() as u64 * bytes as u64;
-            if after.since(begun) >= lasts || written >= most || offset >= LARGEST {
+            if after.since(begun) >= lasts || written >= most || offset >= MAX_APPENDED_BYTES {
                 return Ok(figures(pattern, bytes, times, after.since(begun)));
             }
         }
@@ -248,7 +250,7 @@ impl Disk<'_> {
     /// Writes the file that is rewritten, in flushes of 1 MiB.
     fn fill(&self, file: &File) -> Result<(), DiskProblem> {
         let block = vec![0xa5; 1 << 20];
-        for offset in (0..REWRITTEN).step_by(block.len()) {
+        for offset in (0..REWRITTEN_BYTES).step_by(block.len()) {
             self.flush(file, &block, offset)?;
         }
         Ok(())
@@ -262,7 +264,7 @@ impl Disk<'_> {
 
 /// Creates a file without a name. If the file system or the kernel does not support this, creates a
 /// file with a name and unlinks it at once.
-fn nameless_file(folder: &Path) -> io::Result<File> {
+fn unnamed_file(folder: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     match openat(CWD, folder, flags | OFlags::TMPFILE, mode) {
@@ -327,7 +329,7 @@ mod tests {
         };
         let figures = calibrate_disk(&options(folder.path()), &mut on_step).unwrap();
         assert_eq!(reported.len(), 8);
-        let most = MOST_WRITTEN_QUICKLY;
+        let most = MAX_WRITTEN_IF_QUICK;
         assert!(figures.flushes.iter().all(|it| it.count * it.bytes <= most), "{figures:?}");
         assert_eq!(reported[0], "flushes of 8 KiB, rewrite");
         assert_eq!(figures.flushes.len(), 8);
@@ -336,7 +338,10 @@ mod tests {
             assert!(Nanos::ZERO < flushes.p50 && flushes.p50 <= flushes.p99, "{flushes:?}");
             assert!(flushes.p99 <= flushes.max, "{flushes:?}");
             let grown = flushes.count * flushes.bytes;
-            assert!(flushes.pattern == WritePattern::Rewrite || grown <= LARGEST, "{flushes:?}");
+            assert!(
+                flushes.pattern == WritePattern::Rewrite || grown <= MAX_APPENDED_BYTES,
+                "{flushes:?}"
+            );
         }
         assert_ne!((figures.file_system.as_str(), figures.device.as_str()), ("", ""));
         assert_eq!(names(folder.path()), 0);
@@ -370,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn file_systems_without_a_disk_mislead() {
+    fn file_systems_without_a_disk_are_misleading() {
         let figures = |file_system: &str| DiskFigures {
             folder: PathBuf::from("/x"),
             file_system: file_system.to_owned(),

@@ -20,7 +20,7 @@ use super::machine::Machine;
 pub const SCHEMA: &str = "assay.calibration/1";
 
 /// The maximum number of ceilings that are read per route.
-const MOST_CEILINGS: usize = 64;
+const MAX_CEILINGS: usize = 64;
 
 impl CalibrationResult {
     /// Returns the document to print; `target` is the URL of the server measured in addition to the
@@ -59,9 +59,9 @@ impl Calibration {
             },
             "routes": routes,
             "sqlite_hand_off": {
-                "there_p50_us": us(self.hand_off.there_p50),
-                "there_p99_us": us(self.hand_off.there_p99),
-                "both_ways_mean_us": us(self.hand_off.both_ways),
+                "there_p50_us": us(self.hand_off.one_way_p50),
+                "there_p99_us": us(self.hand_off.one_way_p99),
+                "both_ways_mean_us": us(self.hand_off.round_trip),
             },
             "target": null,
             "file": null,
@@ -96,9 +96,9 @@ impl Calibration {
             },
             routes: routes.map(route).collect::<Option<_>>()?,
             hand_off: HandOff {
-                there_p50: nanos("/sqlite_hand_off/there_p50_us")?,
-                there_p99: nanos("/sqlite_hand_off/there_p99_us")?,
-                both_ways: nanos("/sqlite_hand_off/both_ways_mean_us")?,
+                one_way_p50: nanos("/sqlite_hand_off/there_p50_us")?,
+                one_way_p99: nanos("/sqlite_hand_off/there_p99_us")?,
+                round_trip: nanos("/sqlite_hand_off/both_ways_mean_us")?,
             },
         })
     }
@@ -155,7 +155,7 @@ fn route(value: &Value) -> Option<RouteFigures> {
         let connections = value.get("connections")?.as_u64()?;
         Some(Ceiling { connections, per_s: amount(value.get("per_s")?)? })
     };
-    let ceilings = value.get("ceilings")?.as_array()?.iter().take(MOST_CEILINGS);
+    let ceilings = value.get("ceilings")?.as_array()?.iter().take(MAX_CEILINGS);
     Some(RouteFigures {
         route: Route::ALL.into_iter().find(|route| route.name() == name)?,
         floor: Floor {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_a_document_makes_it_useless() {
+    fn damaged_document_is_rejected() {
         let check = |pointer: &str, value: Value| {
             let mut document = calibration().document();
             *document.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value;

@@ -33,9 +33,9 @@ pub(super) fn calibration() -> Calibration {
         timer: Lateness { count: 1_000, quantiles: quantiles(6), max: Nanos(300_001) },
         routes: Route::ALL.map(figures).to_vec(),
         hand_off: HandOff {
-            there_p50: Nanos(7_001),
-            there_p99: Nanos(20_000),
-            both_ways: Nanos(15_000),
+            one_way_p50: Nanos(7_001),
+            one_way_p99: Nanos(20_000),
+            round_trip: Nanos(15_000),
         },
     }
 }

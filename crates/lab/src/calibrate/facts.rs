@@ -13,41 +13,41 @@ use super::figures::{Calibration, Quantiles};
 
 /// Returns the settings for a run on a machine with this calibration.
 pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String)> {
-    let mut facts = Facts { calibration, facts: Vec::new() };
-    facts.say(TAKEN, |c| Some(c.taken.clone()));
-    facts.say(ASSAY, |c| Some(c.assay.clone()));
-    facts.say(CLOCK_COST, |c| Some(format!("{:.1}", c.clock.cost_ns)));
-    facts.say(CLOCK_RESOLUTION, |c| Some(c.clock.resolution.0.to_string()));
-    facts.say(TIMER_P50, |c| Some(us(c.timer.quantiles.p50)));
-    facts.say(TIMER_P99, |c| Some(us(c.timer.quantiles.p99)));
-    facts.say(TIMER_MAX, |c| Some(us(c.timer.max)));
+    let mut facts = FactList { calibration, facts: Vec::new() };
+    facts.add(TAKEN, |c| Some(c.taken.clone()));
+    facts.add(ASSAY, |c| Some(c.assay.clone()));
+    facts.add(CLOCK_COST, |c| Some(format!("{:.1}", c.clock.cost_ns)));
+    facts.add(CLOCK_RESOLUTION, |c| Some(c.clock.resolution.0.to_string()));
+    facts.add(TIMER_P50, |c| Some(us(c.timer.quantiles.p50)));
+    facts.add(TIMER_P99, |c| Some(us(c.timer.quantiles.p99)));
+    facts.add(TIMER_MAX, |c| Some(us(c.timer.max)));
     for route in Route::ALL {
         let response = |quantile: fn(&Quantiles) -> Nanos| {
             move |c: &Calibration| Some(us(quantile(&c.of(route)?.floor.response)))
         };
-        let mut say = |name: &str, value: &dyn Fn(&Calibration) -> Option<String>| {
-            facts.say(&calibration_of_server(route.name(), name), value);
+        let mut add = |name: &str, value: &dyn Fn(&Calibration) -> Option<String>| {
+            facts.add(&calibration_of_server(route.name(), name), value);
         };
-        say("response_p50_us", &response(|q| q.p50));
-        say("response_p99_us", &response(|q| q.p99));
-        say("response_p99_9_us", &response(|q| q.p99_9));
-        say(SERVICE_P50, &|c| Some(us(c.of(route)?.floor.service.p50)));
-        say(PER_S, &|c| Some(format!("{:.0}", c.of(route)?.most_per_s())));
+        add("response_p50_us", &response(|q| q.p50));
+        add("response_p99_us", &response(|q| q.p99));
+        add("response_p99_9_us", &response(|q| q.p99_9));
+        add(SERVICE_P50, &|c| Some(us(c.of(route)?.floor.service.p50)));
+        add(PER_S, &|c| Some(format!("{:.0}", c.of(route)?.max_per_s())));
     }
-    facts.say(SQLITE_HAND_OFF, |c| Some(us(c.hand_off.both_ways)));
+    facts.add(SQLITE_HAND_OFF, |c| Some(us(c.hand_off.round_trip)));
     facts.facts
 }
 
 const SERVICE_P50: &str = "service_p50_us";
 const PER_S: &str = "per_s";
 
-struct Facts<'a> {
+struct FactList<'a> {
     calibration: Option<&'a Calibration>,
     facts: Vec<(String, String)>,
 }
 
-impl Facts<'_> {
-    fn say(&mut self, name: &str, value: impl Fn(&Calibration) -> Option<String>) {
+impl FactList<'_> {
+    fn add(&mut self, name: &str, value: impl Fn(&Calibration) -> Option<String>) {
         let value = self.calibration.and_then(value).unwrap_or_else(|| UNKNOWN.to_owned());
         self.facts.push((name.to_owned(), value));
     }

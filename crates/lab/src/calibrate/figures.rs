@@ -111,17 +111,17 @@ pub struct Quantiles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOff {
     /// Time until the thread has the request, p50.
-    pub there_p50: Nanos,
+    pub one_way_p50: Nanos,
     /// Time until the thread has the request, p99.
-    pub there_p99: Nanos,
+    pub one_way_p99: Nanos,
     /// Mean time from one request of a client to its next, minus the mean service time: the
     /// hand-off in both directions and the client's own work.
-    pub both_ways: Nanos,
+    pub round_trip: Nanos,
 }
 
 impl RouteFigures {
     /// Returns the highest throughput, in requests per second.
-    pub fn most_per_s(&self) -> f64 {
+    pub fn max_per_s(&self) -> f64 {
         self.ceilings.iter().map(|ceiling| ceiling.per_s).fold(0.0, f64::max)
     }
 }

@@ -20,26 +20,26 @@ use crate::record_place::RecordPlace;
 use crate::run::{Order, run};
 
 /// Numbers of clients for which the ceiling is measured.
-const CLIENTS: [u64; 2] = [16, 64];
+const CEILING_CLIENTS: [u64; 2] = [16, 64];
 
 /// Warm-up of each run; the first requests are slower.
 const WARM_UP: Nanos = Nanos::from_millis(200);
 
 /// Window of the floor measurement; long enough for p99.9.
-const FLOOR: Nanos = Nanos::from_millis(1_000);
+const FLOOR_WINDOW: Nanos = Nanos::from_millis(1_000);
 
 /// Drain of each run, longer than any statement that does nothing takes.
 const DRAIN: Nanos = Nanos::from_millis(2_000);
 
 /// Window of the ceiling measurement for each number of clients.
-const CEILING: Nanos = Nanos::from_millis(500);
+const CEILING_WINDOW: Nanos = Nanos::from_millis(500);
 
 /// Factor by which a quick calibration shortens warm-up and windows.
-const QUICK: u64 = 3;
+const QUICK_FACTOR: u64 = 3;
 
 /// Maximum number of attempts at a run. A run in which nothing was answered is repeated with twice
 /// the window, because the machine was stalled throughout.
-const TRIES: u32 = 4;
+const MAX_ATTEMPTS: u32 = 4;
 
 /// The parameters of a calibration.
 pub struct CalibrationOptions {
@@ -47,8 +47,9 @@ pub struct CalibrationOptions {
     pub target: Option<Target>,
     /// True if each measurement lasts only a third of the usual time.
     pub is_quick: bool,
-    /// The path of this program. When it is called with [`SERVER`](super::SERVER) and the name of a
-    /// protocol, it must call [`serve`](super::serve).
+    /// The path of this program. When it is called with
+    /// [`WIRE_SERVER_COMMAND`](super::WIRE_SERVER_COMMAND) and the name of a protocol, it must
+    /// call [`serve`](super::serve).
     pub program: PathBuf,
     /// The version of this program.
     pub version: String,
@@ -62,27 +63,27 @@ pub(super) struct CalibrationRunner<'a> {
     records: AtomicU32,
     version: &'a str,
     warm_up: Nanos,
-    shorter: u64,
+    time_divisor: u64,
     stop: &'a Stop,
 }
 
 /// The figures of a run with one client.
-pub(super) struct Measured {
+pub(super) struct FloorMeasurement {
     pub(super) floor: Floor,
     lag: Quantiles,
     service_mean_ns: f64,
     per_s: f64,
 }
 
-impl Measured {
+impl FloorMeasurement {
     /// Returns the time that a request to SQLite spends outside SQLite: the send lag, and the mean
     /// period of a client minus the mean service time.
     pub(super) fn hand_off(&self) -> HandOff {
         let period_ns = 1e9 / self.per_s.max(f64::MIN_POSITIVE);
         HandOff {
-            there_p50: self.lag.p50,
-            there_p99: self.lag.p99,
-            both_ways: Nanos((period_ns - self.service_mean_ns).max(0.0) as u64),
+            one_way_p50: self.lag.p50,
+            one_way_p99: self.lag.p99,
+            round_trip: Nanos((period_ns - self.service_mean_ns).max(0.0) as u64),
         }
     }
 }
@@ -94,21 +95,21 @@ impl<'a> CalibrationRunner<'a> {
             records: AtomicU32::new(0),
             version: &wanted.version,
             warm_up: WARM_UP,
-            shorter: if wanted.is_quick { QUICK } else { 1 },
+            time_divisor: if wanted.is_quick { QUICK_FACTOR } else { 1 },
             stop: &wanted.stop,
         })
     }
 
     /// Measures the floor: the time that a request of a single client takes.
-    pub(super) fn floor(&self, target: &Target) -> Result<Measured, Problem> {
-        self.floor_within(target, FLOOR)
+    pub(super) fn floor(&self, target: &Target) -> Result<FloorMeasurement, Problem> {
+        self.floor_within(target, FLOOR_WINDOW)
     }
 
-    fn floor_within(&self, target: &Target, window: Nanos) -> Result<Measured, Problem> {
+    fn floor_within(&self, target: &Target, window: Nanos) -> Result<FloorMeasurement, Problem> {
         let (evidence, per_s) = self.run(target, 1, window)?;
-        let times = |kind| evidence.jobs[0].histogram(kind).ok_or_else(nothing);
+        let times = |kind| evidence.jobs[0].histogram(kind).ok_or_else(unanswered);
         let (response, service) = (times(Kind::Response)?, times(Kind::Service)?);
-        Ok(Measured {
+        Ok(FloorMeasurement {
             floor: Floor {
                 count: response.len(),
                 response: quantiles(response),
@@ -123,10 +124,10 @@ impl<'a> CalibrationRunner<'a> {
     /// Measures the ceilings: the requests per second of several clients on one thread.
     pub(super) fn ceilings(&self, target: &Target) -> Result<Vec<Ceiling>, Problem> {
         let ceiling = |connections| {
-            let (_, per_s) = self.run(target, connections, CEILING)?;
+            let (_, per_s) = self.run(target, connections, CEILING_WINDOW)?;
             Ok(Ceiling { connections, per_s })
         };
-        CLIENTS.into_iter().map(ceiling).collect()
+        CEILING_CLIENTS.into_iter().map(ceiling).collect()
     }
 
     /// Runs the workload and returns the evidence of its record and the answered requests per
@@ -137,13 +138,13 @@ impl<'a> CalibrationRunner<'a> {
         clients: u64,
         window: Nanos,
     ) -> Result<(Evidence, f64), Problem> {
-        for longer in 0..TRIES {
-            let (evidence, per_s) = self.run_once(target, clients, window * (1 << longer))?;
+        for attempt in 0..MAX_ATTEMPTS {
+            let (evidence, per_s) = self.run_once(target, clients, window * (1 << attempt))?;
             if let Some(per_s) = per_s.filter(|per_s| *per_s > 0.0) {
                 return Ok((evidence, per_s));
             }
         }
-        Err(nothing())
+        Err(unanswered())
     }
 
     fn run_once(
@@ -172,10 +173,10 @@ impl<'a> CalibrationRunner<'a> {
         }
         let archive = Archive::open(&done.record).map_err(Problem::Record)?;
         let evidence = evidence(&archive).map_err(Problem::Record)?;
-        let job = summarize(&evidence).jobs.into_iter().next().ok_or_else(nothing)?;
+        let job = summarize(&evidence).jobs.into_iter().next().ok_or_else(unanswered)?;
         // Requests that are unanswered at the end do not make the answered ones invalid.
-        let given_up = evidence.jobs[0].failed_with(Code::DRAIN);
-        let errors = job.counts.balance.errors().saturating_sub(given_up);
+        let unanswered_at_end = evidence.jobs[0].failed_with(Code::DRAIN);
+        let errors = job.counts.balance.errors().saturating_sub(unanswered_at_end);
         if errors > 0 {
             let reason = format!("{errors} empty statements (`select 1`) failed");
             return Err(Problem::Failed(reason));
@@ -192,7 +193,7 @@ impl<'a> CalibrationRunner<'a> {
     }
 
     fn order(&self, target: &Target, clients: u64, window: Nanos, record: PathBuf) -> Order {
-        let short = |span: Nanos| Nanos(span.0 / self.shorter);
+        let short = |span: Nanos| Nanos(span.0 / self.time_divisor);
         let text = format!(
             "duration = {}\nwarmup = {}\ndrain = {DRAIN}\n[nothing]\nquery = select 1\n\
              concurrency = {clients}\n[observe]\ndatabase = no\n",
@@ -234,7 +235,7 @@ impl NullFloor {
             records: AtomicU32::new(0),
             version,
             warm_up: self.warm_up,
-            shorter: 1,
+            time_divisor: 1,
             stop,
         };
         let target = Target::parse("sim:null").expect("the URL is ours");
@@ -252,7 +253,7 @@ fn folder() -> std::io::Result<TemporaryFolder> {
     })
 }
 
-fn nothing() -> Problem {
+fn unanswered() -> Problem {
     Problem::Failed("no statement was answered within the time of a measurement".to_owned())
 }
 
@@ -280,11 +281,11 @@ mod tests {
         let wanted = wanted();
         let workshop = CalibrationRunner::new(&wanted).unwrap();
         let target = Target::parse("sim:null").unwrap();
-        let Measured { floor, .. } = workshop.floor(&target).unwrap();
+        let FloorMeasurement { floor, .. } = workshop.floor(&target).unwrap();
         assert!(floor.count > 0 && floor.response.p50 <= floor.response.p99_9, "{floor:?}");
         assert!(floor.service.p50 <= floor.response.p50, "{floor:?}");
         let ceilings = workshop.ceilings(&target).unwrap();
-        assert_eq!(ceilings.iter().map(|c| c.connections).collect::<Vec<_>>(), CLIENTS);
+        assert_eq!(ceilings.iter().map(|c| c.connections).collect::<Vec<_>>(), CEILING_CLIENTS);
         assert!(ceilings.iter().all(|ceiling| ceiling.per_s > 0.0), "{ceilings:?}");
         let folder = workshop.folder.path().to_owned();
         assert!(folder.exists());
@@ -324,9 +325,13 @@ mod tests {
         let quantiles = Quantiles { p50: Nanos(7_000), p99: Nanos(20_000), p99_9: Nanos(50_000) };
         let floor = Floor { count: 1, response: quantiles, service: quantiles };
         let (service_mean_ns, per_s) = (5_000.0, 50_000.0);
-        let measured = Measured { floor, lag: quantiles, service_mean_ns, per_s };
+        let measured = FloorMeasurement { floor, lag: quantiles, service_mean_ns, per_s };
         let expected =
-            HandOff { there_p50: Nanos(7_000), there_p99: Nanos(20_000), both_ways: Nanos(15_000) };
+            HandOff {
+                one_way_p50: Nanos(7_000),
+                one_way_p99: Nanos(20_000),
+                round_trip: Nanos(15_000),
+            };
         assert_eq!(measured.hand_off(), expected);
     }
 }

@@ -40,10 +40,10 @@ pub use measure::CalibrationOptions;
 pub(crate) use measure::NullFloor;
 pub use problem::Problem;
 pub use rates::{AaResult, MachineRate};
-pub use server::{SERVER, serve};
+pub use server::{WIRE_SERVER_COMMAND, serve};
 pub use store::{Store, UnusableFile};
 
-use measure::{CalibrationRunner, Measured};
+use measure::{CalibrationRunner, FloorMeasurement};
 use server::Simulated;
 
 /// Calibrates this machine, in 10 to 15 seconds; calls `on_step` with the name of each measurement
@@ -55,12 +55,12 @@ pub fn calibrate(
     wanted: &CalibrationOptions,
     on_step: &mut dyn FnMut(&str),
 ) -> Result<CalibrationResult, Problem> {
-    let workshop = CalibrationRunner::new(wanted)?;
+    let runner = CalibrationRunner::new(wanted)?;
     let mut target = None;
     if let Some(url) = &wanted.target {
         // The target is measured first, to report a wrong URL at once.
         on_step("the target");
-        target = Some(workshop.floor(url)?.floor);
+        target = Some(runner.floor(url)?.floor);
     }
     on_step("the clock");
     let clock = clock::clock();
@@ -71,12 +71,12 @@ pub fn calibrate(
     for route in Route::ALL {
         on_step(title(route));
         let place = RouteServer::of(route, &wanted.program)?;
-        let measured = workshop.floor(&place.target)?;
+        let measured = runner.floor(&place.target)?;
         if route == Route::Sqlite {
             hand_off = Some(measured.hand_off());
         }
-        let Measured { floor, .. } = measured;
-        routes.push(RouteFigures { route, floor, ceilings: workshop.ceilings(&place.target)? });
+        let FloorMeasurement { floor, .. } = measured;
+        routes.push(RouteFigures { route, floor, ceilings: runner.ceilings(&place.target)? });
     }
     let calibration = Calibration {
         assay: wanted.version.clone(),
@@ -86,7 +86,7 @@ pub fn calibrate(
         clock,
         timer,
         routes,
-        hand_off: hand_off.expect("SQLite is one of the ways"),
+        hand_off: hand_off.expect("SQLite is one of the routes"),
     };
     Ok(CalibrationResult { calibration, target })
 }

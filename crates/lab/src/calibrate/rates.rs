@@ -15,7 +15,7 @@ use super::store::{Store, UnusableFile};
 const SCHEMA: &str = "assay.false-positives/1";
 
 /// Maximum number of experiments that are stored; the oldest are dropped.
-const MOST_EXPERIMENTS: usize = 200;
+const MAX_EXPERIMENTS: usize = 200;
 
 /// The result of an experiment that compares an arm with itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl MachineRate {
             experiments: number(&fields, "experiments")?,
             latest: fields["latest"].as_str()?.to_owned(),
             target: fields["target"].as_str()?.to_owned(),
-            counted: counted(&fields)?,
+            counted: parse_false_positives(&fields)?,
         })
     }
 }
@@ -112,7 +112,7 @@ impl Store {
     pub fn add_aa_result(&self, machine: &Machine, added: AaResult) -> io::Result<PathBuf> {
         let mut results = self.aa_results(machine).unwrap_or_default();
         results.push(added);
-        let spare = results.len().saturating_sub(MOST_EXPERIMENTS);
+        let spare = results.len().saturating_sub(MAX_EXPERIMENTS);
         let experiments: Vec<Value> = results[spare..].iter().map(fields).collect();
         let document = json!({
             "schema": SCHEMA,
@@ -123,7 +123,7 @@ impl Store {
     }
 
     fn aa_file(&self, machine: &Machine) -> PathBuf {
-        self.named(&format!("false-positives-{}.json", machine.fingerprint()))
+        self.path_of(&format!("false-positives-{}.json", machine.fingerprint()))
     }
 }
 
@@ -152,11 +152,11 @@ fn result(fields: &Value) -> Option<AaResult> {
         target: text("target")?,
         metric: text("metric")?,
         spread: fields["spread"].as_f64()?,
-        counted: counted(fields)?,
+        counted: parse_false_positives(fields)?,
     })
 }
 
-fn counted(fields: &Value) -> Option<FalsePositives> {
+fn parse_false_positives(fields: &Value) -> Option<FalsePositives> {
     let comparisons = number(fields, "comparisons")?;
     let rejections = number(fields, "rejections").filter(|number| *number <= comparisons)?;
     Some(FalsePositives { comparisons, rejections })

@@ -13,7 +13,7 @@ use testbed::Kind;
 use testbed::wire_server::{Simulation, serve_until_input_ends};
 
 /// The subcommand with which the program starts itself as the simulated server.
-pub const SERVER: &str = "wire-server";
+pub const WIRE_SERVER_COMMAND: &str = "wire-server";
 
 /// Serves a simulated database that answers at once, in the given protocol (`postgres`, `mariadb`),
 /// until standard input ends. Prints the address of the server as the first line of the output.
@@ -36,7 +36,8 @@ pub(super) struct Simulated {
 impl Simulated {
     pub(super) fn start(program: &Path, kind: Kind) -> io::Result<Simulated> {
         let mut command = Command::new(program);
-        command.args([SERVER, kind.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args([WIRE_SERVER_COMMAND, kind.name()]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         // Ctrl-C must reach only the calibrating process, which then ends the server.
         command.process_group(0);
         let mut process = command.spawn()?;

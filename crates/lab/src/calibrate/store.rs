@@ -50,13 +50,13 @@ impl Store {
     }
 
     /// Returns the default store, in [`UserFolder::State`]; `None` if there is no such folder.
-    pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
+    pub fn in_user_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
         UserFolder::State.path(variable).map(Store::new)
     }
 
     /// Returns the path of a machine's calibration.
     pub fn file(&self, machine: &Machine) -> PathBuf {
-        self.named(&format!("calibration-{}.json", machine.fingerprint()))
+        self.path_of(&format!("calibration-{}.json", machine.fingerprint()))
     }
 
     /// Reads the calibration of a machine; returns `None` if there is no file.
@@ -81,7 +81,7 @@ impl Store {
     /// The folder cannot be created or written to.
     pub fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let trial = self.beside("trial");
+        let trial = self.temporary_path("trial");
         File::create(&trial)?;
         fs::remove_file(trial)
     }
@@ -90,12 +90,12 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written; the previous one is then still in place.
-    pub fn keep(&self, calibration: &Calibration) -> io::Result<PathBuf> {
+    pub fn save(&self, calibration: &Calibration) -> io::Result<PathBuf> {
         self.replace(self.file(&calibration.machine), &calibration.document())
     }
 
     /// Returns the path of a file of the store.
-    pub(super) fn named(&self, name: &str) -> PathBuf {
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
@@ -120,18 +120,18 @@ impl Store {
     /// The file cannot be written; the previous one is then still in place.
     pub(super) fn replace(&self, path: PathBuf, document: &Value) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
-        let beside = self.beside("new");
+        let temporary = self.temporary_path("new");
         let text = format!("{document:#}\n");
-        let written = write(&beside, &text).and_then(|()| fs::rename(&beside, &path));
+        let written = write(&temporary, &text).and_then(|()| fs::rename(&temporary, &path));
         if written.is_err() {
             // A partial file that cannot be removed does no harm.
-            let _ = fs::remove_file(&beside);
+            let _ = fs::remove_file(&temporary);
         }
         written.map(|()| path)
     }
 
     /// Returns the path of a temporary file of this process.
-    fn beside(&self, word: &str) -> PathBuf {
+    fn temporary_path(&self, word: &str) -> PathBuf {
         self.folder.join(format!(".calibration-{word}-{}", std::process::id()))
     }
 }
@@ -188,7 +188,7 @@ mod tests {
         store.prepare().unwrap();
         for taken in ["2026-11-21T20:15:02Z", "2027-01-01T00:00:00Z"] {
             let kept = Calibration { taken: taken.to_owned(), ..calibration() };
-            assert_eq!(store.keep(&kept).unwrap(), store.file(&machine));
+            assert_eq!(store.save(&kept).unwrap(), store.file(&machine));
             assert_eq!(store.read(&machine), Ok(Some(kept)));
         }
         // No temporary file is left in the folder.
@@ -221,7 +221,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert!(store.read(&machine).is_err());
-        assert!(store.keep(&calibration()).is_err());
+        assert!(store.save(&calibration()).is_err());
         assert_eq!(fs::read_dir(planted.0.join("state/assay")).unwrap().count(), 1);
     }
 
@@ -232,7 +232,7 @@ mod tests {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| OsString::from(value))
             };
-            assert_eq!(Store::usual(find), expected.map(Store::new), "{variables:?}");
+            assert_eq!(Store::in_user_folder(find), expected.map(Store::new), "{variables:?}");
         };
         let home = ("HOME", "/home/ann");
         check(&[("XDG_STATE_HOME", "/state"), home], Some("/state/assay"));
@@ -247,7 +247,7 @@ mod tests {
         let planted = Planted::new();
         fs::write(planted.0.join("state"), "a file").unwrap();
         assert!(planted.store().prepare().is_err());
-        assert!(planted.store().keep(&calibration()).is_err());
+        assert!(planted.store().save(&calibration()).is_err());
         assert!(planted.store().read(&calibration().machine).is_err());
     }
 }

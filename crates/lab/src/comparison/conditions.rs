@@ -15,10 +15,10 @@ use crate::experiment::{DURABILITY, decides_durability};
 
 /// Keys of the plan that may differ between comparable runs: the target, the seed of random
 /// numbers, and the time limit for statements that are not measured.
-const FREE_KEYS: [&str; 3] = ["url", "seed", "setup-timeout"];
+const IGNORED_KEYS: [&str; 3] = ["url", "seed", "setup-timeout"];
 
 /// Facts of the machine that decide the figures.
-const DECISIVE: [&str; 5] = [
+const DECISIVE_FACTS: [&str; 5] = [
     host::ARCHITECTURE,
     host::CPU_MODEL,
     host::CPU_LOGICAL,
@@ -30,7 +30,7 @@ const DECISIVE: [&str; 5] = [
 ///
 /// # Errors
 /// The record is damaged.
-pub(super) fn of(
+pub(super) fn read_conditions(
     archive: &Archive,
     run: String,
     facts: &[(String, String)],
@@ -38,13 +38,13 @@ pub(super) fn of(
     let header = archive.header();
     let lines = plan_lines(&header.plan);
     let (mut data, plan): (Vec<_>, Vec<_>) =
-        lines.into_iter().partition(|(name, _)| name.starts_with(ROWS));
+        lines.into_iter().partition(|(name, _)| name.starts_with(ROW_COUNT_PREFIX));
     let is_size = |name: &str| is_fact(name, database::SIZE) || name == "database_bytes";
-    data.extend(chosen(facts, is_size));
+    data.extend(select_facts(facts, is_size));
     Ok(RunConditions {
         run,
         ended: archive.end().map(|end| end.kind),
-        files: contents(&plan, &archive.files()?),
+        files: file_contents(&plan, &archive.files()?),
         plan,
         data,
         durability: durability(facts),
@@ -53,7 +53,7 @@ pub(super) fn of(
 }
 
 /// Prefix of the names of the lines that hold the number of rows of a table.
-pub(super) const ROWS: &str = "rows of table ";
+pub(super) const ROW_COUNT_PREFIX: &str = "rows of table ";
 
 /// Returns the lines of a printed plan that determine the work of a run: their names and values.
 /// Parameters are left out, because the plan has their values where they are used.
@@ -69,7 +69,7 @@ pub(super) fn plan_lines(plan: &str) -> Vec<(String, String)> {
             let last = lines.last_mut().map(|(_, value)| value);
             last.into_iter().for_each(|value| value.extend(["\n", line]));
         } else if let Some((key, value)) = line.split_once(" = ")
-            && decides(section, key)
+            && determines_work(section, key)
         {
             let name = line_name(section, key);
             let before = names.iter().filter(|known| **known == name).count();
@@ -82,9 +82,9 @@ pub(super) fn plan_lines(plan: &str) -> Vec<(String, String)> {
 }
 
 /// Returns true for the keys that determine the work of a run.
-fn decides(section: &str, key: &str) -> bool {
+fn determines_work(section: &str, key: &str) -> bool {
     let has_target = section.is_empty() || section.starts_with("target ");
-    let is_free = has_target && FREE_KEYS.contains(&key);
+    let is_free = has_target && IGNORED_KEYS.contains(&key);
     !is_free && section != "params" && !key.starts_with(';')
 }
 
@@ -92,23 +92,23 @@ fn decides(section: &str, key: &str) -> bool {
 pub(super) fn line_name(section: &str, key: &str) -> String {
     match (section, section.strip_prefix("load "), key) {
         ("", ..) => key.to_owned(),
-        (_, Some(table), "rows") => format!("{ROWS}{table}"),
+        (_, Some(table), "rows") => format!("{ROW_COUNT_PREFIX}{table}"),
         _ => format!("{key} of [{section}]"),
     }
 }
 
 /// Prefixes of the names of plan lines that name the input files of requests.
-const INPUTS: [&str; 2] = ["query-args-file of ", "query-log-file of "];
+const INPUT_FILE_PREFIXES: [&str; 2] = ["query-args-file of ", "query-log-file of "];
 
 /// Number of digits of a SHA-256 that are compared and printed.
-const DIGITS: usize = 16;
+const HASH_DIGITS: usize = 16;
 
 /// Returns the SHA-256 of the content of each file that the plan names. The workload files
 /// themselves are in the plan.
-fn contents(plan: &[(String, String)], files: &[InputFile]) -> Vec<(String, String)> {
+fn file_contents(plan: &[(String, String)], files: &[InputFile]) -> Vec<(String, String)> {
     let named = files.iter().filter(|file| plan.iter().any(|line| has_name(line, file)));
     let content = |file: &InputFile| {
-        let digits = file.sha256.chars().take(DIGITS).collect();
+        let digits = file.sha256.chars().take(HASH_DIGITS).collect();
         (format!("the SHA-256 of {}", file.path), digits)
     };
     named.map(content).collect()
@@ -119,7 +119,7 @@ fn contents(plan: &[(String, String)], files: &[InputFile]) -> Vec<(String, Stri
 fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
     let name = |path| Path::new(path).file_name().and_then(OsStr::to_str);
     let Some(own) = name(&file.path) else { return false };
-    let is_input = INPUTS.iter().any(|input| key.starts_with(input));
+    let is_input = INPUT_FILE_PREFIXES.iter().any(|input| key.starts_with(input));
     match is_input {
         true => name(value) == Some(own),
         false => value.contains(&format!("'{own}'")) || value.contains(&format!("/{own}'")),
@@ -127,15 +127,18 @@ fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
 }
 
 /// Returns the facts whose name is chosen and whose value is known.
-fn chosen(facts: &[(String, String)], is_chosen: impl Fn(&str) -> bool) -> Vec<(String, String)> {
-    let is_known = |(name, value): &&(String, String)| is_chosen(name) && value != UNKNOWN;
+fn select_facts(
+    facts: &[(String, String)],
+    is_selected: impl Fn(&str) -> bool,
+) -> Vec<(String, String)> {
+    let is_known = |(name, value): &&(String, String)| is_selected(name) && value != UNKNOWN;
     facts.iter().filter(is_known).cloned().collect()
 }
 
 /// Returns the settings that decide whether commits survive. If a server reports only the settings
 /// that were changed, the others have their defaults.
 fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
-    let mut all = chosen(facts, decides_durability);
+    let mut all = select_facts(facts, decides_durability);
     let targets = facts.iter().filter_map(|(name, _)| name.strip_suffix(database::SETTINGS));
     for target in targets {
         let names = DURABILITY.map(|setting| format!("{target}{}", database_setting(setting)));
@@ -152,7 +155,8 @@ fn environment(header: &Header, facts: &[(String, String)]) -> Vec<(String, Stri
         ("threads".to_owned(), header.lanes.to_string()),
         ("spin".to_owned(), if spins(facts) { "yes" } else { "no" }.to_owned()),
     ];
-    all.extend(chosen(facts, |name| DECISIVE.contains(&name) || is_fact(name, network::PATH)));
+    let is_decisive = |name: &str| DECISIVE_FACTS.contains(&name) || is_fact(name, network::PATH);
+    all.extend(select_facts(facts, is_decisive));
     all
 }
 
@@ -193,7 +197,8 @@ mod tests {
             "[a]\nquery-args-file = data/ids.csv\n\n[b]\nquery = ${csv('x/names.csv', 1)} from a\n",
         );
         let all = ["data/ids.csv", "x/names.csv", "a", "other.csv"].map(file);
-        let names: Vec<String> = contents(&plan, &all).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> =
+            file_contents(&plan, &all).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["the SHA-256 of data/ids.csv", "the SHA-256 of x/names.csv"]);
     }
 

@@ -14,7 +14,9 @@ pub fn differing_facts(
     own: &[&ComparedRun],
 ) -> Vec<UndeclaredDifference> {
     let [before, after] = [baseline, own].map(|runs| {
-        let facts = |run: &&ComparedRun| [run.made_by.clone(), run.figures.facts.clone()].concat();
+        let facts = |run: &&ComparedRun| {
+            [run.program_and_target.clone(), run.figures.facts.clone()].concat()
+        };
         runs.iter().map(facts).collect::<Vec<_>>()
     });
     let mut found = between_groups(arm, &before, &after);

@@ -27,7 +27,7 @@ pub struct ComparedRun {
     /// Figures that are compared.
     pub figures: RunFigures,
     /// Facts about the program and the target.
-    pub made_by: Vec<(String, String)>,
+    pub program_and_target: Vec<(String, String)>,
 }
 
 impl ComparedRun {
@@ -48,13 +48,13 @@ impl ComparedRun {
         name: String,
         figures: RunFigures,
     ) -> Result<ComparedRun, RecordError> {
-        let conditions = conditions::of(archive, name, &figures.facts)?;
+        let conditions = conditions::read_conditions(archive, name, &figures.facts)?;
         let header = archive.header();
-        let mut made_by = vec![("assay".to_owned(), header.assay.clone())];
+        let mut program_and_target = vec![("assay".to_owned(), header.assay.clone())];
         if !header.target.as_str().is_empty() {
-            made_by.push(("target".to_owned(), header.target.as_str().to_owned()));
+            program_and_target.push(("target".to_owned(), header.target.as_str().to_owned()));
         }
-        Ok(ComparedRun { conditions, figures, made_by })
+        Ok(ComparedRun { conditions, figures, program_and_target })
     }
 
     /// Returns true if the record has no workload: the run observed a program.

@@ -4,14 +4,14 @@ use archive::Archive;
 use workload::question::VariedLoad;
 
 use super::ComparedRun;
-use super::conditions::{ROWS, line_name, plan_lines};
+use super::conditions::{ROW_COUNT_PREFIX, line_name, plan_lines};
 use super::work::first_difference;
 
 /// Scheme of the URLs of simulated servers.
 const SIMULATED: &str = "sim:";
 
 /// Conditions of the load generator that are a part of the work.
-const OF_GENERATOR: [&str; 3] = ["time", "threads", "spin"];
+const GENERATOR_CONDITIONS: [&str; 3] = ["time", "threads", "spin"];
 
 /// Name of the section of a capacity search.
 const CAPACITY: &str = "capacity";
@@ -43,8 +43,9 @@ impl SeriesKey {
         let main = Some(header.target.as_str()).filter(|url| !url.is_empty());
         let servers = main.into_iter().chain(named_urls(&header.plan));
         let conditions = &run.conditions;
-        let rows = conditions.data.iter().filter(|(name, _)| name.starts_with(ROWS));
-        let is_of_generator = |(name, _): &&(String, String)| OF_GENERATOR.contains(&name.as_str());
+        let rows = conditions.data.iter().filter(|(name, _)| name.starts_with(ROW_COUNT_PREFIX));
+        let is_of_generator =
+            |(name, _): &&(String, String)| GENERATOR_CONDITIONS.contains(&name.as_str());
         let of_generator = conditions.environment.iter().filter(is_of_generator);
         let work = conditions.plan.iter().chain(rows).chain(&conditions.files);
         SeriesKey {
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn question_of_a_search_stands_for_load_and_length_of_its_trials() {
+    fn search_question_replaces_load_and_length_of_its_trials() {
         let load = VariedLoad::Rate { job: "read".to_owned() };
         let of = |trial: &[(&str, &str)], slo: &str| {
             let question = format!("[question]\nask = ?\n\n[capacity]\nslo = {slo}\n");
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn search_for_saturation_stands_for_the_load_that_it_finds() {
+    fn saturation_question_replaces_the_load_that_it_finds() {
         let load = VariedLoad::Concurrency { job: "read".to_owned() };
         let of = |clients: &str, duration: &str, until: &str| {
             let run = [("duration", duration), ("concurrency of [read]", clients)];

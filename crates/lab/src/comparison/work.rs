@@ -38,7 +38,7 @@ pub(super) fn first_difference<'k>(
 
 /// Splits the text of several plans. A plan begins after an empty line with a line outside of any
 /// section; within a plan, an empty line comes before a section or within a long value.
-fn plans(text: &str) -> Vec<&str> {
+fn split_plans(text: &str) -> Vec<&str> {
     let is_begin = |at: &usize| !text[*at..].starts_with(['[', ' ', '\n']);
     let begins = text.match_indices("\n\n").map(|(at, empty)| at + empty.len()).filter(is_begin);
     let mut all = Vec::new();
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn target_seed_and_parameters_are_no_work() {
+    fn target_seed_and_parameters_are_not_compared() {
         let other =
             PLAN.replace("url = sim:mm1", "url = sqlite:a.db").replace("seed = 1", "seed = 2");
         check(PLAN, &other.replace("think = 1ms", "think = 5ms"), None);

@@ -16,10 +16,10 @@ use crate::stage::Stage;
 
 /// Maximum number of readings of a setting; the value of the last one is final. PostgreSQL applies
 /// a changed configuration in the background.
-const READINGS: u32 = 20;
+const MAX_READINGS: u32 = 20;
 
 /// Time between two readings of a setting.
-const BETWEEN_READINGS: Nanos = Nanos::from_millis(50);
+const READING_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// A server on which the settings of an arm are read back.
 #[derive(Clone, Copy)]
@@ -75,12 +75,15 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
 ///
 /// # Errors
 /// The server does not answer.
-pub(super) fn left_over(arm: &Arm, server: InspectedServer<'_>) -> Result<Option<String>, Problem> {
+pub(super) fn find_leftover_settings(
+    arm: &Arm,
+    server: InspectedServer<'_>,
+) -> Result<Option<String>, Problem> {
     let set = arm.server_settings();
     // A named target may have another user or database, and its own settings.
     let is_known = set.is_complete && arm.plan.targets.is_empty();
     let Some(first) = set.settings.first().filter(|_| is_known) else { return Ok(None) };
-    for _ in 0..READINGS {
+    for _ in 0..MAX_READINGS {
         for setting in &set.settings {
             if read(arm, server, setting)? != Reading::Equal {
                 return Ok(None);
@@ -93,14 +96,14 @@ pub(super) fn left_over(arm: &Arm, server: InspectedServer<'_>) -> Result<Option
     Ok(Some(first.statement.clone()))
 }
 
-/// Reads a setting until it does not contradict the declared value, at most [`READINGS`] times.
+/// Reads a setting until it does not contradict the declared value, at most [`MAX_READINGS`] times.
 /// Returns the last reading.
 fn last_reading(
     arm: &Arm,
     server: InspectedServer<'_>,
     setting: &ServerSetting,
 ) -> Result<Reading, Problem> {
-    for _ in 1..READINGS {
+    for _ in 1..MAX_READINGS {
         let reading = read(arm, server, setting)?;
         if !matches!(reading, Reading::Other { .. }) {
             return Ok(reading);
@@ -114,7 +117,7 @@ fn last_reading(
 
 /// Waits until the next reading; returns false if the user has ended the experiment.
 fn pause(stop: &Stop) -> bool {
-    let until = Monotonic.now() + BETWEEN_READINGS;
+    let until = Monotonic.now() + READING_INTERVAL;
     let waited = wait_while(stop, |now| now < until);
     waited.is_ok() && !stop.is_requested()
 }
@@ -165,7 +168,7 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
     let is_same = |other: &str| declared.eq_ignore_ascii_case(other);
     let equal = match kind.as_str() {
         _ if is_same(stored) || is_same(shown) => Some(true),
-        "bool" => flag(declared).zip(flag(stored)).map(|(one, other)| one == other),
+        "bool" => parse_flag(declared).zip(parse_flag(stored)).map(|(one, other)| one == other),
         "integer" | "real" => {
             let numbers = quantity(declared, unit).zip(stored.parse::<f64>().ok());
             let rounding = if kind == "integer" { 0.5 } else { 0.0 };
@@ -173,9 +176,14 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
         }
         "enum" if words.split(',').any(is_same) => Some(false),
         // A synonym, such as `1` for `on`.
-        _ => flag(declared).zip(flag(stored)).filter(|(one, other)| one == other).map(|_| true),
+        _ => {
+            parse_flag(declared)
+                .zip(parse_flag(stored))
+                .filter(|(one, other)| one == other)
+                .map(|_| true)
+        }
     };
-    reading(equal, shown, Some(source))
+    to_reading(equal, shown, Some(source))
 }
 
 /// Compares the declared number of a setting of PostgreSQL with the stored one, which may be
@@ -198,12 +206,12 @@ fn quantity(text: &str, unit: &str) -> Option<f64> {
     let digits = unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(unit.len());
     let (count, base) = unit.split_at(digits);
     let count = if count.is_empty() { 1.0 } else { count.parse::<f64>().ok()? };
-    let (of_number, of_unit) = (size(own.trim())?, size(base)?);
+    let (of_number, of_unit) = (unit_scale(own.trim())?, unit_scale(base)?);
     (of_number.0 == of_unit.0).then(|| number * of_number.1 / (of_unit.1 * count))
 }
 
 /// Returns a unit of PostgreSQL's settings in bytes or microseconds.
-fn size(unit: &str) -> Option<(&'static str, f64)> {
+fn unit_scale(unit: &str) -> Option<(&'static str, f64)> {
     let bytes = |power: i32| Some(("bytes", 1024_f64.powi(power)));
     let microseconds = |number: f64| Some(("time", number));
     match unit {
@@ -228,7 +236,7 @@ fn compare_in_mysql(setting: &ServerSetting, row: &[String]) -> Reading {
         (SettingValue::Expression(_), [effective, declared]) => (declared, effective),
         _ => return Reading::Unknown,
     };
-    let number = |text: &str| match flag(text) {
+    let number = |text: &str| match parse_flag(text) {
         Some(is_on) => Some(f64::from(u8::from(is_on))),
         None => text.parse::<f64>().ok().filter(|number| number.is_finite()),
     };
@@ -238,7 +246,7 @@ fn compare_in_mysql(setting: &ServerSetting, row: &[String]) -> Reading {
         // A list of words, or a word that the server reports as a number.
         _ => None,
     };
-    reading(equal, effective, None)
+    to_reading(equal, effective, None)
 }
 
 /// Words for the numbers of SQLite's `auto_vacuum`, in their order.
@@ -261,10 +269,10 @@ fn compare_in_sqlite(setting: &ServerSetting, row: &[String]) -> Reading {
         // SQLite ignores an unknown journal mode and keeps the current one.
         None => (setting.name == "journal_mode").then_some(false),
     };
-    reading(equal, effective, None)
+    to_reading(equal, effective, None)
 }
 
-fn reading(equal: Option<bool>, effective: &str, origin: Option<&String>) -> Reading {
+fn to_reading(equal: Option<bool>, effective: &str, origin: Option<&String>) -> Reading {
     match equal {
         Some(true) => Reading::Equal,
         Some(false) => Reading::Other { effective: effective.to_owned(), origin: origin.cloned() },
@@ -273,7 +281,7 @@ fn reading(equal: Option<bool>, effective: &str, origin: Option<&String>) -> Rea
 }
 
 /// Returns the truth value that a word or digit stands for.
-fn flag(text: &str) -> Option<bool> {
+fn parse_flag(text: &str) -> Option<bool> {
     let is_any = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     match text {
         _ if is_any(&["on", "true", "yes", "1"]) => Some(true),
@@ -299,7 +307,7 @@ mod tests {
         let name = if declared == "0" { "commit_timestamp_buffers" } else { "x" };
         let read =
             compare_in_postgres(&setting(name, SettingValue::Constant(declared.to_owned())), &row);
-        assert_eq!(read, reading(expected, shown, Some(&"database".to_owned())), "{declared}");
+        assert_eq!(read, to_reading(expected, shown, Some(&"database".to_owned())), "{declared}");
     }
 
     #[test]
@@ -341,7 +349,7 @@ mod tests {
         let check = |value: SettingValue, row: &[&str], expected: Option<bool>| {
             let row: Vec<String> = row.iter().map(|text| (*text).to_owned()).collect();
             let read = compare_in_mysql(&setting("x", value.clone()), &row);
-            assert_eq!(read, reading(expected, &row[0], None), "{value:?} {row:?}");
+            assert_eq!(read, to_reading(expected, &row[0], None), "{value:?} {row:?}");
         };
         let constant = |text: &str| SettingValue::Constant(text.to_owned());
         check(constant("ON"), &["1"], Some(true));
@@ -361,7 +369,7 @@ mod tests {
         let check = |name: &str, declared: &str, effective: &str, expected: Option<bool>| {
             let setting = setting(name, SettingValue::Constant(declared.to_owned()));
             let read = compare_in_sqlite(&setting, &[effective.to_owned()]);
-            assert_eq!(read, reading(expected, effective, None), "{name} {declared}");
+            assert_eq!(read, to_reading(expected, effective, None), "{name} {declared}");
         };
         check("journal_mode", "WAL", "wal", Some(true));
         check("journal_mode", "memory", "delete", Some(false));

@@ -11,16 +11,16 @@ use crate::calibrate::{NullFloor, Problem};
 use crate::run::Order;
 
 /// Longest window of a canary.
-const LONGEST: Nanos = Nanos::from_secs(2);
+const MAX_WINDOW: Nanos = Nanos::from_secs(2);
 
 /// Shortest window of a canary.
-const SHORTEST: Nanos = Nanos::from_millis(50);
+const MIN_WINDOW: Nanos = Nanos::from_millis(50);
 
 /// Longest warm-up of a canary.
-const WARM_UP: Nanos = Nanos::from_millis(200);
+const MAX_WARM_UP: Nanos = Nanos::from_millis(200);
 
 /// Divisor of a run's length that gives the maximum length of its canary's window.
-const SHARE: u64 = 10;
+const RUN_DIVISOR: u64 = 10;
 
 /// Returns the duration of a run's canary, given the length of the run if it has one.
 pub fn canary_length(run: Option<Nanos>) -> Nanos {
@@ -29,8 +29,9 @@ pub fn canary_length(run: Option<Nanos>) -> Nanos {
 }
 
 fn floor(run: Option<Nanos>) -> NullFloor {
-    let window = run.map_or(LONGEST, |run| Nanos(run.0 / SHARE)).clamp(SHORTEST, LONGEST);
-    NullFloor { warm_up: WARM_UP.min(window), window }
+    let window =
+        run.map_or(MAX_WINDOW, |run| Nanos(run.0 / RUN_DIVISOR)).clamp(MIN_WINDOW, MAX_WINDOW);
+    NullFloor { warm_up: MAX_WARM_UP.min(window), window }
 }
 
 /// Measures the canary of a run in real time, and adds it to the facts of the run's record. Does

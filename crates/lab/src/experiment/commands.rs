@@ -14,7 +14,7 @@ use super::error::{ExperimentError, Problem};
 use crate::stage::Stage;
 
 /// Longest time that a program before or after a run may take.
-pub(super) const LONGEST: Nanos = Nanos::from_secs(600);
+pub(super) const TIME_LIMIT: Nanos = Nanos::from_secs(600);
 
 /// The time relative to a run at which a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) struct Commands {
 impl Commands {
     /// Creates the commands of an experiment, which run in `folder` and end with `stop`.
     pub(super) fn new(folder: PathBuf, stop: Stop) -> Commands {
-        Commands { programs: Programs::new(folder, Arc::default()), limit: LONGEST, stop }
+        Commands { programs: Programs::new(folder, Arc::default()), limit: TIME_LIMIT, stop }
     }
 
     /// Checks every command without running it.

@@ -4,13 +4,17 @@ use analyze::compare::{ArmId, CountedRun, Look, RunFigures};
 use archive::{RunRow, RunState};
 
 /// Returns the run as a member of an arm; `None` if it does not count. SUSPECT runs count.
-pub fn counted<'f>(row: &RunRow, arm: ArmId, figures: &'f RunFigures) -> Option<CountedRun<'f>> {
+pub fn counted_run<'f>(
+    row: &RunRow,
+    arm: ArmId,
+    figures: &'f RunFigures,
+) -> Option<CountedRun<'f>> {
     let RunRow { round, position, .. } = *row;
-    counts(row).then_some(CountedRun { round, arm, position, figures })
+    is_counted(row).then_some(CountedRun { round, arm, position, figures })
 }
 
 /// Returns true if a run belongs to a round and counts.
-pub(super) fn counts(row: &RunRow) -> bool {
+pub(super) fn is_counted(row: &RunRow) -> bool {
     row.phase.has_rounds() && row.state == RunState::Counts
 }
 
@@ -19,7 +23,7 @@ pub(super) fn complete_rounds<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     arm_points: usize,
 ) -> u32 {
-    let is_of = |row: &&RunRow, round: u32| counts(row) && row.round == round;
+    let is_of = |row: &&RunRow, round: u32| is_counted(row) && row.round == round;
     let is_complete =
         |round: &u32| runs.clone().filter(|row| is_of(row, *round)).count() == arm_points;
     (0..).take_while(is_complete).count() as u32

@@ -7,7 +7,7 @@ use workload::keys::{self, SectionKind};
 use workload::question::{SweepOutline, numeric_value};
 
 use super::differences::UndeclaredDifference;
-use super::results::{ExperimentResults, RecordedRun, refuse_invalid};
+use super::results::{ExperimentResults, RecordedRun, mark_invalid_incomparable};
 
 /// The results of a sweep.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl ExperimentResults {
             })
             .collect();
         let runs: Vec<SweepRun<'_>> = counted.iter().map(sweep_run).collect();
-        let varied = varied(sweep);
+        let varied = varied_quantity(sweep);
         let rule = sweep.best.as_ref().map(|rule| (rule, &design.deltas));
         let curve = |arm| ArmCurve::of(arm, &values, &runs, &varied, rule);
         let looks = LookPlan::Fixed(sweep.repeats);
@@ -40,7 +40,7 @@ impl ExperimentResults {
             let own: Vec<&RecordedRun> = own.collect();
             let design = Design { looks, ..design.clone() };
             let mut comparison = compare(&design, &counted_runs(&own), sweep.repeats);
-            refuse_invalid(&mut comparison, &own);
+            mark_invalid_incomparable(&mut comparison, &own);
             comparison
         };
         let points = if design.arms > 1 { sweep.values.len() } else { 0 };
@@ -51,8 +51,9 @@ impl ExperimentResults {
     }
 
     /// Returns the differences of an arm that are not declared, as
-    /// [`undeclared`](ExperimentResults::undeclared), between runs at the same point.
-    pub fn undeclared_of_sweep(
+    /// [`undeclared_differences`](ExperimentResults::undeclared_differences), between runs at the
+    /// same point.
+    pub fn undeclared_differences_of_sweep(
         &self,
         sweep: &SweepOutline,
         baseline: ArmId,
@@ -61,7 +62,7 @@ impl ExperimentResults {
     ) -> Vec<UndeclaredDifference> {
         let mut all: Vec<UndeclaredDifference> = Vec::new();
         for value in &sweep.values {
-            for one in self.undeclared_at(Some(value), baseline, arm, keys) {
+            for one in self.undeclared_differences_at(Some(value), baseline, arm, keys) {
                 if !all.iter().any(|known| (known.kind, &known.name) == (one.kind, &one.name)) {
                     all.push(one);
                 }
@@ -86,7 +87,7 @@ fn counted_runs<'a>(runs: &[&'a RecordedRun]) -> Vec<CountedRun<'a>> {
 }
 
 /// Returns the quantity that a sweep varies, from the text of its key.
-fn varied(sweep: &SweepOutline) -> VariedKey {
+fn varied_quantity(sweep: &SweepOutline) -> VariedKey {
     let Some((key, job)) = sweep.pacing_key() else { return VariedKey::Other };
     let job = job.to_owned();
     match keys::find(SectionKind::Job, key).map(|key| key.name) {

@@ -1,10 +1,10 @@
 //! Differences between the runs of an experiment that no arm declares.
 //!
 //! Each run has the facts of its surroundings and the settings that its server reported. A fact
-//! must be the same in all runs of an arm ([`Between::Rounds`]), and in all runs of the arms
-//! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
-//! A declared difference is not reported. A difference that may follow from a declared one is
-//! reported with the key of the declared one.
+//! must be the same in all runs of an arm ([`DifferenceScope::Rounds`]), and in all runs of the
+//! arms ([`DifferenceScope::Arms`]), by the [rules](observe::environment::Rule) for comparing two
+//! environments. A declared difference is not reported. A difference that may follow from a
+//! declared one is reported with the key of the declared one.
 
 use analyze::compare::ArmId;
 use base::Target;
@@ -17,7 +17,7 @@ use record::environment::{
 use workload::question::{OPTION_KEY, Quantity, SERVER_KEY, ServerSettings, StatementKey, URL_KEY};
 
 use super::effect::server_id;
-use super::settings::{of_option, plain, product};
+use super::settings::{product, server_setting_name, setting_of_option};
 
 /// A difference that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub struct UndeclaredDifference {
     /// The arm that has the difference.
     pub arm: ArmId,
     /// The runs between which the values differ.
-    pub between: Between,
-    /// The values, in the order of `between`.
+    pub scope: DifferenceScope,
+    /// The values, in the order of `scope`.
     pub values: [String; 2],
     /// The key of a declared difference that may be the cause.
     pub cause: Option<String>,
@@ -51,7 +51,7 @@ pub enum DifferenceKind {
 
 /// The runs between which something differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Between {
+pub enum DifferenceScope {
     /// All runs of the baseline, and all runs of the arm.
     Arms,
     /// All runs of the baseline, and all runs of an arm with another target, whose data may be
@@ -88,7 +88,7 @@ impl UndeclaredDifference {
 
     /// Returns true if two arms with this difference cannot be compared by this quantity: commits
     /// that need not survive are faster, and different data are different work.
-    pub(super) fn decides(&self, quantity: Quantity, writes: bool) -> bool {
+    pub(super) fn prevents_comparison(&self, quantity: Quantity, writes: bool) -> bool {
         if self.cause.is_some() {
             return false;
         }
@@ -104,9 +104,9 @@ impl UndeclaredDifference {
             | Quantity::Size
             | Quantity::LogicalSize => false,
         };
-        match (self.kind, self.between) {
-            (DifferenceKind::Durability, Between::Arms) => is_work && writes,
-            (DifferenceKind::Data, Between::Arms) => quantity != Quantity::Failed,
+        match (self.kind, self.scope) {
+            (DifferenceKind::Durability, DifferenceScope::Arms) => is_work && writes,
+            (DifferenceKind::Data, DifferenceScope::Arms) => quantity != Quantity::Failed,
             _ => false,
         }
     }
@@ -143,20 +143,20 @@ pub(crate) const DURABILITY: [&str; 14] = [
 
 /// A part of every path in the folder of a private server; the folder has a different name each
 /// time.
-const FOLDER_OF_SERVER: &str = "/assay-";
+const SERVER_FOLDER_PART: &str = "/assay-";
 
 /// Settings that follow from the option `tls`.
-const OF_TLS: [&str; 5] =
+const TLS_SETTINGS: [&str; 5] =
     ["tls", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER, "ssl_version", "ssl_cipher"];
 
 /// The name of the summary of settings.
-const CONFIGURATION: &str = "configuration";
+const CONFIGURATION_SUMMARY: &str = "configuration";
 
 /// Maximum number of settings in a summary.
-const MOST_SUMMARISED: usize = 6;
+const MAX_SUMMARISED: usize = 6;
 
 /// Prefix of the keys of settings that statements before the runs set.
-const SET_BEFORE: &str = "before.";
+const BEFORE_PREFIX: &str = "before.";
 
 /// Returns the keys of declared differences. A declared URL also declares the options in which the
 /// URLs of two arms differ; a declared statement before the runs also declares the settings that it
@@ -172,14 +172,14 @@ pub fn declared_keys(differences: &[(String, String)]) -> Vec<String> {
     let options = options.map(|(name, _)| format!("{OPTION_KEY}{name}"));
     let before = differences.iter().filter(|(key, _)| key == StatementKey::Before.name());
     let settings = before.flat_map(|(_, statement)| ServerSettings::names_in(statement));
-    let settings = settings.map(|name| format!("{SET_BEFORE}{name}"));
+    let settings = settings.map(|name| format!("{BEFORE_PREFIX}{name}"));
     let keys = differences.iter().map(|(key, _)| key.clone());
     keys.chain(options).chain(settings).collect()
 }
 
 /// Returns the undeclared differences of an arm: those between its rounds, and those from a
 /// baseline. `keys` are the [keys](declared_keys) of the differences that arm and baseline declare.
-pub(super) fn of_arm(
+pub(super) fn arm_differences(
     baseline: ArmId,
     arm: ArmId,
     runs: &[RunFacts<'_>],
@@ -219,7 +219,7 @@ fn restart_within_a_pair(
         kind: DifferenceKind::Environment,
         name: database::SERVER_ID.to_owned(),
         arm,
-        between: Between::Pair(round),
+        scope: DifferenceScope::Pair(round),
         values,
         cause: keys.iter().find(|key| may_restart(key)).cloned(),
     })
@@ -245,7 +245,7 @@ fn between_targets(
     for one in without_summaries(&found) {
         match one.kind {
             DifferenceKind::Data if is_same_maker => {
-                named.push(UndeclaredDifference { between: Between::Targets, ..one });
+                named.push(UndeclaredDifference { scope: DifferenceScope::Targets, ..one });
             }
             DifferenceKind::Data => {}
             DifferenceKind::Durability if is_other_maker => named.push(by_target(one)),
@@ -265,14 +265,14 @@ fn between_targets(
 /// Returns the summary of settings that differ; `None` if none does.
 fn configuration(settings: &[UndeclaredDifference]) -> Option<UndeclaredDifference> {
     let first = settings.first()?;
-    let more = settings.len().saturating_sub(MOST_SUMMARISED);
+    let more = settings.len().saturating_sub(MAX_SUMMARISED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let values = [0, 1].map(|side| {
-        let all = settings.iter().take(MOST_SUMMARISED);
-        let all = all.map(|one| format!("{}={}", bare(&one.name), one.values[side]));
+        let all = settings.iter().take(MAX_SUMMARISED);
+        let all = all.map(|one| format!("{}={}", unprefixed_name(&one.name), one.values[side]));
         format!("{}{more}", all.collect::<Vec<String>>().join(" "))
     });
-    Some(UndeclaredDifference { name: CONFIGURATION.to_owned(), values, ..first.clone() })
+    Some(UndeclaredDifference { name: CONFIGURATION_SUMMARY.to_owned(), values, ..first.clone() })
 }
 
 /// Returns the product and the version of a run's server.
@@ -302,12 +302,12 @@ fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let mut found: Vec<UndeclaredDifference> = Vec::new();
     for run in others {
-        let between = Between::Rounds([first.round, run.round]);
-        for DifferingFact { kind, name, values } in unequal(first, run) {
+        let scope = DifferenceScope::Rounds([first.round, run.round]);
+        for DifferingFact { kind, name, values } in differing_facts(first, run) {
             let is_known = found.iter().any(|known| known.name == name);
             if !is_known && kind != DifferenceKind::Data && Rule::of(&name) == Rule::Exact {
                 let cause = None;
-                found.push(UndeclaredDifference { kind, name, arm, between, values, cause });
+                found.push(UndeclaredDifference { kind, name, arm, scope, values, cause });
             }
         }
     }
@@ -323,9 +323,9 @@ fn from_baseline(
     keys: &[String],
 ) -> Vec<UndeclaredDifference> {
     let (Some(first), Some(other)) = (baseline.first(), own.first()) else { return Vec::new() };
-    let pairs = baseline.iter().map(|run| unequal(run, other));
+    let pairs = baseline.iter().map(|run| differing_facts(run, other));
     let pairs: Vec<Vec<DifferingFact>> =
-        pairs.chain(own.iter().map(|run| unequal(first, run))).collect();
+        pairs.chain(own.iter().map(|run| differing_facts(first, run))).collect();
     let is_everywhere =
         |name: &str| pairs.iter().all(|found| found.iter().any(|one| one.name == name));
     let is_of_arms = |one: &DifferingFact| match one.kind {
@@ -336,12 +336,14 @@ fn from_baseline(
         }
     };
     let found =
-        unequal(first, other).into_iter().filter(|one| is_of_arms(one) && !is_declared(one, keys));
-    let between = Between::Arms;
+        differing_facts(first, other)
+            .into_iter()
+            .filter(|one| is_of_arms(one) && !is_declared(one, keys));
+    let scope = DifferenceScope::Arms;
     let difference = |one: DifferingFact| {
         let cause = possible_cause(&one, keys);
         let DifferingFact { kind, name, values } = one;
-        UndeclaredDifference { kind, name, arm, between, values, cause }
+        UndeclaredDifference { kind, name, arm, scope, values, cause }
     };
     found.map(difference).collect()
 }
@@ -357,7 +359,7 @@ fn grows_on_separate_servers(
     let is_apart = matches!(servers, [Some(here), Some(there)] if here != there);
     let grows = |runs: &[&RunFacts<'_>]| match runs {
         [first, .., last] => {
-            let differs = unequal(first, last).iter().any(|one| one.name == name);
+            let differs = differing_facts(first, last).iter().any(|one| one.name == name);
             differs && size_of(name, last) > size_of(name, first)
         }
         [] | [_] => false,
@@ -402,7 +404,7 @@ struct DifferingFact {
 }
 
 /// Returns the facts that differ between two runs, sorted by kind and name.
-fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
+fn differing_facts(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
     let differ = differences(a.facts, b.facts).into_iter().filter(|one| one.kind == Kind::Differs);
     let of_environment = differ.filter_map(|one| {
         let (kind, values) = (kind_of(&one.name)?, [one.a, one.b]);
@@ -418,7 +420,7 @@ fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
             found.push(DifferingFact { kind, name: name.clone(), values });
         }
     }
-    found.retain(|one| !one.values.iter().all(|value| value.contains(FOLDER_OF_SERVER)));
+    found.retain(|one| !one.values.iter().all(|value| value.contains(SERVER_FOLDER_PART)));
     found.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
     found
 }
@@ -444,40 +446,46 @@ fn kind_of(name: &str) -> Option<DifferenceKind> {
 /// Returns true for facts about the machine, the network, the versions of server and program, and
 /// the target.
 fn is_of_environment(name: &str) -> bool {
-    let is_made_by = name == "assay" || name == "target";
-    is_made_by || name.starts_with(HOST) || name.starts_with(NETWORK) || bare(name) == SERVER
+    let is_program_or_target = name == "assay" || name == "target";
+    is_program_or_target
+        || name.starts_with(HOST)
+        || name.starts_with(NETWORK)
+        || unprefixed_name(name) == SERVER
 }
 
 /// Returns true for a setting that decides whether commits survive.
 pub(crate) fn decides_durability(name: &str) -> bool {
-    DURABILITY.contains(&bare(name))
+    DURABILITY.contains(&unprefixed_name(name))
 }
 
 /// Returns the name of a setting without the target and the prefix of settings.
-fn bare(name: &str) -> &str {
+fn unprefixed_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
 /// Returns true if a difference is declared, possibly in a different notation.
 fn is_declared(one: &DifferingFact, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
-    let name = bare(&one.name);
+    let name = unprefixed_name(&one.name);
     // A parameter with the name of a setting does not set it.
     let names_it = |key: &str| match (key.strip_prefix(OPTION_KEY), setting_of(key)) {
-        (Some(option), _) => of_option(option) == name,
-        (None, Some(setting)) => plain(setting) == name,
+        (Some(option), _) => setting_of_option(option) == name,
+        (None, Some(setting)) => server_setting_name(setting) == name,
         (None, None) => false,
     };
     // `durability` is the summary of the settings that decide durability.
     let is_summary = name == "durability";
-    let is_durable = |key: &str| is_summary && DURABILITY.contains(&plain(bare(key)).as_str());
-    let is_tls = declared(&|key| key == "option.tls") && OF_TLS.contains(&one.name.as_str());
+    let is_durable = |key: &str| {
+        let name = server_setting_name(unprefixed_name(key));
+        is_summary && DURABILITY.contains(&name.as_str())
+    };
+    let is_tls = declared(&|key| key == "option.tls") && TLS_SETTINGS.contains(&one.name.as_str());
     is_tls || declared(&is_durable) || declared(&names_it)
 }
 
 /// Returns the name of the server's setting that a key declares.
 fn setting_of(key: &str) -> Option<&str> {
-    key.strip_prefix(SERVER_KEY).or_else(|| key.strip_prefix(SET_BEFORE))
+    key.strip_prefix(SERVER_KEY).or_else(|| key.strip_prefix(BEFORE_PREFIX))
 }
 
 /// Returns the key of a declared difference that may have caused an undeclared one. Statements and
@@ -511,12 +519,12 @@ fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {
             found
                 .iter()
-                .any(|other| other.between == one.between && other.name != one.name && test(other))
+                .any(|other| other.scope == one.scope && other.name != one.name && test(other))
         };
-        match bare(&one.name) {
+        match unprefixed_name(&one.name) {
             "durability" => same(&|other| other.kind == DifferenceKind::Durability),
             _ if is_fact(&one.name, database::SIZE_PER_BUFFER) => {
-                same(&|other| bare(&other.name).starts_with("size"))
+                same(&|other| unprefixed_name(&other.name).starts_with("size"))
             }
             setting if one.name != setting => same(&|other| other.name == setting),
             _ => false,
@@ -543,7 +551,7 @@ mod tests {
         let run = |arm: ArmId, round| RunFacts { arm, round, facts: &all[arm.index()] };
         let runs = [run(PLAIN, 0), run(OTHER, 0), run(PLAIN, 1), run(OTHER, 1)];
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        reported(&of_arm(PLAIN, OTHER, &runs, &keys))
+        reported(&arm_differences(PLAIN, OTHER, &runs, &keys))
     }
 
     fn reported(found: &[UndeclaredDifference]) -> Vec<String> {
@@ -578,11 +586,11 @@ mod tests {
     fn of_targets(baseline: &[(&str, &str)], own: &[(&str, &str)]) -> Vec<UndeclaredDifference> {
         let all = [facts(baseline), facts(own)];
         let run = |arm: ArmId| RunFacts { arm, round: 0, facts: &all[arm.index()] };
-        of_arm(PLAIN, OTHER, &[run(PLAIN), run(OTHER)], &["url".to_owned()])
+        arm_differences(PLAIN, OTHER, &[run(PLAIN), run(OTHER)], &["url".to_owned()])
     }
 
     #[test]
-    fn other_data_of_another_target_are_named_and_refuse_nothing() {
+    fn different_data_of_another_target_are_reported_and_comparable() {
         let differences = |server, bytes| {
             let with = |server, bytes| [("server", server), ("database.size_bytes", bytes)];
             let found = of_targets(&with("PostgreSQL 15.18", "1000"), &with(server, bytes));
@@ -590,7 +598,7 @@ mod tests {
         };
         let found = differences("PostgreSQL 17.2", "2000");
         assert_eq!(reported(&found), ["data database.size_bytes: 1000, 2000"]);
-        assert!(found[0].is_suspect() && !found[0].decides(Quantity::Throughput, true));
+        assert!(found[0].is_suspect() && !found[0].prevents_comparison(Quantity::Throughput, true));
         assert_eq!(differences("PostgreSQL 17.2", "1050"), []);
         assert_eq!(differences("MariaDB 10.11.19", "2000"), []);
     }
@@ -610,7 +618,7 @@ mod tests {
             let found = differences(name, a, b);
             assert_eq!((found.len(), &found[0].cause), (1, &None), "{name}");
             assert!(found[0].is_suspect());
-            assert_eq!(found[0].decides(Quantity::Throughput, true), refuses, "{name}");
+            assert_eq!(found[0].prevents_comparison(Quantity::Throughput, true), refuses, "{name}");
         }
         let found = differences("network.path", "loopback", "remote IPv4");
         assert_eq!(found[0].cause.as_deref(), Some("url"));
@@ -632,7 +640,7 @@ mod tests {
         assert_eq!(reported(&found), expected);
         let suspect: Vec<bool> = found.iter().map(UndeclaredDifference::is_suspect).collect();
         assert_eq!(suspect, [true, false, false]);
-        assert!(found[0].decides(Quantity::Throughput, true));
+        assert!(found[0].prevents_comparison(Quantity::Throughput, true));
     }
 
     #[test]
@@ -660,7 +668,7 @@ mod tests {
         ];
         assert_eq!(reported(&found), expected);
         assert!(!found.iter().any(UndeclaredDifference::is_suspect));
-        assert!(!found.iter().any(|one| one.decides(Quantity::Throughput, true)));
+        assert!(!found.iter().any(|one| one.prevents_comparison(Quantity::Throughput, true)));
     }
 
     #[test]
@@ -703,7 +711,7 @@ mod tests {
         let with = |mode| [("server", "SQLite 3.50.2"), ("synchronous", mode)];
         let found = of_targets(&with("off"), &with("full"));
         assert_eq!(reported(&found), ["durability synchronous: off, full"]);
-        assert!(found[0].is_suspect() && found[0].decides(Quantity::Throughput, true));
+        assert!(found[0].is_suspect() && found[0].prevents_comparison(Quantity::Throughput, true));
     }
 
     #[test]
@@ -752,9 +760,12 @@ mod tests {
         let cause = |name, a, b, key: &str| {
             let all = [facts(&[(name, a)]), facts(&[(name, b)])];
             let run = |arm: ArmId| RunFacts { arm, round: 0, facts: &all[arm.index()] };
-            let found = of_arm(PLAIN, OTHER, &[run(PLAIN), run(OTHER)], &[key.to_owned()]);
+            let found = arm_differences(PLAIN, OTHER, &[run(PLAIN), run(OTHER)], &[key.to_owned()]);
             assert_eq!(found.len(), 1, "{name} {key}");
-            assert!(!found[0].decides(Quantity::Throughput, true) || found[0].cause.is_none());
+            assert!(
+                !found[0].prevents_comparison(Quantity::Throughput, true)
+                    || found[0].cause.is_none()
+            );
             (found[0].cause.is_some(), found[0].is_suspect())
         };
         for (key, of_durability, of_others) in [
@@ -785,9 +796,9 @@ mod tests {
         let all = [("fsync", "on"), ("fsync", "off")].map(|fact| facts(&[fact]));
         let run = |round, facts| RunFacts { arm: PLAIN, round, facts };
         let runs = [run(0, &all[0]), run(3, &all[1]), run(4, &all[1])];
-        let found = of_arm(PLAIN, PLAIN, &runs, &[]);
+        let found = arm_differences(PLAIN, PLAIN, &runs, &[]);
         assert_eq!(reported(&found), ["durability fsync: on, off"]);
-        assert_eq!(found[0].between, Between::Rounds([0, 3]));
+        assert_eq!(found[0].scope, DifferenceScope::Rounds([0, 3]));
     }
 
     /// Returns the restart that is found in rounds; the two runs of a round were executed on
@@ -801,7 +812,7 @@ mod tests {
         };
         let runs: Vec<RunFacts<'_>> = all.iter().map(Vec::as_slice).enumerate().map(run).collect();
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-        let mut found = of_arm(PLAIN, OTHER, &runs, &keys);
+        let mut found = arm_differences(PLAIN, OTHER, &runs, &keys);
         assert!(found.len() < 2, "{found:?}");
         found.pop()
     }
@@ -814,8 +825,8 @@ mod tests {
             reported(std::slice::from_ref(&found)),
             ["environment database.server_id: a, b"]
         );
-        assert_eq!(found.between, Between::Pair(1));
-        assert!(found.is_suspect() && !found.decides(Quantity::Throughput, true));
+        assert_eq!(found.scope, DifferenceScope::Pair(1));
+        assert!(found.is_suspect() && !found.prevents_comparison(Quantity::Throughput, true));
         // A program around the runs may be meant to restart the server.
         let found = restart(&rounds, &["before-command"]).unwrap();
         assert!(found.cause.as_deref() == Some("before-command") && !found.is_suspect());
@@ -848,7 +859,7 @@ mod tests {
             let runs = order.into_iter().zip(&sizes);
             let runs = runs.map(|((arm, round), facts)| RunFacts { arm: ArmId(arm), round, facts });
             let runs: Vec<RunFacts<'_>> = runs.collect();
-            reported(&of_arm(PLAIN, OTHER, &runs, &[]))
+            reported(&arm_differences(PLAIN, OTHER, &runs, &[]))
         };
         assert_eq!(found([(1, 0), (0, 0), (0, 1), (1, 1), (1, 2), (0, 2)]), Vec::<String>::new());
         // The second arm always has less.
@@ -872,7 +883,7 @@ mod tests {
             };
             let runs: Vec<RunFacts<'_>> =
                 all.iter().map(Vec::as_slice).enumerate().map(run).collect();
-            reported(&of_arm(PLAIN, OTHER, &runs, &[]))
+            reported(&arm_differences(PLAIN, OTHER, &runs, &[]))
         };
         let none = Vec::<String>::new();
         let first = ["data database.size_bytes: 1000, 1300"];
@@ -894,6 +905,6 @@ mod tests {
         let all = ["1000", "2000"].map(|bytes| facts(&[("database.size_bytes", bytes)]));
         let run = |arm, round: u32| RunFacts { arm, round, facts: &all[round as usize] };
         let runs = [run(PLAIN, 0), run(OTHER, 0), run(OTHER, 1), run(PLAIN, 1)];
-        assert_eq!(of_arm(PLAIN, OTHER, &runs, &[]), []);
+        assert_eq!(arm_differences(PLAIN, OTHER, &runs, &[]), []);
     }
 }

@@ -16,7 +16,7 @@ use workload::question::{Arm, Difference, OPTION_KEY, StatementKey, URL_KEY};
 
 use super::commands::HookPoint;
 use super::error::{ContradictingState, NotInEffect, first_line_without};
-use super::settings::of_option;
+use super::settings::setting_of_option;
 use crate::evidence::YES;
 use crate::run::Order;
 
@@ -27,7 +27,7 @@ const TLS: &str = "tls";
 const SERVER_VERSION: &str = "ssl_version";
 
 /// The values of this setting on a connection without TLS: of PostgreSQL, and of MySQL.
-const SERVER_PLAIN: [&str; 2] = ["empty", "''"];
+const UNENCRYPTED_VALUES: [&str; 2] = ["empty", "''"];
 
 /// The beginning of the fact [`SERVER`] of SQLite.
 const SQLITE: &str = "SQLite ";
@@ -38,7 +38,7 @@ pub struct ArmEffect {
     /// The keys of differences that neither a server nor the client's connection confirms.
     pub not_read_back: Vec<String>,
     /// TLS that does not reach the server, because a pooler or proxy ends it.
-    pub ended_tls: Option<TerminatedTls>,
+    pub terminated_tls: Option<TerminatedTls>,
     /// True if the arm's target differs from the baseline's but reached the same database of the
     /// same server.
     pub shares_server: bool,
@@ -90,10 +90,13 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), NotInEffect> {
 /// # Errors
 /// A difference is not in effect.
 pub(super) fn check_reported(arm: &Arm, facts: &[(String, String)]) -> Result<(), NotInEffect> {
-    arm.differences.iter().try_for_each(|one| check_one(one, facts))
+    arm.differences.iter().try_for_each(|one| check_difference(one, facts))
 }
 
-fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), NotInEffect> {
+fn check_difference(
+    difference: &Difference,
+    facts: &[(String, String)],
+) -> Result<(), NotInEffect> {
     let mode = match difference {
         Difference::Option { name, value } if name == TLS => value.as_str(),
         Difference::Url(target) => match target.option(TLS) {
@@ -120,17 +123,17 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let mut not_read_back: Vec<String> = Vec::new();
     for key in keys {
-        if is_unread(key, facts) && !not_read_back.contains(key) {
+        if is_unconfirmed(key, facts) && !not_read_back.contains(key) {
             not_read_back.push(key.clone());
         }
     }
-    ArmEffect { not_read_back, ended_tls: ended_tls(facts), shares_server: false }
+    ArmEffect { not_read_back, terminated_tls: terminated_tls(facts), shares_server: false }
 }
 
 /// Returns true if nothing in the facts of a run confirms the difference with this key.
-fn is_unread(key: &str, facts: &[(String, String)]) -> bool {
+fn is_unconfirmed(key: &str, facts: &[(String, String)]) -> bool {
     match key.strip_prefix(OPTION_KEY) {
-        Some(name) => !is_read_back(name, facts),
+        Some(name) => !is_option_confirmed(name, facts),
         None if key == URL_KEY => !is_known_server(facts),
         None if key == StatementKey::Before.name() => known(facts, BEFORE_READ_BACK) != Some(YES),
         None => key == HookPoint::Before.key(),
@@ -158,14 +161,14 @@ pub(super) fn server_starts<'f>(runs: impl Iterator<Item = &'f [(String, String)
 
 /// Returns true if a run shows whether an option took effect. A simulated server is a part of this
 /// program, and SQLite grants an option or refuses the connection.
-fn is_read_back(name: &str, facts: &[(String, String)]) -> bool {
+fn is_option_confirmed(name: &str, facts: &[(String, String)]) -> bool {
     let is_simulated = known(facts, SERVER) == Some(SIMULATED_SERVER);
-    name == TLS || is_simulated || known(facts, &of_option(name)).is_some()
+    name == TLS || is_simulated || known(facts, &setting_of_option(name)).is_some()
 }
 
-fn ended_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {
+fn terminated_tls(facts: &[(String, String)]) -> Option<TerminatedTls> {
     let client = known(facts, CLIENT_TLS_VERSION).filter(|version| *version != NONE)?;
-    let server = known(facts, SERVER_VERSION).filter(|value| SERVER_PLAIN.contains(value))?;
+    let server = known(facts, SERVER_VERSION).filter(|value| UNENCRYPTED_VALUES.contains(value))?;
     Some(TerminatedTls {
         client: client.to_owned(),
         fact: SERVER_VERSION,
@@ -226,7 +229,7 @@ mod tests {
             (CLIENT_TLS_CIPHER, "TLS_AES_128_GCM_SHA256"),
             (SERVER_VERSION, server),
         ];
-        check_one(&difference, &facts(&reported))
+        check_difference(&difference, &facts(&reported))
     }
 
     #[test]
@@ -250,7 +253,8 @@ mod tests {
     #[test]
     fn unknown_connection_is_not_in_effect() {
         let difference = Difference::Option { name: TLS.to_owned(), value: "off".to_owned() };
-        let unknown = check_one(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
+        let unknown =
+            check_difference(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
         assert_eq!(unknown.found, ContradictingState::UnknownEncryption);
     }
 
@@ -258,16 +262,16 @@ mod tests {
     fn tls_of_a_url_is_judged_too() {
         let arm = |url: &str| Difference::Url(base::Target::parse(url).unwrap());
         let plain = facts(&[(CLIENT_TLS_VERSION, "none")]);
-        assert_eq!(check_one(&arm("postgres://h/d"), &plain), Ok(()));
-        assert_eq!(check_one(&arm("postgres://h/d?tls=off"), &plain), Ok(()));
-        assert!(check_one(&arm("postgres://h/d?tls=verify"), &plain).is_err());
+        assert_eq!(check_difference(&arm("postgres://h/d"), &plain), Ok(()));
+        assert_eq!(check_difference(&arm("postgres://h/d?tls=off"), &plain), Ok(()));
+        assert!(check_difference(&arm("postgres://h/d?tls=verify"), &plain).is_err());
     }
 
     #[test]
-    fn tls_that_ends_before_the_server_is_known() {
+    fn tls_terminated_before_the_server_is_reported() {
         let ended = |client, server| {
             effect_of(&[], &facts(&[(CLIENT_TLS_VERSION, client), (SERVER_VERSION, server)]))
-                .ended_tls
+                .terminated_tls
         };
         let expected = |server: &str| TerminatedTls {
             client: "TLSv1.3".to_owned(),

@@ -95,9 +95,9 @@ pub enum Problem {
     /// A record cannot be written or read.
     Record(RecordError),
     /// The record of a run in progress cannot be removed.
-    Own(PathBuf, io::Error),
+    RunRecord(PathBuf, io::Error),
     /// The experiment to continue is complete.
-    Complete,
+    AlreadyComplete,
     /// The experiment to continue ended because the load generator or the machine failed too often.
     InstrumentFailed,
     /// The search for saturation could not observe the quantity of its condition, so the experiment
@@ -291,8 +291,8 @@ impl ExperimentError {
             | Problem::Canary(_)
             | Problem::Command { .. }
             | Problem::Record(_)
-            | Problem::Own(..)
-            | Problem::Complete
+            | Problem::RunRecord(..)
+            | Problem::AlreadyComplete
             | Problem::InstrumentFailed
             | Problem::NotObserved
             | Problem::Changed { .. }
@@ -398,8 +398,10 @@ impl fmt::Display for Problem {
                 f.write_str(after.requirement())
             }
             Problem::NotInEffect(error) => error.fmt(f),
-            Problem::Settings { settings, problem } => f.write_str(&not_started(settings, problem)),
-            Problem::UnknownSetting(name) => f.write_str(&unknown_setting(name)),
+            Problem::Settings { settings, problem } => {
+                f.write_str(&start_failure_message(settings, problem))
+            }
+            Problem::UnknownSetting(name) => f.write_str(&unknown_setting_message(name)),
             Problem::ReadBack(error) => {
                 write!(f, "the settings of the server cannot be read back: {error}")
             }
@@ -408,10 +410,10 @@ impl fmt::Display for Problem {
                 write!(f, "the speed of the machine cannot be measured: {problem}")
             }
             Problem::Record(error) => error.fmt(f),
-            Problem::Own(path, error) => {
+            Problem::RunRecord(path, error) => {
                 write!(f, "cannot remove `{}`: {error}", path.display())
             }
-            Problem::Complete => f.write_str("the experiment of this record is complete"),
+            Problem::AlreadyComplete => f.write_str("the experiment of this record is complete"),
             Problem::InstrumentFailed => f.write_str(
                 "the experiment of this record has ended: the load generator or the machine failed \
                  too often",
@@ -421,7 +423,7 @@ impl fmt::Display for Problem {
                  was not observed",
             ),
             Problem::Changed { key, values } => {
-                let changed = changed(key) + &difference(values);
+                let changed = changed_fact_message(key) + &difference(values);
                 write!(f, "the experiment differs from that of the record: {changed}")
             }
             Problem::FileChanged(path) => {
@@ -431,7 +433,7 @@ impl fmt::Display for Problem {
                 write!(f, "`{path}` was not read when the experiment began")
             }
             Problem::FileMissing(path) => {
-                write!(f, "`{path}` was read when the experiment began, and is not now")
+                write!(f, "`{path}` was read when the experiment began, but is no longer used")
             }
             Problem::FilesChanged => {
                 f.write_str("a file of the workload has changed during the experiment")
@@ -446,7 +448,7 @@ impl std::error::Error for ExperimentError {
             Problem::Servers(error) => error.source(),
             Problem::Run(error) => error.source(),
             Problem::Record(error) => error.source(),
-            Problem::Own(_, error) => error.source(),
+            Problem::RunRecord(_, error) => error.source(),
             Problem::Statement { error, .. } | Problem::Unsettled { error, .. } => Some(error),
             Problem::Unreachable(_)
             | Problem::Lost { .. }
@@ -459,7 +461,7 @@ impl std::error::Error for ExperimentError {
             | Problem::UnknownSetting(_)
             | Problem::Canary(_)
             | Problem::Command { .. }
-            | Problem::Complete
+            | Problem::AlreadyComplete
             | Problem::InstrumentFailed
             | Problem::NotObserved
             | Problem::Changed { .. }
@@ -472,12 +474,12 @@ impl std::error::Error for ExperimentError {
 }
 
 /// Returns the message about a setting that the server does not have.
-fn unknown_setting(name: &str) -> String {
+fn unknown_setting_message(name: &str) -> String {
     format!("`server.{name}` cannot be read back: the server has no such setting; correct its name")
 }
 
 /// Returns the message about a server that does not start with the settings of an arm.
-fn not_started(settings: &str, problem: &testbed::Problem) -> String {
+fn start_failure_message(settings: &str, problem: &testbed::Problem) -> String {
     match settings.is_empty() {
         true => format!("the server does not start again: {problem}"),
         false => format!("the server does not start with {settings}: {problem}"),
@@ -485,7 +487,7 @@ fn not_started(settings: &str, problem: &testbed::Problem) -> String {
 }
 
 /// Returns the message about a fact that differs.
-fn changed(key: &str) -> String {
+fn changed_fact_message(key: &str) -> String {
     match key {
         "assay" => "another version of assay made its runs".to_owned(),
         "experiment" => "the experiment file has changed".to_owned(),

@@ -11,12 +11,12 @@ use workload::question::{ArmPointOutline, Design as QuestionDesign, Experiment};
 use super::arm_point::ArmPointId;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
-use super::execution::{Execution, ExperimentEnd, RunEnd, judged, rows_of};
+use super::execution::{Execution, ExperimentEnd, RunEnd, figure_rows, with_verdict};
 use super::open_record::{open_record, remove_or_explain};
 use super::order::ExperimentOrder;
 use super::recorded::{INTERRUPTED, INVALID_ARM, STATE, figures};
 use super::schedule::PlannedRun;
-use super::search::ANSWER;
+use super::search::ANSWER_FACT;
 use super::warm_up::figures_of_round;
 
 /// Smallest number of rounds that is assumed to compute how many rounds a sweep may repeat; it lets
@@ -127,14 +127,14 @@ impl Execution<'_> {
     fn is_decided(&self, pairs: u32) -> bool {
         let names: Vec<String> =
             self.arm_points.iter().map(|arm_point| arm_point.arm.clone()).collect();
-        compare(&self.design, &self.runs.counted(&names), pairs).is_decided()
+        compare(&self.design, &self.runs.counted_runs(&names), pairs).is_decided()
     }
 
     /// Executes the missing runs of a round, and repeats the round if the load generator or its
     /// machine failed.
     fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
         for planned in self.schedule.round(round, self.runs.attempts(round)) {
-            if self.runs.has(round, planned.position) {
+            if self.runs.has_run(round, planned.position) {
                 continue;
             }
             match self.run(round, planned).map_err(|error| error.in_round(round))? {
@@ -146,7 +146,7 @@ impl Execution<'_> {
         let is_sweep = self.experiment().sweep.is_some();
         let repeats = Repeats {
             of_round: self.runs.attempts(round),
-            other_rounds: self.runs.repeated_rounds_beside(round),
+            other_rounds: self.runs.other_repeated_rounds(round),
             pairs: if is_sweep { pairs_due.max(FEWEST_OF_SWEEP) } else { pairs_due },
         };
         let verdicts = self.runs.figures_of_round(round).map(|figures| &figures.verdict);
@@ -156,7 +156,7 @@ impl Execution<'_> {
             RoundState::Lost if is_sweep => Ok(RoundEnd::Counts),
             RoundState::Lost => Ok(RoundEnd::Lost),
             RoundState::Repeat => {
-                self.repeat(round)?;
+                self.mark_round_repeated(round)?;
                 Ok(RoundEnd::Repeats)
             }
         }
@@ -164,9 +164,9 @@ impl Execution<'_> {
 
     /// Marks the runs of a round as repeated. The answer does not show these runs, so a lost server
     /// is noted for the answer.
-    fn repeat(&mut self, round: u32) -> Result<(), ExperimentError> {
+    fn mark_round_repeated(&mut self, round: u32) -> Result<(), ExperimentError> {
         let lost = self.runs.lost_server(round);
-        let runs = self.runs.repeat(round);
+        let runs = self.runs.mark_repeated(round);
         self.record.set_state(&runs, RunState::Repeated)?;
         if let Some(lost) = &lost {
             let sentence = format!("round {} was repeated: a server was lost in {lost}", round + 1);
@@ -189,7 +189,7 @@ impl Execution<'_> {
         let judged: Vec<(RunRow, Vec<Figure>)> = rows
             .into_iter()
             .zip(&figures)
-            .map(|(row, figures)| (judged(row, figures), rows_of(figures)))
+            .map(|(row, figures)| (with_verdict(row, figures), figure_rows(figures)))
             .collect();
         self.record.replace_figures(&judged)?;
         for ((row, _), figures) in judged.into_iter().zip(figures) {
@@ -201,11 +201,11 @@ impl Execution<'_> {
     /// Executes a run of a round with the statements before and after it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
         let id = arm_point_of(self.experiment(), planned);
-        self.run_with_hooks(id, |execution| execution.make(round, planned))
+        self.run_with_hooks(id, |execution| execution.measure_run(round, planned))
     }
 
     /// Measures a run and moves it into the record.
-    fn make(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
+    fn measure_run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
         if self.servers.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
@@ -223,10 +223,10 @@ impl Execution<'_> {
             arm: &shown,
         });
         let done = self.servers.measure(id, planned)?;
-        let Some(done) = self.unless_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
+        let Some(done) = self.discard_if_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
         let figures = figures(&Archive::open(&done.record)?)?;
         let row = self.row(number, round, planned, &figures);
-        self.keep(arm, row, figures, &done)?;
+        self.record_run(arm, row, figures, &done)?;
         Ok(RunEnd::Done)
     }
 
@@ -242,13 +242,13 @@ impl Execution<'_> {
             seed: planned.seed.0,
             ..RunRow::new(run, arm)
         };
-        judged(row, figures)
+        with_verdict(row, figures)
     }
 
     /// Returns the largest number of runs if no further round is repeated.
     fn most_runs(&self) -> u32 {
         let all = self.design.looks.most_pairs() * self.arm_points.len() as u32;
-        self.runs.len() as u32 + all.saturating_sub(self.runs.counting() as u32)
+        self.runs.len() as u32 + all.saturating_sub(self.runs.counting_runs() as u32)
     }
 
     fn conclude(&mut self, end: ExperimentEnd) -> Result<ExperimentEnd, ExperimentError> {
@@ -260,7 +260,7 @@ impl Execution<'_> {
             ExperimentEnd::NotObserved => "not-observed",
         };
         self.record_resumption()?;
-        let answer = self.answer.take().map(|answer| (ANSWER, answer));
+        let answer = self.answer.take().map(|answer| (ANSWER_FACT, answer));
         let facts: Vec<(&str, String)> =
             [(STATE, word.to_owned())].into_iter().chain(answer).collect();
         self.record.set_facts(&facts)?;

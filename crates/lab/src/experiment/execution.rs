@@ -113,7 +113,7 @@ impl<'a> Execution<'a> {
             has_leftovers: false,
             record,
         };
-        let abandoned = execution.take_over(&content)?;
+        let abandoned = execution.restore_runs(&content)?;
         if order.is_resumed {
             execution.mark_as_running(&content, abandoned)?;
         }
@@ -144,7 +144,7 @@ impl<'a> Execution<'a> {
             return Ok(());
         };
         self.record.set_state(&abandoned, RunState::Abandoned)?;
-        self.record.add_note(at, &notes::resumed(runs))
+        self.record.add_note(at, &notes::resumption(runs))
     }
 
     /// Records that an error ended this process. A resumption that has added nothing leaves the
@@ -192,12 +192,12 @@ impl<'a> Execution<'a> {
     /// which are abandoned, because the other half of their pairs would be measured on other
     /// servers. If all servers are simulated, no run is abandoned, because these are the same in
     /// every process.
-    fn take_over(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
-        for own in [self.servers.own_path(), self.servers.auxiliary_path()]
+    fn restore_runs(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
+        for own in [self.servers.run_record_path(), self.servers.auxiliary_path()]
             .into_iter()
             .filter(|own| own.exists())
         {
-            std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
+            std::fs::remove_file(&own).map_err(|error| Problem::RunRecord(own, error))?;
         }
         let keeps = self.experiment().arm_points().iter().all(Arm::is_simulated);
         let complete = complete_rounds(content.runs.iter(), self.arm_points.len());
@@ -244,10 +244,10 @@ impl<'a> Execution<'a> {
             return Ok(RunEnd::Interrupted);
         }
         self.has_leftovers = true;
-        let made = self.servers.before(id).and_then(|()| make(self));
+        let made = self.servers.run_before_steps(id).and_then(|()| make(self));
         // The statements after a run undo the steps before it, however the run ended, also after an
         // interrupt.
-        let after = self.servers.after(id);
+        let after = self.servers.run_after_steps(id);
         self.has_leftovers = after.result.is_err();
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
         match (made, after.result) {
@@ -261,20 +261,20 @@ impl<'a> Execution<'a> {
     }
 
     /// Returns a run if the user has not ended it; otherwise removes its record.
-    pub(super) fn unless_interrupted(
+    pub(super) fn discard_if_interrupted(
         &self,
         done: RunResult,
     ) -> Result<Option<RunResult>, ExperimentError> {
         if done.end != EndKind::Interrupted {
             return Ok(Some(done));
         }
-        done.discard().map_err(|error| Problem::Own(self.servers.own_path(), error))?;
+        done.discard().map_err(|error| Problem::RunRecord(self.servers.run_record_path(), error))?;
         Ok(None)
     }
 
     /// Moves a run of an arm into the record. If its server was lost, or the difference of its arm
     /// was not in effect, the run is recorded but does not count.
-    pub(super) fn keep(
+    pub(super) fn record_run(
         &mut self,
         arm: &Arm,
         mut row: RunRow,
@@ -288,17 +288,17 @@ impl<'a> Execution<'a> {
         // The server is a part of the machine: without it there is no pair. A simulated server that
         // is lost is lost in every repetition, so the loss is the result of its arm.
         let is_lost = done.end == EndKind::TargetLost && !arm.is_simulated();
-        let with_causes = effect::check_reported(arm, &figures.facts);
-        if is_lost || with_causes.is_err() {
+        let in_effect = effect::check_reported(arm, &figures.facts);
+        if is_lost || in_effect.is_err() {
             // The round of this run begins again if the experiment is resumed.
             row.state = RunState::Abandoned;
         }
         self.record_resumption()?;
-        self.record.add_run(&row, &rows_of(&figures), &done.record)?;
+        self.record.add_run(&row, &figure_rows(&figures), &done.record)?;
         if is_lost {
             return Err(ExperimentError::of_lost_target(arm));
         }
-        with_causes.map_err(|error| ExperimentError::of(arm, Problem::NotInEffect(error)))?;
+        in_effect.map_err(|error| ExperimentError::of(arm, Problem::NotInEffect(error)))?;
         let event = ExperimentEvent::RunFinished { number: row.run, figures: &figures };
         self.servers.listener.on_event(&event);
         let counts = row.state == RunState::Counts;
@@ -325,11 +325,11 @@ fn recorded_search(
         let what = "the order of its search cannot be read".to_owned();
         return Err(ExperimentContent::damaged(order.record, what).into());
     };
-    Ok(Some(search::replayed(order.record, search, content)?))
+    Ok(Some(search::replay_search(order.record, search, content)?))
 }
 
 /// Returns the row of a run with the verdict on its figures.
-pub(super) fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
+pub(super) fn with_verdict(row: RunRow, figures: &RunFigures) -> RunRow {
     let verdict = &figures.verdict;
     let objections: Vec<&str> = verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
     RunRow {
@@ -339,7 +339,7 @@ pub(super) fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
     }
 }
 
-pub(super) fn rows_of(figures: &RunFigures) -> Vec<Figure> {
+pub(super) fn figure_rows(figures: &RunFigures) -> Vec<Figure> {
     let row = |(metric, value): &(workload::question::RunMetric, f64)| Figure {
         of: metric.of.clone().unwrap_or_default(),
         metric: metric.quantity.name().to_owned(),

@@ -66,7 +66,7 @@ struct AuxiliaryResult {
 }
 
 /// The result of the statements and programs after a run.
-pub(super) struct AfterRun {
+pub(super) struct AfterSteps {
     /// Success, or the first failure.
     pub(super) result: Result<(), ExperimentError>,
     /// A sentence for each key whose statements or programs the user ended.
@@ -88,7 +88,7 @@ impl<'a> ExperimentServers<'a> {
         listener.on_event(&ExperimentEvent::ServersStarting);
         let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
         commands.check(experiment)?;
-        let servers = Servers::open(arm_points, &orders, settings::varied(arm_points));
+        let servers = Servers::open(arm_points, &orders, settings::varied_settings(arm_points));
         let servers = servers.map_err(|(id, error)| {
             ExperimentError::of(&arm_points[id.index()], Problem::Servers(error))
         })?;
@@ -142,10 +142,10 @@ impl<'a> ExperimentServers<'a> {
     /// Restarts the private server of an arm and reads its settings back, if arms change settings.
     pub(super) fn restart(&mut self, id: ArmPointId) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
-        let restarted = self
-            .servers
-            .restart(id)
-            .map_err(|problem| Problem::Settings { settings: settings::described(arm), problem });
+        let restarted = self.servers.restart(id).map_err(|problem| {
+            let settings = settings::describe_settings(arm);
+            Problem::Settings { settings, problem }
+        });
         let read_back = restarted.and_then(|()| match self.servers.private_kind(id) {
             Some(kind) => settings::read_back(self.servers.stage(id), kind, arm),
             None => Ok(()),
@@ -155,7 +155,7 @@ impl<'a> ExperimentServers<'a> {
 
     /// Connects to every host of every arm, because filling the tables of one server is wasted time
     /// if another server then proves unreachable.
-    fn reach_hosts(&self) -> Result<(), ExperimentError> {
+    fn connect_to_hosts(&self) -> Result<(), ExperimentError> {
         for id in self.servers.arms_with_own_hosts() {
             if self.is_interrupted() {
                 break;
@@ -173,7 +173,7 @@ impl<'a> ExperimentServers<'a> {
     /// settle. `first` is the seed of the first run.
     pub(super) fn prepare(&mut self, first: Seed) -> Result<(), ExperimentError> {
         self.try_settings()?;
-        self.reach_hosts()?;
+        self.connect_to_hosts()?;
         for id in self.servers.arms_with_own_data() {
             if self.is_interrupted() {
                 break;
@@ -212,12 +212,12 @@ impl<'a> ExperimentServers<'a> {
             self.set_up.insert(self.servers.data_of(id), id);
         }
         let done = done?;
-        self.settle(id, DataStep::Load)?;
+        self.settle_server(id, DataStep::Load)?;
         Ok(done)
     }
 
     /// Lets the server of an arm settle after a load or a restore, and counts the rows.
-    fn settle(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
+    fn settle_server(&self, id: ArmPointId, after: DataStep) -> Result<(), ExperimentError> {
         let arm = self.arm_point(id);
         let plan = &arm.plan;
         if !arm.uses_main() || arm.is_simulated() || self.is_interrupted() {
@@ -225,7 +225,7 @@ impl<'a> ExperimentServers<'a> {
         }
         for statement in settle::statements(plan) {
             let text = statement.text.clone();
-            let ran = self.run_auxiliary(id, |order| keep_statements(order, &[statement]));
+            let ran = self.run_auxiliary(id, |order| retain_statements(order, &[statement]));
             // Other errors, such as a missing privilege, are ignored: the server then settles
             // later.
             if let Some(error) = ran.err().and_then(|error| error.of_settling(text, after)) {
@@ -269,17 +269,17 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Runs the statements of a key once.
-    fn statements(&self, id: ArmPointId, key: StatementKey) -> Result<(), ExperimentError> {
+    fn run_statements(&self, id: ArmPointId, key: StatementKey) -> Result<(), ExperimentError> {
         let statements = self.arm_point(id).statements(key);
         if statements.is_empty() {
             return Ok(());
         }
-        let ran = self.run_auxiliary(id, |order| keep_statements(order, statements));
+        let ran = self.run_auxiliary(id, |order| retain_statements(order, statements));
         ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
     /// Runs the statements of `after` like a teardown: all of them, each within `stall-timeout`.
-    fn undo(&self, id: ArmPointId) -> Result<HookEnd, ExperimentError> {
+    fn run_after_statements(&self, id: ArmPointId) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(id);
         if arm.after.is_empty() {
             return Ok(HookEnd::AllRan);
@@ -354,7 +354,7 @@ impl<'a> ExperimentServers<'a> {
         let missing = done.missing_target.clone();
         let archive = Archive::open(&done.record);
         let read = archive.and_then(|archive| Ok((archive.loads()?, archive.excerpts()?)));
-        done.discard().map_err(|error| Problem::Own(self.auxiliary_path(), error))?;
+        done.discard().map_err(|error| Problem::RunRecord(self.auxiliary_path(), error))?;
         match missing {
             Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
             None => {
@@ -369,17 +369,17 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Runs the programs and the statements before a run of an arm.
-    pub(super) fn before(&self, id: ArmPointId) -> Result<(), ExperimentError> {
-        self.command(id, HookPoint::Before)?;
-        self.statements(id, StatementKey::Before)
+    pub(super) fn run_before_steps(&self, id: ArmPointId) -> Result<(), ExperimentError> {
+        self.run_commands(id, HookPoint::Before)?;
+        self.run_statements(id, StatementKey::Before)
     }
 
     /// Runs the statements and the programs after a run of an arm, the programs even if a statement
     /// failed.
-    pub(super) fn after(&self, id: ArmPointId) -> AfterRun {
+    pub(super) fn run_after_steps(&self, id: ArmPointId) -> AfterSteps {
         let ends = [
-            (StatementKey::After.name(), self.undo(id)),
-            (HookPoint::After.key(), self.command(id, HookPoint::After)),
+            (StatementKey::After.name(), self.run_after_statements(id)),
+            (HookPoint::After.key(), self.run_commands(id, HookPoint::After)),
         ];
         let is_interrupted = |end: &Result<HookEnd, _>| matches!(end, Ok(HookEnd::Interrupted));
         let ended = ends.iter().filter(|(_, end)| is_interrupted(end)).map(|(key, _)| {
@@ -388,7 +388,7 @@ impl<'a> ExperimentServers<'a> {
         });
         let interrupted = ended.collect();
         let [(_, statements), (_, programs)] = ends;
-        AfterRun { result: statements.and(programs).map(drop), interrupted }
+        AfterSteps { result: statements.and(programs).map(drop), interrupted }
     }
 
     /// Undoes the steps before the run in which an earlier process was killed. This may fail for
@@ -399,12 +399,12 @@ impl<'a> ExperimentServers<'a> {
             // An arm has the same steps at all points of a sweep.
             let is_first = all[..index].iter().all(|other| other.name != arm.name);
             if is_first && !arm.is_simulated() && !self.is_interrupted() {
-                let _ = self.after(ArmPointId(index));
+                let _ = self.run_after_steps(ArmPointId(index));
             }
         }
     }
 
-    fn command(&self, id: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {
+    fn run_commands(&self, id: ArmPointId, hook: HookPoint) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(id);
         let run = self.commands.run(arm, hook, self.servers.stage(id));
         run.map_err(|problem| ExperimentError::of(arm, problem))
@@ -460,10 +460,10 @@ impl<'a> ExperimentServers<'a> {
         let results = self.results.get(&self.servers.data_of(id));
         order.results = results.cloned().unwrap_or_default();
         order.server_seed = Some(planned.server);
-        order.record = RecordPlace::Exactly(self.own_path());
+        order.record = RecordPlace::Exactly(self.run_record_path());
         order.stop = self.own_stop();
         self.refuse_leftovers(id)?;
-        if self.is_read_back(id)? {
+        if self.read_back_settings(id)? {
             order.facts.push((BEFORE_READ_BACK.to_owned(), YES.to_owned()));
         }
         if arm.differences.iter().any(|one| matches!(one, Difference::Nodes(_))) {
@@ -486,7 +486,7 @@ impl<'a> ExperimentServers<'a> {
 
     /// Reads back the settings that the statements before a run of an arm have set; returns true if
     /// every change by these statements is in effect.
-    fn is_read_back(&self, id: ArmPointId) -> Result<bool, ExperimentError> {
+    fn read_back_settings(&self, id: ArmPointId) -> Result<bool, ExperimentError> {
         let arm = self.arm_point(id);
         if arm.is_simulated() {
             return Ok(false);
@@ -512,7 +512,7 @@ impl<'a> ExperimentServers<'a> {
             if !is_here || !is_same_point || !of_file(arm).is_some_and(Arm::has_only_statements) {
                 continue;
             }
-            let found = before_settings::left_over(arm, self.inspected_server(id));
+            let found = before_settings::find_leftover_settings(arm, self.inspected_server(id));
             let found = found.map_err(|problem| ExperimentError::of(arm, problem))?;
             if let Some(value) = found {
                 let key = StatementKey::Before.name().to_owned();
@@ -534,8 +534,8 @@ impl<'a> ExperimentServers<'a> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
             Restore::Statements(_) => {
-                self.statements(id, StatementKey::Restore)?;
-                self.settle(id, DataStep::Restore)?;
+                self.run_statements(id, StatementKey::Restore)?;
+                self.settle_server(id, DataStep::Restore)?;
                 Ok(Vec::new())
             }
             Restore::Reload => {
@@ -550,7 +550,7 @@ impl<'a> ExperimentServers<'a> {
     }
 
     /// Returns the path of the record of the run in progress.
-    pub(super) fn own_path(&self) -> PathBuf {
+    pub(super) fn run_record_path(&self) -> PathBuf {
         with_suffix(self.order.record, "-run")
     }
 
@@ -583,7 +583,7 @@ pub(super) fn with_causes(error: &ExperimentError) -> String {
 }
 
 /// Reduces an order to the given statements.
-fn keep_statements(order: &mut Order, statements: &[FixedStatement]) {
+fn retain_statements(order: &mut Order, statements: &[FixedStatement]) {
     order.plan.setup = statements.to_vec();
     order.plan.loads.clear();
     order.plan.teardown.clear();
@@ -648,7 +648,7 @@ mod tests {
             files: &[],
             origin: &[],
             is_resumed: false,
-            keeps_unreached: false,
+            keeps_record_if_unreachable: false,
             stop: Stop::default(),
         };
         check(&mut ExperimentServers::open(&order, &Quiet).unwrap());
@@ -694,7 +694,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_read_neither_by_a_count_of_rows_nor_by_a_reload() {
+    fn row_counts_and_reloads_read_no_tables() {
         with_servers(|servers| {
             let shown = servers.arm_point(FILE).plan.clone();
             assert!(!servers.load(FILE, Some(shown)).unwrap().excerpts.is_empty());

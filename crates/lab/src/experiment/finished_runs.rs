@@ -6,7 +6,7 @@ use analyze::finding::Outages;
 use archive::{RunRow, RunState};
 use record::environment::{SERVER, known};
 
-use super::counting::{self, counts};
+use super::counting::{self, is_counted};
 
 /// A run, with its figures if it may count.
 struct FinishedRun {
@@ -52,12 +52,12 @@ impl FinishedRuns {
     }
 
     /// Returns the number of runs that belong to rounds and count.
-    pub(super) fn counting(&self) -> usize {
-        self.0.iter().filter(|run| counts(&run.row)).count()
+    pub(super) fn counting_runs(&self) -> usize {
+        self.0.iter().filter(|run| is_counted(&run.row)).count()
     }
 
     /// Returns true if a position of a round has a run that counts.
-    pub(super) fn has(&self, round: u32, position: u32) -> bool {
+    pub(super) fn has_run(&self, round: u32, position: u32) -> bool {
         self.of_round(round).any(|run| run.row.position == position)
     }
 
@@ -92,12 +92,12 @@ impl FinishedRuns {
     }
 
     fn of_round(&self, round: u32) -> impl Iterator<Item = &FinishedRun> {
-        let of_round = move |run: &&FinishedRun| counts(&run.row) && run.row.round == round;
+        let of_round = move |run: &&FinishedRun| is_counted(&run.row) && run.row.round == round;
         self.0.iter().filter(of_round)
     }
 
     /// Marks the counting runs of a round as repeated, and returns their numbers.
-    pub(super) fn repeat(&mut self, round: u32) -> Vec<u32> {
+    pub(super) fn mark_repeated(&mut self, round: u32) -> Vec<u32> {
         let runs: Vec<u32> = self.of_round(round).map(|run| run.row.run).collect();
         for run in self.0.iter_mut().filter(|run| runs.contains(&run.row.run)) {
             run.row.state = RunState::Repeated;
@@ -108,14 +108,14 @@ impl FinishedRuns {
 
     /// Returns the number of earlier attempts at a round.
     pub(super) fn attempts(&self, round: u32) -> u32 {
-        let of_round = self.repeated().filter(|row| row.round == round);
+        let of_round = self.repeated_rows().filter(|row| row.round == round);
         of_round.map(|row| row.attempt + 1).max().unwrap_or_default()
     }
 
     /// Returns the number of repeated rounds other than this one.
-    pub(super) fn repeated_rounds_beside(&self, round: u32) -> u32 {
+    pub(super) fn other_repeated_rounds(&self, round: u32) -> u32 {
         let mut rounds: Vec<u32> =
-            self.repeated().map(|row| row.round).filter(|other| *other != round).collect();
+            self.repeated_rows().map(|row| row.round).filter(|other| *other != round).collect();
         rounds.sort_unstable();
         rounds.dedup();
         rounds.len() as u32
@@ -131,16 +131,16 @@ impl FinishedRuns {
         }
     }
 
-    fn repeated(&self) -> impl Iterator<Item = &RunRow> {
+    fn repeated_rows(&self) -> impl Iterator<Item = &RunRow> {
         let rows = self.0.iter().map(|run| &run.row).filter(|row| row.phase.has_rounds());
         rows.filter(|row| row.state == RunState::Repeated)
     }
 
     /// Returns the runs that count, for the comparison of arms with these names.
-    pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
+    pub(super) fn counted_runs(&self, names: &[String]) -> Vec<CountedRun<'_>> {
         let counted = self.0.iter().filter_map(|FinishedRun { row, figures, .. }| {
             let arm = names.iter().position(|name| *name == row.arm)?;
-            counting::counted(row, ArmId(arm), figures.as_ref()?)
+            counting::counted_run(row, ArmId(arm), figures.as_ref()?)
         });
         counted.collect()
     }
@@ -191,7 +191,7 @@ mod tests {
             let verdict = if run == 1 { suspect.clone() } else { RunVerdict::new([]) };
             made.push(row(run + 1, run / 2, run % 2, 0), Some(RunFigures { verdict, ..figures() }));
         }
-        let counted = made.counted(&["plain".to_owned(), "tls".to_owned()]);
+        let counted = made.counted_runs(&["plain".to_owned(), "tls".to_owned()]);
         let runs: Vec<(u32, usize)> =
             counted.iter().map(|run| (run.round, run.arm.index())).collect();
         assert_eq!(runs, [(0, 0), (0, 1), (1, 0), (1, 1)]);
@@ -204,20 +204,20 @@ mod tests {
         for run in 0..4 {
             made.push(row(run + 1, run / 2, run % 2, 0), Some(figures()));
         }
-        assert_eq!((complete(&made), made.counting()), (2, 4));
-        assert_eq!(made.repeat(1), [3, 4]);
-        assert_eq!((complete(&made), made.counting(), made.len()), (1, 2, 4));
+        assert_eq!((complete(&made), made.counting_runs()), (2, 4));
+        assert_eq!(made.mark_repeated(1), [3, 4]);
+        assert_eq!((complete(&made), made.counting_runs(), made.len()), (1, 2, 4));
         assert_eq!((made.attempts(1), made.attempts(0)), (1, 0));
-        assert_eq!((made.repeated_rounds_beside(0), made.repeated_rounds_beside(1)), (1, 0));
+        assert_eq!((made.other_repeated_rounds(0), made.other_repeated_rounds(1)), (1, 0));
         made.push(row(5, 1, 0, 1), Some(figures()));
-        assert!(made.has(1, 0) && !made.has(1, 1));
+        assert!(made.has_run(1, 0) && !made.has_run(1, 1));
         assert_eq!(complete(&made), 1);
         made.push(row(6, 1, 1, 1), Some(figures()));
-        let counted = made.counted(&names);
+        let counted = made.counted_runs(&names);
         let runs: Vec<(u32, usize)> =
             counted.iter().map(|run| (run.round, run.arm.index())).collect();
         assert_eq!(runs, [(0, 0), (0, 1), (1, 0), (1, 1)]);
-        assert_eq!((complete(&made), made.repeat(1).len(), made.attempts(1)), (2, 2, 2));
+        assert_eq!((complete(&made), made.mark_repeated(1).len(), made.attempts(1)), (2, 2, 2));
     }
 
     #[test]
@@ -229,10 +229,10 @@ mod tests {
             runs.push(repeated, None);
         }
         assert_eq!(runs.figures_of_round(0).count(), 0);
-        assert_eq!((runs.attempts(0), runs.repeated_rounds_beside(1)), (0, 0));
-        assert!(!runs.has(0, 0));
-        assert_eq!((runs.counting(), runs.all().count()), (0, 4));
-        assert!(runs.counted(&["plain".to_owned()]).is_empty());
+        assert_eq!((runs.attempts(0), runs.other_repeated_rounds(1)), (0, 0));
+        assert!(!runs.has_run(0, 0));
+        assert_eq!((runs.counting_runs(), runs.all().count()), (0, 4));
+        assert!(runs.counted_runs(&["plain".to_owned()]).is_empty());
         let step = RunRow { phase: Phase::Saturate, ..row(1, 0, 0, 0) };
         assert_eq!(complete_rounds([step].iter(), 1), 0);
     }

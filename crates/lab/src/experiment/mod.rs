@@ -46,11 +46,11 @@ mod trials;
 mod warm_up;
 
 pub use canary::canary_length;
-pub use counting::{counted, rounds_to_continue_from};
+pub use counting::{counted_run, rounds_to_continue_from};
 pub use curves::SweepResults;
 pub use design::design;
-pub use differences::{Between, DifferenceKind, UndeclaredDifference, declared_keys};
 pub(crate) use differences::{DURABILITY, between_groups, decides_durability};
+pub use differences::{DifferenceKind, DifferenceScope, UndeclaredDifference, declared_keys};
 pub use effect::{ArmEffect, TerminatedTls};
 pub use error::{ContradictingState, DataStep, ExperimentError, NotInEffect, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
@@ -59,7 +59,7 @@ pub use execution::ExperimentEnd;
 pub use open_record::has_no_run;
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, RUNNING, STATE, figures};
-pub use results::{ExperimentResults, RecordedRun, RunPlan, read_results, refuse};
+pub use results::{ExperimentResults, RecordedRun, RunPlan, mark_incomparable, read_results};
 pub use saturation::{UnobservedCpu, recorded_saturation, unobserved_cpu};
 pub use schedule::{PlannedRun, Schedule};
 pub use search::{

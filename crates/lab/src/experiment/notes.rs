@@ -1,7 +1,7 @@
 //! Remarks in the record of an experiment.
 
 /// Returns the remark that an experiment is continued after this number of runs.
-pub(super) fn resumed(runs: usize) -> String {
+pub(super) fn resumption(runs: usize) -> String {
     match runs {
         0 => "resumed before the first run".to_owned(),
         1 => "resumed after 1 run".to_owned(),

@@ -31,7 +31,7 @@ pub(super) fn open_record(
 /// Checks that the experiment is the one that the interrupted record belongs to.
 fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(), ExperimentError> {
     match content.fact(STATE) {
-        Some("complete") => return Err(Problem::Complete.into()),
+        Some("complete") => return Err(Problem::AlreadyComplete.into()),
         Some("instrument-failed") => return Err(Problem::InstrumentFailed.into()),
         Some("not-observed") => return Err(Problem::NotObserved.into()),
         _ => {}
@@ -77,7 +77,7 @@ pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentE
     if !has_no_run(order.record) {
         return;
     }
-    if order.keeps_unreached && error.is_unreachable() {
+    if order.keeps_record_if_unreachable && error.is_unreachable() {
         explain(order, error);
     } else {
         // If the record cannot be removed, the next attempt reports the same error.
@@ -122,7 +122,11 @@ mod tests {
         check(&before, &changed, "`a.csv` has changed since the experiment began");
         let added = [("a.csv", "1f"), ("b.csv", "1f"), ("e.ini", "2c")];
         check(&before, &added, "`b.csv` was not read when the experiment began");
-        check(&before, &before[1..], "`a.csv` was read when the experiment began, and is not now");
+        check(
+            &before,
+            &before[1..],
+            "`a.csv` was read when the experiment began, but is no longer used",
+        );
         // The record of an earlier version has no files.
         check(&[], &before, "");
     }

@@ -28,7 +28,7 @@ pub struct ExperimentOrder<'a> {
     pub is_resumed: bool,
     /// True to keep the record of an experiment without a run if a server was unreachable; a note
     /// gives the reason.
-    pub keeps_unreached: bool,
+    pub keeps_record_if_unreachable: bool,
     /// A request to end the experiment early.
     pub stop: Stop,
 }

@@ -107,13 +107,13 @@ pub fn read_results(
     }
     let plan = shown.map(|(_, plan)| plan);
     let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
-    let counted = counted(&runs);
+    let counted = counted_runs(&runs);
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
     let mut comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &arm_points));
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
-    let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
+    let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(to_judged_run).collect();
     let arms = || (0..names.len()).map(ArmId);
     let validity = arms().map(|arm| validity_of(arm, &judged)).collect();
     let of_arm = |arm: ArmId| {
@@ -123,24 +123,24 @@ pub fn read_results(
     let slos = arms().map(of_arm).collect();
     let machine = machine.unwrap_or_default();
     let all: Vec<&RecordedRun> = runs.iter().filter(counts).collect();
-    comparison.iter_mut().for_each(|comparison| refuse_invalid(comparison, &all));
+    comparison.iter_mut().for_each(|comparison| mark_invalid_incomparable(comparison, &all));
     Ok(ExperimentResults { looks, comparison, machine, validity, slos, steps, runs, plan })
 }
 
 impl ExperimentResults {
     /// Returns the undeclared differences between an arm and a baseline, and between the rounds of
     /// the arm. `keys` are the keys of the declared differences of both arms.
-    pub fn undeclared(
+    pub fn undeclared_differences(
         &self,
         baseline: ArmId,
         arm: ArmId,
         keys: &[String],
     ) -> Vec<UndeclaredDifference> {
-        self.undeclared_at(None, baseline, arm, keys)
+        self.undeclared_differences_at(None, baseline, arm, keys)
     }
 
     /// Returns the undeclared differences between the runs at a point of a sweep.
-    pub(super) fn undeclared_at(
+    pub(super) fn undeclared_differences_at(
         &self,
         point: Option<&String>,
         baseline: ArmId,
@@ -154,7 +154,7 @@ impl ExperimentResults {
             round: run.row.round,
             facts: &run.figures.facts,
         });
-        differences::of_arm(baseline, arm, &facts.collect::<Vec<_>>(), keys)
+        differences::arm_differences(baseline, arm, &facts.collect::<Vec<_>>(), keys)
     }
 
     /// Returns the number of servers, or starts of a server, on which the steps of a search for
@@ -196,7 +196,7 @@ impl ExperimentResults {
             arm if arm == compared.baseline => ArmId::BASELINE,
             arm => arm,
         };
-        let counted = counted(&self.runs);
+        let counted = counted_runs(&self.runs);
         let runs: Vec<CountedRun<'_>> =
             counted.into_iter().map(|run| CountedRun { arm: swapped(run.arm), ..run }).collect();
         let own = ArmComparison {
@@ -217,14 +217,20 @@ impl ExperimentResults {
 /// Marks metrics as not comparable if an undeclared difference between two arms makes the
 /// comparison meaningless. The arms of `undeclared` are those of the comparison. `writes` is true
 /// if the workload writes.
-pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], writes: bool) {
+pub fn mark_incomparable(
+    comparison: &mut Comparison,
+    undeclared: &[UndeclaredDifference],
+    writes: bool,
+) {
     for arm in &mut comparison.arms {
         for one in undeclared.iter().filter(|one| one.arm == arm.arm) {
             let reason = match one.kind {
                 DifferenceKind::Data => NotCompared::OtherData,
                 _ => NotCompared::OtherDurability,
             };
-            let decided = |change: &&mut MetricChange| one.decides(change.metric.quantity, writes);
+            let decided = |change: &&mut MetricChange| {
+                one.prevents_comparison(change.metric.quantity, writes)
+            };
             arm.changes.iter_mut().filter(decided).for_each(|change| change.refuse(reason));
         }
     }
@@ -233,7 +239,7 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
 /// Marks the declared metrics of an arm as not comparable if runs of the arm or of its baseline are
 /// INVALID: an arm that does not do the work may appear fast. Exploratory metrics are still
 /// compared.
-pub(super) fn refuse_invalid(comparison: &mut Comparison, runs: &[&RecordedRun]) {
+pub(super) fn mark_invalid_incomparable(comparison: &mut Comparison, runs: &[&RecordedRun]) {
     let is_invalid = |arm: ArmId| {
         let mut of_arm = runs.iter().filter(|run| run.arm == arm);
         of_arm.any(|run| run.figures.verdict.status() == Status::Invalid)
@@ -266,11 +272,11 @@ fn compare_arms(
 }
 
 /// Returns the runs that count.
-fn counted(runs: &[RecordedRun]) -> Vec<CountedRun<'_>> {
-    runs.iter().filter_map(|run| counting::counted(&run.row, run.arm, &run.figures)).collect()
+fn counted_runs(runs: &[RecordedRun]) -> Vec<CountedRun<'_>> {
+    runs.iter().filter_map(|run| counting::counted_run(&run.row, run.arm, &run.figures)).collect()
 }
 
-fn judged(run: &RecordedRun) -> JudgedRun {
+fn to_judged_run(run: &RecordedRun) -> JudgedRun {
     JudgedRun {
         round: run.row.round,
         arm: run.arm,

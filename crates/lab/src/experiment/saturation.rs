@@ -36,11 +36,11 @@ pub(super) fn steps_of<'r>(
         let NextSaturationStep::Run { step, attempt, value } =
             next_saturation_step(question, &steps)
         else {
-            return Err(no_step(path, row));
+            return Err(not_a_step(path, row));
         };
-        let expected = (step as u32, attempt as u32, Some(point(value)));
+        let expected = (step as u32, attempt as u32, Some(point_text(value)));
         if expected != (row.round, row.attempt, row.point.clone()) {
-            return Err(no_step(path, row));
+            return Err(not_a_step(path, row));
         }
         steps.push(match figures.filter(|_| row.state == RunState::Counts) {
             Some(figures) => SaturationStep::of(question, value, figures),
@@ -50,12 +50,12 @@ pub(super) fn steps_of<'r>(
     Ok(steps)
 }
 
-fn no_step(path: &Path, row: &RunRow) -> RecordError {
+fn not_a_step(path: &Path, row: &RunRow) -> RecordError {
     ExperimentContent::damaged(path, format!("run {} is not a step of its search", row.run))
 }
 
 /// Returns the value of a step as it is written in a file.
-pub(super) fn point(value: f64) -> String {
+pub(super) fn point_text(value: f64) -> String {
     value.to_string()
 }
 

@@ -44,14 +44,14 @@ impl Schedule {
     /// are in the table.
     pub fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
         let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
-        let seed = self.draw("round", earlier + u64::from(round));
+        let seed = self.draw_seed("round", earlier + u64::from(round));
         let first = earlier + u64::from(round) * MOST_RUNS;
         let of = |(position, arm_point): (u32, usize)| PlannedRun {
             arm_point,
             position,
             seed,
             server: SimulatedRun {
-                seed: self.draw("server", first + arm_point as u64),
+                seed: self.draw_seed("server", first + arm_point as u64),
                 position: round * self.runs as u32 + position,
             },
         };
@@ -65,8 +65,8 @@ impl Schedule {
         PlannedRun {
             arm_point: 0,
             position: 0,
-            seed: self.draw("step", number),
-            server: SimulatedRun { seed: self.draw("server of step", number), position: step },
+            seed: self.draw_seed("step", number),
+            server: SimulatedRun { seed: self.draw_seed("server of step", number), position: step },
         }
     }
 
@@ -75,9 +75,9 @@ impl Schedule {
         PlannedRun {
             arm_point: 0,
             position: 0,
-            seed: self.draw("trial", number.into()),
+            seed: self.draw_seed("trial", number.into()),
             server: SimulatedRun {
-                seed: self.draw("server of trial", number.into()),
+                seed: self.draw_seed("server of trial", number.into()),
                 position: number,
             },
         }
@@ -100,7 +100,7 @@ impl Schedule {
     }
 
     /// Returns a seed of 32 bits, which is easy to type.
-    fn draw(&self, place: &str, number: u64) -> Seed {
+    fn draw_seed(&self, place: &str, number: u64) -> Seed {
         Seed(Stream::new(self.seed, "experiment", place).draw(number).bits() >> 32)
     }
 }

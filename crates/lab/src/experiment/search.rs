@@ -26,38 +26,38 @@ use super::stored_answer;
 use crate::evidence::{count_dispersions, evidence};
 
 /// Name of the fact with the seed of a search.
-const SEED: &str = "search-seed";
+const SEED_FACT: &str = "search-seed";
 
 /// Name of the fact with the minimum warm-up of a trial, in nanoseconds.
-const WARMUP: &str = "search-warmup-ns";
+const WARMUP_FACT: &str = "search-warmup-ns";
 
 /// Name of the fact with the expected time between trials, in nanoseconds.
-const DRAIN: &str = "search-drain-ns";
+const DRAIN_FACT: &str = "search-drain-ns";
 
 /// Name of the fact with the calibrated ceiling of the generator, in requests per second.
-const CEILING: &str = "search-ceiling-per-s";
+const CEILING_FACT: &str = "search-ceiling-per-s";
 
 /// Name of the fact with the version of the search method; the first version recorded none.
-const METHOD: &str = "search-method";
+const METHOD_FACT: &str = "search-method";
 
 /// Name of the fact with the answer of a search that has ended.
-pub(super) const ANSWER: &str = "search-answer";
+pub(super) const ANSWER_FACT: &str = "search-answer";
 
 /// Largest difference between a value in the stored answer and the same value in the record of its
 /// trial, as a fraction: JSON may change the last digit.
-const SAME: f64 = 1e-12;
+const MAX_RELATIVE_ERROR: f64 = 1e-12;
 
 /// Shortest warm-up of a trial.
-const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
+const MIN_WARMUP: Nanos = Nanos::from_secs(1);
 
 /// Time between trials in addition to the canary: for the end of a run and the start of the next
 /// one.
-const BETWEEN: Nanos = Nanos::from_secs(1);
+const TRIAL_OVERHEAD: Nanos = Nanos::from_secs(1);
 
 /// Minimum time between trials, in which a server that was overloaded becomes idle. In virtual
 /// time, the time between trials is exactly this one; the published errors of the search were
 /// measured with it.
-pub(super) const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
+pub(super) const MIN_DRAIN: Nanos = Nanos::from_secs(2);
 
 /// Returns the order of a capacity search; `None` if the experiment is not a search.
 /// `ceiling_per_s` is the calibrated ceiling of the generator.
@@ -68,25 +68,26 @@ pub fn search_order(
 ) -> Option<CapacityOrder> {
     let question = experiment.capacity.as_ref()?;
     let plan = &experiment.arms.first()?.plan;
-    let warmup = plan.warmup.known().max(SHORTEST_WARMUP);
+    let warmup = plan.warmup.known().max(MIN_WARMUP);
     let drain = match is_virtual {
-        true => LEAST_DRAIN,
-        false => LEAST_DRAIN.max(canary_length(Some(warmup + question.trial)) + BETWEEN),
+        true => MIN_DRAIN,
+        false => MIN_DRAIN.max(canary_length(Some(warmup + question.trial)) + TRIAL_OVERHEAD),
     };
     // The ceiling is a rate and does not limit a number of clients.
     let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());
-    Some(of_question(question, SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s }))
+    let parameters = SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s };
+    Some(order_of_question(question, parameters))
 }
 
 /// Returns the facts from which `recorded_order` restores the order of a search.
 pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        (SEED, order.seed.0.to_string()),
-        (WARMUP, order.warmup.0.to_string()),
-        (DRAIN, order.drain.0.to_string()),
-        (METHOD, CapacityOrder::METHOD.to_string()),
+        (SEED_FACT, order.seed.0.to_string()),
+        (WARMUP_FACT, order.warmup.0.to_string()),
+        (DRAIN_FACT, order.drain.0.to_string()),
+        (METHOD_FACT, CapacityOrder::METHOD.to_string()),
     ];
-    facts.extend(order.ceiling_per_s.map(|ceiling| (CEILING, ceiling.to_string())));
+    facts.extend(order.ceiling_per_s.map(|ceiling| (CEILING_FACT, ceiling.to_string())));
     facts
 }
 
@@ -98,7 +99,7 @@ struct SearchParameters {
     ceiling_per_s: Option<f64>,
 }
 
-fn of_question(question: &CapacityQuestion, surroundings: SearchParameters) -> CapacityOrder {
+fn order_of_question(question: &CapacityQuestion, surroundings: SearchParameters) -> CapacityOrder {
     let SearchParameters { seed, warmup, drain, ceiling_per_s } = surroundings;
     CapacityOrder {
         conditions: question.conditions.clone(),
@@ -122,15 +123,16 @@ pub(super) fn recorded_order<'f>(
     fact: impl Fn(&str) -> Option<&'f str>,
 ) -> Option<CapacityOrder> {
     let nanos = |name: &str| fact(name)?.parse().ok().map(Nanos);
-    let ceiling_per_s = match fact(CEILING) {
+    let ceiling_per_s = match fact(CEILING_FACT) {
         Some(ceiling) => Some(ceiling.parse().ok().filter(|it: &f64| it.is_finite())?),
         None => None,
     };
-    let seed = Seed(fact(SEED)?.parse().ok()?);
+    let seed = Seed(fact(SEED_FACT)?.parse().ok()?);
     // Sums of these times must not overflow.
     let is_possible = |time: &Nanos| *time < Nanos(u64::MAX / 8);
-    let (warmup, drain) = (nanos(WARMUP).filter(is_possible)?, nanos(DRAIN).filter(is_possible)?);
-    Some(of_question(question, SearchParameters { seed, warmup, drain, ceiling_per_s }))
+    let warmup = nanos(WARMUP_FACT).filter(is_possible)?;
+    let drain = nanos(DRAIN_FACT).filter(is_possible)?;
+    Some(order_of_question(question, SearchParameters { seed, warmup, drain, ceiling_per_s }))
 }
 
 /// A search that was read from its record.
@@ -183,8 +185,8 @@ pub fn read_search(
         return Err(ExperimentContent::damaged(path, what).into());
     };
     let search = match is_of_another_search(&content) {
-        true => stored(path, order, &content)?,
-        false => replayed(path, order, &content)?,
+        true => read_stored_search(path, order, &content)?,
+        false => replay_search(path, order, &content)?,
     };
     if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
         let what = "it is marked as complete without its last trial".to_owned();
@@ -194,7 +196,7 @@ pub fn read_search(
 }
 
 /// Returns a search with its recorded trials.
-pub(super) fn replayed(
+pub(super) fn replay_search(
     path: &Path,
     order: CapacityOrder,
     content: &ExperimentContent,
@@ -207,14 +209,14 @@ pub(super) fn replayed(
     for row in trials_of(content) {
         let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
         let request = match next_step(&search.order, &trials) {
-            Step::Run(request) if is_of(&request, row) => request,
+            Step::Run(request) if is_trial_of(&request, row) => request,
             Step::Run(_) | Step::Done(_) => {
                 let what = format!("run {} is not a trial of its search", row.run);
                 return Err(ExperimentContent::damaged(path, what));
             }
         };
         let archive = content.open_run(row.run)?;
-        search.trials.push(recorded(&search.order, &request, row.run, &archive)?);
+        search.trials.push(read_trial(&search.order, &request, row.run, &archive)?);
     }
     let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
     search.capacity = match next_step(&search.order, &trials) {
@@ -231,7 +233,7 @@ fn trials_of(content: &ExperimentContent) -> impl Iterator<Item = &RunRow> {
 }
 
 /// Returns a search of another version, with its recorded trials and its stored answer.
-fn stored(
+fn read_stored_search(
     path: &Path,
     order: CapacityOrder,
     content: &ExperimentContent,
@@ -256,7 +258,7 @@ fn stored(
         };
         let (phase, number) = (judged.phase, row.round as usize);
         let request = TrialRequest { value, phase, warmup: order.warmup, window, number };
-        let trial = recorded(&order, &request, row.run, &content.open_run(row.run)?)?;
+        let trial = read_trial(&order, &request, row.run, &content.open_run(row.run)?)?;
         trials.push(RecordedTrial { outcome: judged.outcome.clone(), ..trial });
     }
     // These values must equal the values of their trials exactly, because the trials are looked up
@@ -269,12 +271,12 @@ fn stored(
 }
 
 fn is_same(value: f64, stored: f64) -> bool {
-    (value / stored - 1.0).abs() < SAME
+    (value / stored - 1.0).abs() < MAX_RELATIVE_ERROR
 }
 
 /// Returns the version of a search and its stored answer, if the record has both.
 fn method_and_answer(content: &ExperimentContent) -> Option<(u32, &str)> {
-    Some((content.fact(METHOD)?.parse().ok()?, content.fact(ANSWER)?))
+    Some((content.fact(METHOD_FACT)?.parse().ok()?, content.fact(ANSWER_FACT)?))
 }
 
 /// Returns true if the trials were made by another version of the search, which stored no answer:
@@ -287,20 +289,20 @@ pub fn lacks_answer(content: &ExperimentContent) -> bool {
 /// continue nor judge them. A search that has not begun has no facts yet.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
-    content.fact(SEED).is_some() && content.fact(METHOD) != Some(&method)
+    content.fact(SEED_FACT).is_some() && content.fact(METHOD_FACT) != Some(&method)
 }
 
-fn is_of(request: &TrialRequest, row: &RunRow) -> bool {
-    request.number == row.round as usize && row.point.as_ref() == Some(&point(request))
+fn is_trial_of(request: &TrialRequest, row: &RunRow) -> bool {
+    request.number == row.round as usize && row.point.as_ref() == Some(&point_text(request))
 }
 
 /// Returns the value of a trial as it is written in a file.
-pub(super) fn point(request: &TrialRequest) -> String {
+pub(super) fn point_text(request: &TrialRequest) -> String {
     request.value.to_string()
 }
 
 /// Returns a trial from the record of its run.
-pub(super) fn recorded(
+pub(super) fn read_trial(
     order: &CapacityOrder,
     request: &TrialRequest,
     run: u32,

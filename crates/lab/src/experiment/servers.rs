@@ -102,7 +102,7 @@ impl Servers {
             let stage = match known.map(|(stage, _)| stage) {
                 Some(stage) => stage,
                 None => {
-                    let reached = servers.reached(&order.target, wants_tls);
+                    let reached = servers.server_url(&order.target, wants_tls);
                     let (reached, private) = reached.map_err(|error| (ArmPointId(arm), error))?;
                     let Order { plan, options, .. } = order;
                     let stage = Stage::open_used(plan, &reached, options, |used| match used {
@@ -120,7 +120,7 @@ impl Servers {
 
     /// Returns the stage of an arm.
     pub(super) fn stage(&self, arm: ArmPointId) -> &Stage {
-        &self.opened(arm).stage
+        &self.open_stage(arm).stage
     }
 
     /// Returns the passwords of all targets, as [`Stage::passwords`] does.
@@ -130,10 +130,10 @@ impl Servers {
 
     /// Returns the kind of an arm's private server; `None` if it has none.
     pub(super) fn private_kind(&self, arm: ArmPointId) -> Option<testbed::Kind> {
-        self.opened(arm).private.map(|private| self.private[private].server.kind())
+        self.open_stage(arm).private.map(|private| self.private[private].server.kind())
     }
 
-    fn opened(&self, arm: ArmPointId) -> &OpenStage {
+    fn open_stage(&self, arm: ArmPointId) -> &OpenStage {
         &self.stages[self.of_arms[arm]]
     }
 
@@ -147,7 +147,7 @@ impl Servers {
     /// Returns one arm for each list of hosts that arms use, in the order of the arms.
     pub(super) fn arms_with_own_hosts(&self) -> Vec<ArmPointId> {
         let hosts = |arm: ArmPointId| {
-            let target = &self.opened(arm).target;
+            let target = &self.open_stage(arm).target;
             (target.kind, &target.endpoint)
         };
         let mut arms: Vec<ArmPointId> = Vec::new();
@@ -161,7 +161,7 @@ impl Servers {
 
     /// Returns the first stage that uses the data of an arm; it is the same for arms on one server.
     pub(super) fn data_of(&self, arm: ArmPointId) -> StageId {
-        self.opened(arm).data
+        self.open_stage(arm).data
     }
 
     /// Restarts the private server of an arm with the arm's settings, if arms change settings. The
@@ -179,7 +179,7 @@ impl Servers {
     }
 
     /// Returns the URL to connect to: the URL of a private server if the target requests one.
-    fn reached(
+    fn server_url(
         &mut self,
         target: &Target,
         wants_tls: bool,
@@ -228,7 +228,9 @@ fn without_tls(target: &Target) -> Target {
 fn without_varied(target: &Target, varied: &[String]) -> Target {
     let mut target = without_tls(target);
     let is_varied = |name: &str| {
-        name.strip_prefix(SERVER_KEY).is_some_and(|name| varied.contains(&settings::plain(name)))
+        name
+            .strip_prefix(SERVER_KEY)
+            .is_some_and(|name| varied.contains(&settings::server_setting_name(name)))
     };
     target.options.retain(|(name, _)| !is_varied(name));
     target

@@ -11,8 +11,10 @@ use super::error::{ContradictingState, NotInEffect, Problem};
 use crate::stage::Stage;
 
 /// Returns the names of the settings that the arms change, as the server writes them.
-pub(super) fn varied<'a>(arms: impl IntoIterator<Item = &'a Arm>) -> Vec<String> {
-    let all = arms.into_iter().flat_map(|arm| settings_of(arm).map(|(name, _)| plain(name)));
+pub(super) fn varied_settings<'a>(arms: impl IntoIterator<Item = &'a Arm>) -> Vec<String> {
+    let all = arms
+        .into_iter()
+        .flat_map(|arm| settings_of(arm).map(|(name, _)| server_setting_name(name)));
     let mut names: Vec<String> = all.collect();
     names.sort_unstable();
     names.dedup();
@@ -28,21 +30,21 @@ pub(super) fn settings_of(arm: &Arm) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns the settings that an arm changes, for messages: `server.fsync = off`.
-pub(super) fn described(arm: &Arm) -> String {
+pub(super) fn describe_settings(arm: &Arm) -> String {
     let all = settings_of(arm).map(|(name, value)| format!("`server.{name} = {value}`"));
     all.collect::<Vec<String>>().join(", ")
 }
 
 /// Returns the name of a setting as the server writes it.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn server_setting_name(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }
 
 /// Returns the name of the setting that an option of the URL sets.
-pub(super) fn of_option(name: &str) -> String {
+pub(super) fn setting_of_option(name: &str) -> String {
     match name {
         "journal" => "journal_mode".to_owned(),
-        other => plain(other),
+        other => server_setting_name(other),
     }
 }
 
@@ -52,7 +54,7 @@ pub(super) fn of_option(name: &str) -> String {
 /// The server has no such setting, uses a different value, or does not answer.
 pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Problem> {
     for (name, value) in settings_of(arm) {
-        let query = query(kind, &plain(name));
+        let query = query(kind, &server_setting_name(name));
         let table = stage.rows(&arm.plan, &query).map_err(Problem::ReadBack)?;
         // No job uses this server, so its settings do not affect the runs.
         let Some(table) = table else { continue };

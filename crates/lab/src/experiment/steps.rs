@@ -7,7 +7,7 @@ use workload::question::SaturateQuestion;
 use super::arm_point::ArmPointId;
 use super::error::ExperimentError;
 use super::event::ExperimentEvent;
-use super::execution::{Execution, ExperimentEnd, RunEnd, judged};
+use super::execution::{Execution, ExperimentEnd, RunEnd, with_verdict};
 use super::experiment_servers::FixedLoad;
 use super::recorded::figures;
 use super::saturation;
@@ -82,19 +82,19 @@ impl Execution<'_> {
         let load = FixedLoad { vary: vary.clone(), value };
         let order = self.servers.order_at(BASELINE, planned, Some(&load))?;
         let done = self.servers.measure_order(BASELINE, planned, order, |_| {})?;
-        let Some(done) = self.unless_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
+        let Some(done) = self.discard_if_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
         let figures = figures(&Archive::open(&done.record)?)?;
         let row = RunRow {
             round: step as u32,
             position: planned.position,
-            point: Some(saturation::point(value)),
+            point: Some(saturation::point_text(value)),
             phase: Phase::Saturate,
             attempt: attempt as u32,
             state: state_of(question, earlier, SaturationStep::of(question, value, &figures)),
             seed: planned.seed.0,
             ..RunRow::new(number, base.name.as_str())
         };
-        self.keep(base, judged(row, &figures), figures, &done)?;
+        self.record_run(base, with_verdict(row, &figures), figures, &done)?;
         Ok(RunEnd::Done)
     }
 }

@@ -12,7 +12,7 @@ use base::Nanos;
 use serde_json::{Value, json};
 
 /// Longest time that is read; sums of such times do not overflow.
-const LONGEST: u64 = u64::MAX / 1_000_000;
+const MAX_NANOS: u64 = u64::MAX / 1_000_000;
 
 /// The stored answer of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,7 +199,7 @@ impl<'v> Fields<'v> {
     }
 
     fn time(&self, key: &str) -> Option<Nanos> {
-        self.whole(key).filter(|time| *time <= LONGEST).map(Nanos)
+        self.whole(key).filter(|time| *time <= MAX_NANOS).map(Nanos)
     }
 
     fn or_none<T>(&self, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<Option<T>> {

@@ -10,7 +10,7 @@ use workload::question::Arm;
 use super::arm_point::ArmPointId;
 use super::error::{ExperimentError, Problem};
 use super::event::ExperimentEvent;
-use super::execution::{Execution, ExperimentEnd, judged, rows_of};
+use super::execution::{Execution, ExperimentEnd, figure_rows, with_verdict};
 use super::order::order_of;
 use super::schedule::PlannedRun;
 use super::search::{self, RecordedSearch, RecordedTrial};
@@ -18,7 +18,7 @@ use super::stored_answer;
 use crate::pause::wait_while;
 
 /// The only arm of a search.
-const ONLY: ArmPointId = ArmPointId(0);
+const ONLY_ARM: ArmPointId = ArmPointId(0);
 
 /// End of the last trial, or the beginning of the search.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl LastTrial {
     }
 
     /// Returns the time up to `now` that does not count against the budget yet.
-    fn uncharged(self, now: Stamp) -> Nanos {
+    fn uncharged_time(self, now: Stamp) -> Nanos {
         now.since(self.charged)
     }
 }
@@ -79,13 +79,13 @@ impl Execution<'_> {
         left: Nanos,
     ) -> Result<Option<Trial>, ExperimentError> {
         if !self.servers.is_interrupted() {
-            self.restore(ONLY)?;
+            self.restore(ONLY_ARM)?;
         }
         if self.servers.is_interrupted() {
             return Ok(None);
         }
         let search = &known.order;
-        let base = &self.servers.order.experiment.arms[ONLY.0];
+        let base = &self.servers.order.experiment.arms[ONLY_ARM.0];
         let [warmup, length] = [request.warmup, request.window].map(whole_millis);
         let arm = base.at(&search.vary, request.value, warmup, length);
         let run = self.runs.len() as u32 + 1;
@@ -106,16 +106,16 @@ impl Execution<'_> {
                 return;
             }
             // If the system refuses a timer, the run fails as well.
-            let _ = wait_while(&order.stop, |now| now < last.ended + search::LEAST_DRAIN);
-            let time = last.uncharged(Monotonic.now()).0.to_string();
+            let _ = wait_while(&order.stop, |now| now < last.ended + search::MIN_DRAIN);
+            let time = last.uncharged_time(Monotonic.now()).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };
-        let done = self.servers.measure_order(ONLY, planned, order, waited)?;
-        let Some(done) = self.unless_interrupted(done)? else { return Ok(None) };
+        let done = self.servers.measure_order(ONLY_ARM, planned, order, waited)?;
+        let Some(done) = self.discard_if_interrupted(done)? else { return Ok(None) };
         let archive = Archive::open(&done.record)?;
-        let tried = search::recorded(search, request, run, &archive)?;
+        let tried = search::read_trial(search, request, run, &archive)?;
         drop(archive);
-        self.keep_trial(base, &tried, row(run, request, planned, &arm), done.end, &done.record)?;
+        self.record_trial(base, &tried, row(run, request, planned, &arm), done.end, &done.record)?;
         self.servers
             .listener
             .on_event(&ExperimentEvent::TrialFinished { number, outcome: &tried.outcome });
@@ -123,7 +123,7 @@ impl Execution<'_> {
     }
 
     /// Moves a trial into the record. A trial whose server was lost is recorded but does not count.
-    fn keep_trial(
+    fn record_trial(
         &mut self,
         arm: &Arm,
         tried: &RecordedTrial,
@@ -136,13 +136,13 @@ impl Execution<'_> {
             let _ = std::fs::remove_file(own);
             return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
         }
-        let mut row = judged(row, figures);
+        let mut row = with_verdict(row, figures);
         let is_lost = end == EndKind::TargetLost && !arm.is_simulated();
         if is_lost {
             row.state = RunState::Abandoned;
         }
         self.record_resumption()?;
-        self.record.add_run(&row, &rows_of(figures), own)?;
+        self.record.add_run(&row, &figure_rows(figures), own)?;
         if is_lost {
             return Err(ExperimentError::of_lost_target(arm));
         }
@@ -155,7 +155,7 @@ fn row(run: u32, request: &TrialRequest, planned: PlannedRun, arm: &Arm) -> RunR
     RunRow {
         round: request.number as u32,
         position: planned.position,
-        point: Some(search::point(request)),
+        point: Some(search::point_text(request)),
         phase: Phase::Capacity,
         seed: planned.seed.0,
         ..RunRow::new(run, arm.name.as_str())
@@ -176,9 +176,9 @@ mod tests {
     fn wait_for_the_requests_of_a_trial_counts_before_the_next_one() {
         let at = |seconds: u64| Stamp(Nanos::from_secs(seconds).0);
         let last = LastTrial { ended: at(100), charged: at(100) };
-        let before = last.uncharged(at(102));
+        let before = last.uncharged_time(at(102));
         let next = last.next(before + Nanos::from_secs(11), at(121));
         assert_eq!((before, next.ended), (Nanos::from_secs(2), at(121)));
-        assert_eq!(next.uncharged(at(123)), Nanos::from_secs(8 + 2));
+        assert_eq!(next.uncharged_time(at(123)), Nanos::from_secs(8 + 2));
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn figures_and_plans_of_round(
     let read = runs.iter().map(read).collect::<Result<Vec<_>, RecordError>>()?;
     let latest = shared_warm_up(read.iter().map(|(_, evidence)| evidence.steps.warmup()));
     let of_run = |(archive, own): (Archive, Evidence)| {
-        let evidence = match is_cut_later(&own, latest) {
+        let evidence = match needs_later_window(&own, latest) {
             true => evidence_after(&archive, None, latest)?,
             false => own,
         };
@@ -102,6 +102,6 @@ pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
     of_runs.into_iter().max().unwrap_or_default()
 }
 
-fn is_cut_later(evidence: &Evidence, latest: Nanos) -> bool {
+fn needs_later_window(evidence: &Evidence, latest: Nanos) -> bool {
     evidence.plan.warmup == Warmup::Auto && evidence.steps.warmup() < latest
 }

@@ -21,7 +21,7 @@ use crate::server_counters::metric_of;
 /// The observers that are running: while a table is filled, or from time zero on.
 struct RunObservers {
     /// Starts the observer of the database, if it is to be observed.
-    begin: Option<observation::Begin>,
+    begin: Option<observation::DatabaseWatchStarter>,
     machines: Option<MachineObservers>,
     /// The observer of the database. It ends with the measured phase, so its own queries fall
     /// between the two readings of the server's statistics.
@@ -43,8 +43,16 @@ pub(super) struct RecordingListener {
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
     /// The processors of the observers.
+<<<<<<< HEAD
     unbound: Processors,
     watched: Mutex<RunObservers>,
+||||||| 5af4be93
+    aside: Processors,
+    watched: Mutex<RunObservers>,
+=======
+    observer_processors: Processors,
+    observers: Mutex<RunObservers>,
+>>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     zero: Mutex<Option<Stamp>>,
     /// True once the target has answered.
     was_reached: AtomicBool,
@@ -60,7 +68,7 @@ impl RecordingListener {
         next: Arc<dyn Listener>,
         observations: ObservationSink,
         scope: Scope,
-        database: Option<observation::Begin>,
+        database: Option<observation::DatabaseWatchStarter>,
     ) -> RecordingListener {
         RecordingListener {
             notes,
@@ -71,8 +79,16 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
+<<<<<<< HEAD
             unbound: order.options.unbound_processors(),
             watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
+||||||| 5af4be93
+            aside: order.options.aside(),
+            watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
+=======
+            observer_processors: order.options.aside(),
+            observers: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
+>>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
         }
@@ -84,16 +100,27 @@ impl RecordingListener {
     }
 
     /// Starts the observers, unless time is simulated.
-    fn begin_watches(&self, zero: Stamp, observations: &ObservationSink) {
+    fn begin_observers(&self, zero: Stamp, observations: &ObservationSink) {
         if self.is_virtual {
             return;
         }
         let begin = || {
+<<<<<<< HEAD
             self.unbound.bind_this_thread();
             let mut watched = self.watched.lock().expect("nothing panics here");
             watched.machines =
+||||||| 5af4be93
+            self.aside.adopt();
+            let mut watched = self.watched.lock().expect("nothing panics here");
+            watched.machines =
+=======
+            self.observer_processors.adopt();
+            let mut observers = self.observers.lock().expect("nothing panics here");
+            observers.machines =
+>>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
                 Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
-            watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
+            observers.database =
+                observers.begin.as_ref().and_then(|begin| begin(zero, observations));
         };
         // The threads of the observers inherit the processors of the thread that starts them. The
         // current thread may be a lane that is bound to its own processor.
@@ -105,14 +132,14 @@ impl RecordingListener {
     }
 
     fn end_database(&self) {
-        let watch = self.watched.lock().expect("nothing panics here").database.take();
+        let watch = self.observers.lock().expect("nothing panics here").database.take();
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
     /// Ends all observers, the slowest last, so that the others do not sample idle components in
     /// the meantime.
-    pub(super) fn end_watches(&self) {
-        let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
+    pub(super) fn end_observers(&self) {
+        let mut machines = self.observers.lock().expect("nothing panics here").machines.take();
         machines.iter_mut().for_each(MachineObservers::end_local);
         self.end_database();
         machines.into_iter().for_each(MachineObservers::end);
@@ -154,13 +181,16 @@ impl Listener for RecordingListener {
                 }
             }
             RunEvent::LongLoad { table, began, elapsed } => {
-                self.begin_watches(*began + *elapsed, &self.observations.of_load(table, *elapsed));
+                self.begin_observers(
+                    *began + *elapsed,
+                    &self.observations.of_load(table, *elapsed),
+                );
             }
             RunEvent::LoadFallback { table, why } => {
                 self.notes.setting(format!("{}{table}", generator::INSERTS), why.to_string());
             }
             RunEvent::Excerpt(excerpt) => self.notes.excerpt(excerpt.clone()),
-            RunEvent::LoadEnded => self.end_watches(),
+            RunEvent::LoadEnded => self.end_observers(),
             RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),
                 started: self.now().plus(-(elapsed.0 as i64)),
@@ -172,7 +202,7 @@ impl Listener for RecordingListener {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
                 self.notes.time_zero(self.now().after(*time_left));
                 if self.measures {
-                    self.begin_watches(*zero, &self.observations);
+                    self.begin_observers(*zero, &self.observations);
                 }
             }
             RunEvent::ServerStatistics(account) => self.note_counters(account),

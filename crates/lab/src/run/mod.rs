@@ -3,11 +3,11 @@
 //! [`run`] opens a [stage](Stage) for one run; [`run_on`] runs on an open stage. An [`Order`] holds
 //! the parameters, and [`RunResult`] has the reason for the end of the run.
 
-mod done;
 mod examples;
 mod header;
 mod listener;
 mod order;
+mod run_result;
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use record::environment::assay::LABEL;
 use record::environment::generator::SPIN;
 use workload::{JobOrPart, Plan, Warmup};
 
-pub use done::{MissingTarget, RunResult};
 pub use order::{ExampleResult, Order};
+pub use run_result::{MissingTarget, RunResult};
 
 use crate::calibrate::facts::facts_of;
 use crate::error::Error;
@@ -33,10 +33,10 @@ use crate::open_files::raise_file_limit;
 use crate::stage::{OpenError, Stage, passwords};
 use crate::surroundings;
 use crate::target::{ResolvedTarget, SimulatedRun};
-use done::{close, conclude};
 use examples::Examples;
 use header::header;
 use listener::RecordingListener;
+use run_result::{close_op_log, record_end};
 
 /// Runs a plan once and records it; `watch` gets a live view before the run begins, and `listener`
 /// its events.
@@ -74,7 +74,7 @@ pub fn run_on(
     measure_nothing_without_jobs(&mut order.plan);
     let run = order.server_seed.unwrap_or_else(|| SimulatedRun::only(&order.plan));
     let drivers = stage.drivers(&order.plan, run);
-    record(&order, drivers, stage.reached(), listener, watch)
+    record(&order, drivers, stage.resolved_targets(), listener, watch)
 }
 
 /// Sets up a plan and fills its tables, without measurement or teardown; the record holds the
@@ -111,12 +111,27 @@ fn record(
     check_addresses(lanes).map_err(Error::Memory)?;
     raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
     let header = header(order, node_entries(plan, &drivers));
+<<<<<<< HEAD
     let unbound = options.unbound_processors();
     let recorder = unbound.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
+||||||| 5af4be93
+    let aside = options.aside();
+    let recorder = aside.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
+=======
+    let observer_processors = options.aside();
+    let recorder =
+        observer_processors.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
+>>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     let notes = recorder.notes();
     let passwords = passwords(drivers.iter().map(|(_, driver)| driver));
     notes.hide(Secrets::of_all([plan.secrets(), passwords]));
+<<<<<<< HEAD
     let op_log = match unbound.while_bound(|| op_log(order, header.pace)) {
+||||||| 5af4be93
+    let op_log = match aside.while_bound(|| op_log(order, header.pace)) {
+=======
+    let op_log = match observer_processors.while_bound(|| op_log(order, header.pace)) {
+>>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
         Ok(op_log) => op_log,
         Err(error) => {
             recorder.discard().map_err(Error::Record)?;
@@ -146,9 +161,9 @@ fn record(
     };
     let for_engine = Arc::clone(&listener) as Arc<dyn Listener>;
     let finished = engine::run(plan, drivers, options, outlet, stop, for_engine);
-    listener.end_watches();
-    let op_log_loss = op_log.and_then(|op_log| close(op_log, &finished, &notes, stop));
-    let done = conclude(plan, recorder, finished, listener.was_reached())?;
+    listener.end_observers();
+    let op_log_loss = op_log.and_then(|op_log| close_op_log(op_log, &finished, &notes, stop));
+    let done = record_end(plan, recorder, finished, listener.was_reached())?;
     Ok(RunResult { op_log_loss, ..done })
 }
 
@@ -164,7 +179,7 @@ fn record_unreachable(
     recorder.notes().hide(order.plan.secrets());
     label(&order).into_iter().for_each(|(name, value)| recorder.notes().setting(name, value));
     watch(recorder.live());
-    conclude(&order.plan, recorder, Err(RunFailure::Unreachable(unreachable)), false)
+    record_end(&order.plan, recorder, Err(RunFailure::Unreachable(unreachable)), false)
 }
 
 /// Returns the label of the run as a fact.
@@ -193,8 +208,9 @@ fn recording_listener(
     let Order { plan, options, .. } = order;
     let observations = ObservationSink::of(recorder);
     let main = drivers.main.as_ref();
-    let whose = ObservedSessions::Ours(observation::own_sessions(drivers));
-    let database = observation::of_database(plan, main, whose, &observations);
+    let observed_sessions = ObservedSessions::Ours(observation::own_sessions(drivers));
+    let database =
+        observation::database_watch_starter(plan, main, observed_sessions, &observations);
     if !options.is_virtual {
         observation::note_other_targets(plan, &observations);
     }

@@ -13,7 +13,7 @@ use super::quantity::Quantity;
 const STANDARD_ERRORS: f64 = 4.0;
 
 /// Largest accepted factor between the measured and the expected standard deviation.
-const SCATTER: f64 = 2.0;
+const MAX_SCATTER_FACTOR: f64 = 2.0;
 
 /// A measured number and its expected value.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// No tolerance, for exact counts.
-    pub(super) const NOTHING: Allowed = Allowed { below: 0.0, above: 0.0 };
+    pub(super) const ZERO: Allowed = Allowed { below: 0.0, above: 0.0 };
 
     /// Returns a tolerance of `distance` on both sides.
     pub(super) fn around(distance: f64) -> Allowed {
@@ -72,7 +72,8 @@ impl Scatter {
         if self.expected <= self.resolution {
             return self.measured <= self.resolution;
         }
-        (self.expected / SCATTER..=self.expected * SCATTER).contains(&self.measured)
+        let lowest = self.expected / MAX_SCATTER_FACTOR;
+        (lowest..=self.expected * MAX_SCATTER_FACTOR).contains(&self.measured)
     }
 }
 
@@ -105,16 +106,16 @@ impl Finding {
     }
 
     /// Compares the result of one run with an exact value, by the theoretical standard deviation of
-    /// such runs; `machine` is added to the tolerance above the value.
-    pub(super) fn child(
+    /// such runs; `machine_tolerance` is added to the tolerance above the value.
+    pub(super) fn of_single_run(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
         measured: f64,
         expected_deviation: f64,
-        machine: f64,
+        machine_tolerance: f64,
     ) -> Finding {
         let chance = STANDARD_ERRORS * expected_deviation + resolution(exact);
-        let allowed = Allowed { below: chance, above: chance + machine };
+        let allowed = Allowed { below: chance, above: chance + machine_tolerance };
         let finding = Finding::within(oracle, (quantity, exact), measured, allowed);
         Finding { standard_error: Some(expected_deviation), ..finding }
     }
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn replications_that_scatter_too_little_or_too_much_are_red() {
+    fn replications_that_scatter_too_little_or_too_much_fail() {
         for (expected, passes) in [(0.6, true), (2.3, true), (0.5, false), (2.4, false)] {
             let finding = judged(10.0, expected);
             assert_eq!(finding.passed(), passes, "{finding:?}");
@@ -236,8 +237,8 @@ mod tests {
 
     #[test]
     fn single_run_tolerance_is_one_sided() {
-        let of_one =
-            |measured| Finding::child("O", (Quantity::Throughput, 10.0), measured, 0.1, 3.0);
+        let exact = (Quantity::Throughput, 10.0);
+        let of_one = |measured| Finding::of_single_run("O", exact, measured, 0.1, 3.0);
         for (measured, passes) in [(9.6, true), (9.5, false), (13.4, true), (13.5, false)] {
             assert_eq!(of_one(measured).passed(), passes, "{measured}");
         }
@@ -247,7 +248,7 @@ mod tests {
     fn counts_must_be_exact_and_missing_measurements_fail() {
         let within = |measured| {
             let expected = (Quantity::Unaccounted, 0.0);
-            Finding::within("O", expected, measured, Allowed::NOTHING)
+            Finding::within("O", expected, measured, Allowed::ZERO)
         };
         assert!(within(0.0).passed());
         assert!(!within(1.0).passed());

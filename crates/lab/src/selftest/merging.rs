@@ -30,7 +30,7 @@ pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
 }
 
 /// Returns a thousand requests whose quantiles are the averages of the intervals' quantiles.
-fn averaged(intervals: &[&Histograms]) -> Histograms {
+fn average_histograms(intervals: &[&Histograms]) -> Histograms {
     let mut window = Histograms::new(1);
     let mut recorded = 0;
     for q in STALL_QUANTILES.into_iter().chain([1.0]) {
@@ -73,7 +73,7 @@ impl IntervalOutlet {
             Merging::Histograms => {}
             Merging::Averages => {
                 let parts: Vec<_> = intervals.values().map(|part| &part.histograms).collect();
-                window.histograms = averaged(&parts);
+                window.histograms = average_histograms(&parts);
             }
         }
         window

@@ -27,7 +27,7 @@ pub struct Mutation {
     /// The name of the fault.
     pub fault: &'static str,
     /// The findings without the fault.
-    pub honest: Vec<Finding>,
+    pub without_fault: Vec<Finding>,
     /// The findings with the fault.
     pub faulty: Vec<Finding>,
 }
@@ -35,11 +35,11 @@ pub struct Mutation {
 impl Mutation {
     /// Returns true if all findings pass without the fault and one fails with it.
     pub fn is_noticed(&self) -> bool {
-        self.honest.iter().all(Finding::passed) && self.red().next().is_some()
+        self.without_fault.iter().all(Finding::passed) && self.failing().next().is_some()
     }
 
     /// Returns the findings that fail with the fault.
-    pub fn red(&self) -> impl Iterator<Item = &Finding> {
+    pub fn failing(&self) -> impl Iterator<Item = &Finding> {
         self.faulty.iter().filter(|finding| !finding.passed())
     }
 }
@@ -47,15 +47,15 @@ impl Mutation {
 /// A fault that can be planted.
 pub(super) struct Fault {
     pub(super) name: &'static str,
-    honest: fn(Depth) -> Vec<Finding>,
+    without_fault: fn(Depth) -> Vec<Finding>,
     faulty: fn(Depth) -> Vec<Finding>,
 }
 
 impl Fault {
     /// Measures the oracle without and with the fault.
     pub(super) fn plant(&self, depth: Depth) -> Mutation {
-        let (honest, faulty) = ((self.honest)(depth), (self.faulty)(depth));
-        Mutation { fault: self.name, honest, faulty }
+        let (without_fault, faulty) = ((self.without_fault)(depth), (self.faulty)(depth));
+        Mutation { fault: self.name, without_fault, faulty }
     }
 }
 
@@ -66,52 +66,52 @@ const BEHIND_MS: u64 = 15;
 pub(super) const FAULTS: [Fault; 10] = [
     Fault {
         name: "recording from the actual send",
-        honest: |_| HALF_BUSY.findings(Rules::STANDARD),
+        without_fault: |_| HALF_BUSY.findings(Rules::STANDARD),
         faulty: |_| HALF_BUSY.findings(FROM_THE_ACTUAL_SEND),
     },
     Fault {
         name: "skipping missed ticks",
-        honest: |_| HALF_BUSY.findings(Rules::STANDARD),
+        without_fault: |_| HALF_BUSY.findings(Rules::STANDARD),
         faulty: |_| HALF_BUSY.findings(SKIPPING_MISSED_TICKS),
     },
     Fault {
         name: "averaging percentiles",
-        honest: |_| merging::findings(HALF_BUSY, Merging::Histograms),
+        without_fault: |_| merging::findings(HALF_BUSY, Merging::Histograms),
         faulty: |_| merging::findings(HALF_BUSY, Merging::Averages),
     },
     Fault {
         name: "dropping timeouts",
-        honest: |depth| TIMEOUTS.findings(Rules::STANDARD, depth),
+        without_fault: |depth| TIMEOUTS.findings(Rules::STANDARD, depth),
         faulty: |depth| TIMEOUTS.findings(DROPPING_TIMEOUTS, depth),
     },
     Fault {
         name: "emptying the queue when the warm-up ends",
-        honest: |_| backlog(Rules::STANDARD),
+        without_fault: |_| backlog(Rules::STANDARD),
         faulty: |_| backlog(EMPTYING_THE_QUEUE),
     },
     Fault {
         name: "restarting the schedule when far behind",
-        honest: |depth| FOUR_WORKERS.findings(Rules::STANDARD, depth),
+        without_fault: |depth| FOUR_WORKERS.findings(Rules::STANDARD, depth),
         faulty: |depth| FOUR_WORKERS.findings(restarting_the_schedule::<BEHIND_MS>(), depth),
     },
     Fault {
         name: "arrivals at the ticks of a 1 ms timer",
-        honest: |depth| CONSTANT_SERVER.findings(Rules::STANDARD, depth),
+        without_fault: |depth| CONSTANT_SERVER.findings(Rules::STANDARD, depth),
         faulty: |depth| CONSTANT_SERVER.findings_of(Rules::STANDARD, depth, at_ticks),
     },
     Fault {
         name: "stamps of a 1 ms clock",
-        honest: |depth| ONE_SERVER.findings(Rules::STANDARD, depth),
+        without_fault: |depth| ONE_SERVER.findings(Rules::STANDARD, depth),
         faulty: |depth| ONE_SERVER.findings(BY_A_COARSE_CLOCK, depth),
     },
     Fault {
         name: "a rate 2 % too low",
-        honest: |depth| ONE_SERVER.findings(Rules::STANDARD, depth),
+        without_fault: |depth| ONE_SERVER.findings(Rules::STANDARD, depth),
         faulty: |depth| ONE_SERVER.findings_of(Rules::STANDARD, depth, slower),
     },
     Fault {
         name: "one lost request",
-        honest: |_| losing::findings(0),
+        without_fault: |_| losing::findings(0),
         faulty: |_| losing::findings(1),
     },
 ];

@@ -71,10 +71,10 @@ pub enum Quantity {
     /// Number of requests that came due and have no outcome.
     Unaccounted,
     /// Number of seconds of the schedule whose arrivals differ from the twin's.
-    OtherSeconds,
+    DifferentSeconds,
     /// Number of requests whose outcome differs from the twin's: completed or error, rejected, or
     /// unsent.
-    OtherFates,
+    DifferentOutcomes,
 }
 
 impl Quantity {
@@ -93,8 +93,8 @@ impl Quantity {
             Quantity::Loss => "loss".to_owned(),
             Quantity::Completed => "completed".to_owned(),
             Quantity::Unaccounted => "unaccounted".to_owned(),
-            Quantity::OtherSeconds => "other seconds".to_owned(),
-            Quantity::OtherFates => "other fates".to_owned(),
+            Quantity::DifferentSeconds => "other seconds".to_owned(),
+            Quantity::DifferentOutcomes => "other fates".to_owned(),
         }
     }
 
@@ -106,8 +106,8 @@ impl Quantity {
             Quantity::Timeouts | Quantity::Loss => ("%", 100.0),
             Quantity::Completed
             | Quantity::Unaccounted
-            | Quantity::OtherSeconds
-            | Quantity::OtherFates => ("", 1.0),
+            | Quantity::DifferentSeconds
+            | Quantity::DifferentOutcomes => ("", 1.0),
         }
     }
 
@@ -122,8 +122,8 @@ impl Quantity {
             | Quantity::Loss
             | Quantity::Completed
             | Quantity::Unaccounted
-            | Quantity::OtherSeconds
-            | Quantity::OtherFates => true,
+            | Quantity::DifferentSeconds
+            | Quantity::DifferentOutcomes => true,
         }
     }
 }

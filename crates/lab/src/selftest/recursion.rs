@@ -14,14 +14,14 @@ use workload::{Pacing, Plan, Schedule};
 
 use super::oracle_run::JOB;
 use super::replication::Replication;
-use crate::at_once;
+use crate::run_concurrently;
 
 /// Number of replications; a hundred give the standard deviation to 7 %.
 const RECURSIONS: u64 = 100;
 
 /// The arrival process of a recursion.
 #[derive(Clone, Copy)]
-enum Source {
+enum ArrivalSource {
     /// Independent exponential gaps at a rate per second.
     Poisson(f64),
     /// Even gaps at a rate per second.
@@ -31,8 +31,8 @@ enum Source {
 }
 
 /// A queueing system with one queue, first come first served. Times are in seconds.
-struct System {
-    source: Source,
+struct QueueingSystem {
+    source: ArrivalSource,
     service: Service,
     servers: u32,
     /// Maximum number of requests in the system; the next is refused. `None` means no limit.
@@ -45,24 +45,24 @@ struct System {
 /// Returns independent replications of a plan's run against a server; `think_s` is the mean think
 /// time of the plan's closed clients.
 pub(super) fn replicate(plan: &Plan, config: &Config, think_s: f64) -> Vec<Replication> {
-    let system = System::new(plan, config, think_s);
-    at_once(RECURSIONS, |seed| system.replicate(Seed(seed)))
+    let system = QueueingSystem::new(plan, config, think_s);
+    run_concurrently(RECURSIONS, |seed| system.replicate(Seed(seed)))
 }
 
-impl System {
-    fn new(plan: &Plan, config: &Config, think_s: f64) -> System {
+impl QueueingSystem {
+    fn new(plan: &Plan, config: &Config, think_s: f64) -> QueueingSystem {
         let job = plan.account(JOB).job();
         let (source, workers) = match &job.pacing {
             Pacing::Open { schedule, .. } => (source_of(schedule), None),
             Pacing::Queue { schedule, workers, .. } => (source_of(schedule), Some(*workers)),
             Pacing::Closed { clients, .. } => {
-                (Source::Thinking { clients: *clients, mean_s: think_s }, None)
+                (ArrivalSource::Thinking { clients: *clients, mean_s: think_s }, None)
             }
             Pacing::Timetable { .. } | Pacing::Replay => {
                 unreachable!("no oracle has a timetable or a log")
             }
         };
-        System {
+        QueueingSystem {
             source,
             service: config.service,
             servers: workers.or(config.servers).expect("something limits the requests in service"),
@@ -92,7 +92,7 @@ impl System {
                 continue;
             }
             let server = earliest(&mut servers);
-            let end = server.max(arrival) + served_s(self.service, &mut draw);
+            let end = server.max(arrival) + service_s(self.service, &mut draw);
             *server = end;
             if self.capacity.is_some() {
                 inside.push(end);
@@ -133,37 +133,37 @@ impl System {
     }
 }
 
-impl Source {
+impl ArrivalSource {
     /// Returns the number of independent arrival streams.
     fn sources(self) -> usize {
         match self {
-            Source::Poisson(_) | Source::Even(_) => 1,
-            Source::Thinking { clients, .. } => clients as usize,
+            ArrivalSource::Poisson(_) | ArrivalSource::Even(_) => 1,
+            ArrivalSource::Thinking { clients, .. } => clients as usize,
         }
     }
 
     /// Returns the time in seconds from a source's last event to its next arrival.
     fn gap_before(self, draw: &mut Draw) -> f64 {
         match self {
-            Source::Poisson(per_s) => draw.exponential() / per_s,
-            Source::Even(per_s) => 1.0 / per_s,
-            Source::Thinking { .. } => 0.0,
+            ArrivalSource::Poisson(per_s) => draw.exponential() / per_s,
+            ArrivalSource::Even(per_s) => 1.0 / per_s,
+            ArrivalSource::Thinking { .. } => 0.0,
         }
     }
 
     /// Returns the time at which a source is ready for its next arrival.
     fn next_after(self, arrival: f64, end: f64, draw: &mut Draw) -> f64 {
         match self {
-            Source::Poisson(_) | Source::Even(_) => arrival,
-            Source::Thinking { mean_s, .. } => end + mean_s * draw.exponential(),
+            ArrivalSource::Poisson(_) | ArrivalSource::Even(_) => arrival,
+            ArrivalSource::Thinking { mean_s, .. } => end + mean_s * draw.exponential(),
         }
     }
 }
 
-fn source_of(schedule: &Schedule) -> Source {
+fn source_of(schedule: &Schedule) -> ArrivalSource {
     match schedule {
-        Schedule::Poisson(rate) => Source::Poisson(rate.as_f64()),
-        Schedule::Uniform(_) | Schedule::Every(_) => Source::Even(schedule.highest_per_s()),
+        Schedule::Poisson(rate) => ArrivalSource::Poisson(rate.as_f64()),
+        Schedule::Uniform(_) | Schedule::Every(_) => ArrivalSource::Even(schedule.highest_per_s()),
         Schedule::Varying { .. } | Schedule::Recorded(_) => {
             panic!("the recursion knows constant rates only")
         }
@@ -174,7 +174,7 @@ fn earliest(times: &mut [f64]) -> &mut f64 {
     times.iter_mut().min_by(|a, b| a.total_cmp(b)).expect("there is at least one")
 }
 
-fn served_s(service: Service, draw: &mut Draw) -> f64 {
+fn service_s(service: Service, draw: &mut Draw) -> f64 {
     match service {
         Service::Constant(time) => time.as_secs_f64(),
         Service::Exponential(mean) => mean.as_secs_f64() * draw.exponential(),

@@ -49,7 +49,7 @@ impl Replication {
             arrivals: window.counts.arrivals,
             scheduled: window.counts.balance.scheduled(),
             timeouts: window.counts.timeouts,
-            refused: refused(&window.failures),
+            refused: count_refused(&window.failures),
             completed: window.ends.completed,
             window_s: length.as_secs_f64() - plan.warmup.known().as_secs_f64(),
         }
@@ -72,14 +72,16 @@ impl Replication {
             Quantity::Unaccounted => self.unaccounted() as f64,
             Quantity::Time(..)
             | Quantity::Completed
-            | Quantity::OtherSeconds
-            | Quantity::OtherFates => unreachable!("no oracle in replications has this quantity"),
+            | Quantity::DifferentSeconds
+            | Quantity::DifferentOutcomes => {
+                unreachable!("no oracle in replications has this quantity")
+            }
         }
     }
 }
 
 /// Counts the errors of a simulated server that was full.
-fn refused(failures: &Failures) -> u64 {
+fn count_refused(failures: &Failures) -> u64 {
     let full = Code::new("capacity");
     failures.iter().filter(|(_, code, _)| *code == full).map(|(.., count)| count).sum()
 }

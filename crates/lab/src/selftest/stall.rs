@@ -78,7 +78,7 @@ impl Stalled {
         }
         let completed = window.counts.balance.completed() as f64;
         let expected = (Quantity::Completed, ARRIVALS as f64);
-        findings.push(Finding::within(self.name, expected, completed, Allowed::NOTHING));
+        findings.push(Finding::within(self.name, expected, completed, Allowed::ZERO));
         findings
     }
 

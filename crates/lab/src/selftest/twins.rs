@@ -17,10 +17,10 @@ use super::quantity::{Estimate, Quantity};
 
 /// Fraction by which an estimate may be below its twin. Requests of two threads may reach the
 /// server in an order other than the intended one, and then swap their service times.
-const LESS: f64 = 0.1;
+const MAX_BELOW: f64 = 0.1;
 
 /// Fraction by which an estimate may exceed its twin.
-const MORE: f64 = 0.3;
+const MAX_ABOVE: f64 = 0.3;
 
 /// Time in seconds that the machine may add to any response time beyond the recorded lateness: the
 /// late arrival of an answer is not recorded separately.
@@ -57,7 +57,7 @@ impl PooledRuns {
     /// Returns the largest accepted lateness of an estimate, in seconds.
     pub(super) fn lateness_s(&self, exact: f64) -> f64 {
         let worst_lag_s = self.windows.of(Kind::SendLag).max() as f64 / 1e9;
-        MORE * exact + GRACE_S + worst_lag_s
+        MAX_ABOVE * exact + GRACE_S + worst_lag_s
     }
 }
 
@@ -77,7 +77,7 @@ fn arrivals(totals: &Totals) -> Vec<u64> {
 /// borderline request gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct OutcomeCounts {
-    carried: u64,
+    ended: u64,
     rejected: u64,
     unsent: u64,
 }
@@ -85,12 +85,12 @@ struct OutcomeCounts {
 impl OutcomeCounts {
     fn of(totals: &Totals) -> OutcomeCounts {
         let balance = totals.account(JOB).window.counts.balance;
-        let carried = balance.completed() + balance.errors();
-        OutcomeCounts { carried, rejected: balance.rejected(), unsent: balance.unsent() }
+        let ended = balance.completed() + balance.errors();
+        OutcomeCounts { ended, rejected: balance.rejected(), unsent: balance.unsent() }
     }
 
-    fn others(self, other: OutcomeCounts) -> u64 {
-        self.carried.abs_diff(other.carried)
+    fn difference(self, other: OutcomeCounts) -> u64 {
+        self.ended.abs_diff(other.ended)
             + self.rejected.abs_diff(other.rejected)
             + self.unsent.abs_diff(other.unsent)
     }
@@ -107,17 +107,17 @@ pub(super) fn compare(
 ) -> Vec<Finding> {
     let seconds = |pool: &PooledRuns| pool.schedules.concat();
     let count = |quantity, count: u64| {
-        Finding::within(name, (quantity, 0.0), count as f64, Allowed::NOTHING)
+        Finding::within(name, (quantity, 0.0), count as f64, Allowed::ZERO)
     };
     let outcome_counts = real
         .outcome_counts
         .iter()
         .zip(&ideal.outcome_counts)
-        .map(|(is, was)| is.others(*was))
+        .map(|(is, was)| is.difference(*was))
         .sum();
     let mut findings = vec![
-        count(Quantity::OtherSeconds, differing(&seconds(real), &seconds(ideal))),
-        count(Quantity::OtherFates, outcome_counts),
+        count(Quantity::DifferentSeconds, count_differences(&seconds(real), &seconds(ideal))),
+        count(Quantity::DifferentOutcomes, outcome_counts),
     ];
     for kind in never_shorter {
         findings.extend(Estimate::ALL.map(|estimate| {
@@ -131,7 +131,7 @@ pub(super) fn compare(
                 | Kind::Gap
                 | Kind::Statement(_) => f64::INFINITY,
             };
-            let allowed = Allowed { below: LESS * was, above };
+            let allowed = Allowed { below: MAX_BELOW * was, above };
             Finding::within(name, (Quantity::Time(*kind, estimate), was), is, allowed)
         }));
     }
@@ -139,7 +139,7 @@ pub(super) fn compare(
 }
 
 /// Returns the number of positions at which two lists differ.
-fn differing(these: &[u64], those: &[u64]) -> u64 {
-    let both = these.iter().zip(those).filter(|(this, that)| this != that).count();
-    (both + these.len().abs_diff(those.len())) as u64
+fn count_differences(first: &[u64], second: &[u64]) -> u64 {
+    let both = first.iter().zip(second).filter(|(this, that)| this != that).count();
+    (both + first.len().abs_diff(second.len())) as u64
 }

@@ -25,7 +25,7 @@ use super::replication::Replication;
 use super::twins::{PooledRuns, compare};
 
 /// A simulated server that is measured in real time.
-struct Real {
+struct RealTimeOracle {
     name: &'static str,
     /// The workload; its connections are all open from the start.
     workload: &'static str,
@@ -40,7 +40,7 @@ struct Real {
 }
 
 /// One server with a constant service time, 70 % busy with Poisson arrivals.
-const CONSTANT_SERVER: Real = Real {
+const CONSTANT_SERVER: RealTimeOracle = RealTimeOracle {
     name: "O3 M/D/1",
     workload: "connections = 64\n[read]\nquery = select 1\nrate = 350\n",
     server: "sim:md1?service=2ms",
@@ -50,9 +50,9 @@ const CONSTANT_SERVER: Real = Real {
     has_twin: true,
 };
 
-const REAL: [Real; 6] = [
+const REAL_TIME_ORACLES: [RealTimeOracle; 6] = [
     CONSTANT_SERVER,
-    Real {
+    RealTimeOracle {
         name: "O1 M/M/1",
         server: "sim:mm1?service=2ms",
         exact: |estimate| {
@@ -61,7 +61,7 @@ const REAL: [Real; 6] = [
         has_twin: false,
         ..CONSTANT_SERVER
     },
-    Real {
+    RealTimeOracle {
         name: "O2 M/M/4",
         workload: "connections = 64\n[read]\nquery = select 1\nrate = 800\n",
         server: "sim:mmc?service=4ms&servers=4",
@@ -71,7 +71,7 @@ const REAL: [Real; 6] = [
         has_twin: false,
         ..CONSTANT_SERVER
     },
-    Real {
+    RealTimeOracle {
         name: "O4 M/H2/1",
         server: "sim:bimodal?fast=1ms&slow=11ms&slow-share=0.1",
         exact: |estimate| {
@@ -81,7 +81,7 @@ const REAL: [Real; 6] = [
         has_twin: false,
         ..CONSTANT_SERVER
     },
-    Real {
+    RealTimeOracle {
         name: "O6 closed",
         workload: "[read]\nquery = select 1\nconcurrency = 32\nthink = exp(40ms)\n",
         server: "sim:mm1?service=2ms",
@@ -94,7 +94,7 @@ const REAL: [Real; 6] = [
     },
     // The server stalls for the first second of every four. With one connection, a closed loop
     // would see only its service time.
-    Real {
+    RealTimeOracle {
         name: "stall",
         workload: "connections = 1\nmax-connections = 1\n[read]\nquery = select 1\nrate = 100\n\
                    arrival = uniform\n",
@@ -154,8 +154,8 @@ pub(super) fn findings(
     on_step: &mut dyn FnMut(&str),
 ) -> Result<Vec<Finding>, WireProblem> {
     let oracles = match depth {
-        Depth::Quick => &REAL[..1],
-        Depth::Standard | Depth::Thorough => &REAL[..],
+        Depth::Quick => &REAL_TIME_ORACLES[..1],
+        Depth::Standard | Depth::Thorough => &REAL_TIME_ORACLES[..],
     };
     let mut findings = Vec::new();
     for oracle in oracles {
@@ -170,7 +170,7 @@ pub(super) fn findings(
     Ok(findings)
 }
 
-impl Real {
+impl RealTimeOracle {
     fn measure(&self, protocol: &Protocol, plan: &Plan) -> Result<Totals, WireProblem> {
         let simulation = Simulation {
             config: server(self.server),
@@ -201,11 +201,11 @@ impl Real {
         let mut findings = match config.stall > Nanos::ZERO {
             // The closed form describes a fluid; the twin has discrete requests.
             true => Vec::new(),
-            false => self.with_form(name, plan, &pool),
+            false => self.compare_with_closed_form(name, plan, &pool),
         };
         let unaccounted = Replication::of(real, plan).unaccounted() as f64;
         let vanished = (Quantity::Unaccounted, 0.0);
-        findings.push(Finding::within(name, vanished, unaccounted, Allowed::NOTHING));
+        findings.push(Finding::within(name, vanished, unaccounted, Allowed::ZERO));
         if self.has_twin {
             let twin = PooledRuns::of(&[simulate(Rules::STANDARD, plan, &config)]);
             findings.extend(compare(&format!("{name}, twin"), &[Kind::Response], &pool, &twin));
@@ -213,16 +213,16 @@ impl Real {
         findings
     }
 
-    fn with_form(&self, name: &str, plan: &Plan, pool: &PooledRuns) -> Vec<Finding> {
+    fn compare_with_closed_form(&self, name: &str, plan: &Plan, pool: &PooledRuns) -> Vec<Finding> {
         let expected = recursion::replicate(plan, &server(self.server), self.think_s);
         let compare = |estimate: Estimate| {
             let quantity = Quantity::response(estimate);
             let scatter: Vec<f64> = expected.iter().map(|run| run.estimate(quantity)).collect();
             let exact = (self.exact)(estimate);
             let measured = pool.estimate(Kind::Response, estimate);
-            let machine = pool.lateness_s(exact);
+            let machine_tolerance = pool.lateness_s(exact);
             let deviation = standard_deviation(&scatter);
-            Finding::child(name, (quantity, exact), measured, deviation, machine)
+            Finding::of_single_run(name, (quantity, exact), measured, deviation, machine_tolerance)
         };
         // A window of this length has only five requests beyond p99.9.
         let estimates = Estimate::ALL.into_iter();

@@ -6,7 +6,7 @@ use crate::support::{check, simulate};
 const STALLING: &str = "sim:md1?service=2ms&servers=unlimited&stall=2s&stall-every=10s";
 
 #[test]
-fn stall_at_an_edge_of_the_window_is_no_missing_time() {
+fn stall_at_a_window_edge_is_not_missing_time() {
     for span in ["duration = 35s\nwarmup = 11s\n", "duration = 41s\nwarmup = 5s\n"] {
         let workload = format!("{span}drain = 1m\n[read]\nquery = select 1\nconcurrency = 4\n");
         let (_, summary) = simulate(&workload, 1, STALLING);

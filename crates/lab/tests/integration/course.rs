@@ -5,11 +5,11 @@ use archive::Archive;
 use base::Nanos;
 use record::{EndKind, Kind, Ledger};
 
-use crate::support::{JOB, Place, Run, ended};
+use crate::support::{JOB, Run, TestFolder, ended};
 
 #[test]
 fn window_over_time_is_made_of_merged_histograms() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut run = Run::begin(&place.record());
     for second in 0..60 {
         for lane in [0, 1] {

@@ -8,19 +8,19 @@ use archive::Archive;
 use base::Nanos;
 use record::EndKind;
 
-use crate::support::{self, Place, Run, ended};
+use crate::support::{self, Run, TestFolder, ended};
 
 /// Returns the error of reading a record of two seconds that this SQL statement has changed;
 /// `readable` if there is none.
-fn changed(statement: &str) -> String {
-    let place = Place::new();
-    written(&place, statement);
+fn read_changed_record(statement: &str) -> String {
+    let place = TestFolder::new();
+    write_changed_record(&place, statement);
     let archive = Archive::open(&place.record()).unwrap();
     lab::evidence(&archive).map_or_else(|error| error.to_string(), |_| "readable".to_owned())
 }
 
 /// Writes a record of two seconds and changes it by this SQL statement.
-fn written(place: &Place, statement: &str) {
+fn write_changed_record(place: &TestFolder, statement: &str) {
     let mut run = Run::begin(&place.record());
     for second in 0..2 {
         run.second(0, second, 10);
@@ -39,8 +39,10 @@ fn change(path: &Path, statement: &str) {
 
 #[test]
 fn record_with_a_missing_day_is_damaged() {
-    let moved =
-        |to: &str| changed(&format!("update interval set interval = {to} where interval = 1"));
+    let moved = |to: &str| {
+        let statement = format!("update interval set interval = {to} where interval = 1");
+        read_changed_record(&statement)
+    };
     assert_eq!(moved("86400"), "readable");
     assert!(moved("86402").contains("no interval from 1 to 86402"), "{}", moved("86402"));
     assert!(moved("4294967295").contains("no interval from 1 to 4294967295"));
@@ -48,8 +50,10 @@ fn record_with_a_missing_day_is_damaged() {
 
 #[test]
 fn a_record_that_ends_long_after_its_last_interval_is_damaged() {
-    let end =
-        |ns: &str| changed(&format!("update meta set value = {ns} where key = 'ended_at_ns'"));
+    let end = |ns: &str| {
+        let statement = format!("update meta set value = {ns} where key = 'ended_at_ns'");
+        read_changed_record(&statement)
+    };
     assert_eq!(end("60000000000"), "readable");
     let answer = end("9000000000000000000");
     assert!(answer.contains("no interval from 2 to 4294967295"), "{answer}");
@@ -60,7 +64,7 @@ fn a_record_needs_no_file_that_its_plan_names() {
     let plan = |value: &str| {
         let text = support::WORKLOAD.replace("select 1", &format!("select ${{{value}}}"));
         let quoted = text.replace('\'', "''");
-        changed(&format!("update meta set value = '{quoted}' where key = 'plan'"))
+        read_changed_record(&format!("update meta set value = '{quoted}' where key = 'plan'"))
     };
     assert_eq!(plan("csv('gone.csv', 'name')"), "readable");
 }
@@ -69,8 +73,11 @@ fn a_record_needs_no_file_that_its_plan_names() {
 fn record_whose_plan_cannot_be_read_shows_its_measurements_with_a_note() {
     let others = ["[other]\nquery = select 1\n", "[observe]\nhost = ssh://a\n"];
     for plan in ["this is no plan", "", "[a]\nquery = ${\n"].into_iter().chain(others) {
-        let place = Place::new();
-        written(&place, &format!("update meta set value = '{plan}' where key = 'plan'"));
+        let place = TestFolder::new();
+        write_changed_record(
+            &place,
+            &format!("update meta set value = '{plan}' where key = 'plan'"),
+        );
         let archive = Archive::open(&place.record()).unwrap();
         let evidence = lab::evidence(&archive).unwrap();
         let why = evidence.unread_plan.clone().expect("a reason");

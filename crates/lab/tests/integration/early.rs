@@ -9,12 +9,12 @@ use engine::{NoListener, Options};
 use lab::{Order, RecordPlace};
 use record::{EndKind, Load};
 
-use crate::support::{Place, WORKLOAD, check, ended, header, plan, read};
+use crate::support::{TestFolder, WORKLOAD, check, ended, header, plan, read};
 
 const TABLE: &str = "[load t]\nrows = 1000\ncolumns = a: row()\n";
 
 /// Records half of a load.
-fn half_a_load(path: &Path, workload: &str) -> Recorder {
+fn record_half_a_load(path: &Path, workload: &str) -> Recorder {
     let recorder = Recorder::create(path, &header(workload)).unwrap();
     recorder.notes().load(Load {
         table: "t".to_owned(),
@@ -42,8 +42,8 @@ fn wait_until_written(recorder: Recorder, path: &Path) {
 /// `kind` of `None` is a killed run.
 #[track_caller]
 fn check_verdict(workload: &str, kind: Option<EndKind>, expected: [&str; 3]) {
-    let place = Place::new();
-    let recorder = half_a_load(&place.record(), workload);
+    let place = TestFolder::new();
+    let recorder = record_half_a_load(&place.record(), workload);
     match kind {
         Some(kind) => drop(recorder.finish(ended(kind, Nanos::ZERO)).unwrap()),
         // A dropped recorder flushes and leaves the record of a killed run.
@@ -84,7 +84,7 @@ fn a_load_that_was_cut_short_is_suspect_and_has_its_rows() {
 /// Two runs that begin in the same second would have records of the same name.
 #[test]
 fn taken_record_name_gets_a_number_if_allowed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let order = |record| Order {
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),

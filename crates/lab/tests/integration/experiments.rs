@@ -19,7 +19,7 @@ use lab::{Order, RecordPlace};
 use workload::Overrides;
 use workload::question::{Arm, Experiment, Quantity, RunMetric, TimeStatistic, experiment_in};
 
-use crate::support::Place;
+use crate::support::TestFolder;
 
 const SERVICE: &str = "\
 url = sim:mm1?service=1ms
@@ -119,7 +119,7 @@ fn new_order<'a>(
         files: &[],
         origin: &[],
         is_resumed: false,
-        keeps_unreached: false,
+        keeps_record_if_unreachable: false,
         stop,
     }
 }
@@ -134,7 +134,7 @@ fn results(experiment: &Experiment, record: &Path) -> ExperimentResults {
 
 #[test]
 fn slower_server_is_found_and_its_bet_held() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (experiment, record) = (experiment(SLOWER), place.record());
     assert_eq!(run(&experiment, &record, false, ALL).unwrap(), ExperimentEnd::Complete);
     let results = results(&experiment, &record);
@@ -148,14 +148,14 @@ fn slower_server_is_found_and_its_bet_held() {
     assert_eq!(results.runs.len(), 16);
     assert_eq!(results.validity[0].status(), Status::Pass, "{:?}", results.validity);
     let keys = ["option.service".to_owned()];
-    assert_eq!(results.undeclared(ArmId::BASELINE, ArmId(1), &keys), []);
+    assert_eq!(results.undeclared_differences(ArmId::BASELINE, ArmId(1), &keys), []);
     let own = record.with_file_name(format!("{}-run", record.file_name().unwrap().display()));
     assert!(!own.exists());
 }
 
 #[test]
 fn runs_of_a_round_share_their_schedule_and_not_their_server() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = "[question]\nask = ?\nworkload = read.ini\ndesign = aa\nrounds = 6\n[arm a]\n";
     let (experiment, record) = (experiment(text), place.record());
     assert_eq!(run(&experiment, &record, false, ALL).unwrap(), ExperimentEnd::Complete);
@@ -180,7 +180,7 @@ fn parts(content: ExperimentContent) -> impl PartialEq + Debug {
 
 #[test]
 fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let experiment = experiment(SLOWER);
     let whole = place.record();
     run(&experiment, &whole, false, ALL).unwrap();
@@ -206,12 +206,12 @@ fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
         assert_eq!(export(&cut), export(&whole), "run {run}");
     }
     let error = run(&experiment, &cut, true, ALL).unwrap_err();
-    assert!(matches!(*error.problem, Problem::Complete), "{error}");
+    assert!(matches!(*error.problem, Problem::AlreadyComplete), "{error}");
 }
 
 #[test]
 fn changed_experiment_is_not_resumed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let record = place.record();
     run(&experiment(SLOWER), &record, false, 8).unwrap();
     let other = experiment(&SLOWER.replace("1.15ms", "1.2ms"));
@@ -237,7 +237,7 @@ fn arm_whose_difference_is_not_in_the_run_is_invalid() {
             "is not in effect: the plan of the run has `concurrency = 4`, not",
         ),
     ] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let (record, stop) = (place.record(), Stop::default());
         let experiment = experiment(&SLOWER.replace("option.service = 1.15ms", difference));
         let left = Cell::new(ALL);
@@ -258,7 +258,7 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
         .replace("duration = 4s\nwarmup = 500ms", "duration = 60s\nwarmup = auto")
         .replace("concurrency = 4", "concurrency = 2\nthink = 40ms");
     let text = "[question]\nask = ?\nworkload = read.ini\ndesign = aa\nrounds = 6\n[arm a]\n";
-    let place = Place::new();
+    let place = TestFolder::new();
     let (experiment, record) = (experiment_on(&workload, text), place.record());
     assert_eq!(run(&experiment, &record, false, ALL).unwrap(), ExperimentEnd::Complete);
     let results = results(&experiment, &record);
@@ -327,13 +327,13 @@ query = drop table t
 ";
 
 /// Runs an experiment with two arms on a database file in real time.
-fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentError> {
+fn on_sqlite(place: &TestFolder, restore: &str) -> Result<ExperimentEnd, ExperimentError> {
     on_sqlite_with(place, INSERTING, restore, |_| Box::new(Quiet))
 }
 
 /// Runs an experiment as [`on_sqlite`] does, with another workload and listener.
 fn on_sqlite_with(
-    place: &Place,
+    place: &TestFolder,
     workload: &str,
     restore: &str,
     listener: fn(Stop) -> Box<dyn ExperimentListener>,
@@ -366,7 +366,7 @@ impl ExperimentListener for InterruptsPreparation {
 }
 
 /// Returns the number of tables `t` in the database of [`on_sqlite`].
-fn tables(place: &Place) -> u32 {
+fn tables(place: &TestFolder) -> u32 {
     let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
     let sql = "select count(*) from sqlite_schema where name = 't'";
     database.query_row(sql, [], |row| row.get(0)).unwrap()
@@ -374,7 +374,7 @@ fn tables(place: &Place) -> u32 {
 
 #[test]
 fn table_of_another_user_survives_an_interrupt_before_setup() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
     database.execute_batch("create table t (id integer)").unwrap();
     let listener = |stop| Box::new(InterruptsPreparation(stop)) as Box<dyn ExperimentListener>;
@@ -384,7 +384,7 @@ fn table_of_another_user_survives_an_interrupt_before_setup() {
 
 #[test]
 fn table_whose_load_fails_is_removed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let workload = INSERTING.replace("a integer)", "a integer check (a < 5))");
     let error = on_sqlite_with(&place, &workload, "reload", |_| Box::new(Quiet)).unwrap_err();
     assert!(matches!(*error.problem, Problem::Run(_)), "{error}");
@@ -409,7 +409,7 @@ impl RunMaker for RealRuns<'_> {
 #[test]
 fn data_is_restored_before_every_run() {
     for restore in ["delete from t where id >= 1000", "reload"] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let end = on_sqlite(&place, restore);
         // A loaded machine may fail in too many rounds.
         assert!(
@@ -441,7 +441,7 @@ fn data_is_restored_before_every_run() {
 
 #[test]
 fn restore_that_leaves_rows_is_an_error() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let error = on_sqlite(&place, "delete from t where id >= 100000").unwrap_err();
     let words = error.to_string();
     assert!(words.contains("after `restore`, table t has "), "{words}");
@@ -451,7 +451,7 @@ fn restore_that_leaves_rows_is_an_error() {
 
 #[test]
 fn load_that_meets_other_rows_is_an_error() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
     let fewer = "create table t (id integer primary key, a integer);
         create trigger fewer after insert on t when new.id = 3

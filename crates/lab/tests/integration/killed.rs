@@ -9,7 +9,7 @@ use analyze::{Evidence, Finding, Summary};
 use base::Nanos;
 use record::{EndKind, Kind, LateBatch};
 
-use crate::support::{Place, Run, SEED, check, ended, read};
+use crate::support::{Run, SEED, TestFolder, check, ended, read};
 
 /// The variable with the path of the record that a child of this test writes.
 const RECORD: &str = "ASSAY_TEST_RECORD";
@@ -20,7 +20,7 @@ const FLOOD: u64 = LateBatch::CAPACITY as u64;
 /// Records five complete seconds of ten requests. Further requests stay open: one of the warm-up,
 /// three due in second 2, two in second 3, and four in second 4, which is the last second that both
 /// lanes have left.
-fn five_seconds(run: &mut Run) {
+fn record_five_seconds(run: &mut Run) {
     for (second, open) in [(0, 1), (1, 0), (2, 3), (3, 2), (4, 4)] {
         run.second(0, second, 10 - open);
         for number in 0..open {
@@ -39,7 +39,7 @@ fn five_seconds(run: &mut Run) {
 fn record_until_killed(path: &Path) {
     let mut run = Run::begin(path);
     let late: Vec<_> = (0..FLOOD).map(|_| run.arrive(1, 1_999)).collect();
-    five_seconds(&mut run);
+    record_five_seconds(&mut run);
     for request in late {
         run.answer(1, request, 5_200);
     }
@@ -51,8 +51,8 @@ fn record_until_killed(path: &Path) {
 }
 
 /// Records in a child process, kills it, and reads its record.
-fn killed(test: &str) -> (Evidence, Summary) {
-    let place = Place::new();
+fn read_killed_record(test: &str) -> (Evidence, Summary) {
+    let place = TestFolder::new();
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture"])
         .env(RECORD, place.record())
@@ -73,7 +73,7 @@ fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
         return record_until_killed(path.as_ref());
     }
     let name = "killed::requests_open_at_a_kill_are_unsent_at_their_least_age";
-    let (evidence, summary) = killed(name);
+    let (evidence, summary) = read_killed_record(name);
     assert_eq!((evidence.ended, evidence.plan.seed), (None, SEED));
     assert_eq!(evidence.end(), Nanos::from_secs(5), "second 5 is not whole");
     assert_eq!(evidence.jobs[0].steps.len(), 5);
@@ -108,9 +108,9 @@ fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
 
 #[test]
 fn request_open_at_a_regular_end_is_lost() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut run = Run::begin(&place.record());
-    five_seconds(&mut run);
+    record_five_seconds(&mut run);
     let Run { recorder, lanes, .. } = run;
     lanes.into_iter().for_each(record::Ledger::finish);
     recorder.finish(ended(EndKind::Completed, Nanos::from_secs(5))).unwrap();

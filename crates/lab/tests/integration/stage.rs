@@ -9,7 +9,7 @@ use engine::{NoListener, Options, Prepare, RunFailure};
 use lab::{Error, Order, RecordPlace, RunResult, Stage};
 use record::EndKind;
 
-use crate::support::{Place, plan, read};
+use crate::support::{TestFolder, plan, read};
 
 /// A workload that fills a table, adds rows to it, and drops it.
 const GROWING: &str = "duration = 200ms\n[setup]\nquery = create table t (a integer)\n\
@@ -39,7 +39,7 @@ fn rows(database: &Path) -> Option<i64> {
 
 #[test]
 fn next_run_on_a_stage_finds_the_rows_of_the_previous_one() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let database = place.record().with_file_name("t.db");
     let target = Target::parse(&format!("sqlite:{}", database.display())).unwrap();
     let options = |prepare, teardown| Options { prepare, teardown, ..Options::in_real_time() };
@@ -67,7 +67,7 @@ fn next_run_on_a_stage_finds_the_rows_of_the_previous_one() {
 
 #[test]
 fn temporary_database_exists_as_long_as_its_stage() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let target = Target::parse("sqlite:").unwrap();
     let options = |prepare, teardown| Options { prepare, teardown, ..Options::in_real_time() };
     let stage = Stage::open(&plan(GROWING), &target, &options(Prepare::Fresh, false)).unwrap();
@@ -83,7 +83,7 @@ fn temporary_database_exists_as_long_as_its_stage() {
 
 #[test]
 fn simulated_server_is_new_for_each_run_on_a_stage() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let workload = "duration = 10s\n[read]\nquery = select 1\nrate = 700\n";
     let target = Target::parse("sim:mm1?service=1ms").unwrap();
     let options = Options::simulated();
@@ -99,7 +99,7 @@ fn simulated_server_is_new_for_each_run_on_a_stage() {
 
 #[test]
 fn load_keeps_the_table_and_shows_no_teardown() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let database = place.record().with_file_name("t.db");
     let target = Target::parse(&format!("sqlite:{}", database.display())).unwrap();
     let order = order(GROWING, &target, Options::in_real_time(), place.record());

@@ -26,16 +26,16 @@ pub(crate) const WORKLOAD: &str =
     "duration = 60s\nwarmup = 1s\nprobe = 2s\n[read]\nquery = select 1\nrate = 10\n";
 
 /// A temporary directory.
-pub(crate) struct Place(PathBuf);
+pub(crate) struct TestFolder(PathBuf);
 
-impl Place {
-    pub(crate) fn new() -> Place {
+impl TestFolder {
+    pub(crate) fn new() -> TestFolder {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = format!("assay-lab-test-{}-{number}", std::process::id());
         let directory = std::env::temp_dir().join(directory);
         std::fs::create_dir(&directory).unwrap();
-        Place(directory)
+        TestFolder(directory)
     }
 
     pub(crate) fn record(&self) -> PathBuf {
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -161,7 +161,7 @@ pub(crate) fn read(path: &Path) -> (Evidence, Summary) {
 
 /// Runs a workload in virtual time, and returns evidence and summary of its record.
 pub(crate) fn simulate(workload: &str, threads: u16, target: &str) -> (Evidence, Summary) {
-    let place = Place::new();
+    let place = TestFolder::new();
     let options = Options { threads, ..Options::simulated() };
     let order = Order {
         workload: "shop.ini".to_owned(),

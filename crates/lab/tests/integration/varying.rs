@@ -20,7 +20,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
 
 /// Checks that all checks pass for every seed, except `rate`, whose limit is exceeded by chance in
 /// two of a thousand runs.
-fn never_alarms(rate: &str, target: &str) {
+fn assert_no_alarm(rate: &str, target: &str) {
     let mut by_chance = 0;
     for seed in 0..200 {
         let (_, summary) = measure(rate, seed, 1, target);
@@ -37,27 +37,27 @@ fn never_alarms(rate: &str, target: &str) {
 
 #[test]
 fn a_ramp_below_the_capacity_raises_no_alarm() {
-    never_alarms("ramp(10, 150, 20s)", SINGLE);
-    never_alarms("ramp(150, 0, 20s)\nconcurrency = 1", SINGLE);
+    assert_no_alarm("ramp(10, 150, 20s)", SINGLE);
+    assert_no_alarm("ramp(150, 0, 20s)\nconcurrency = 1", SINGLE);
 }
 
 #[test]
 fn a_sine_below_the_capacity_raises_no_alarm() {
-    never_alarms("sine(90, 60, 8s)", SINGLE);
-    never_alarms("sine(75, 75, 70s)\nconcurrency = 1", SINGLE);
+    assert_no_alarm("sine(90, 60, 8s)", SINGLE);
+    assert_no_alarm("sine(75, 75, 70s)\nconcurrency = 1", SINGLE);
 }
 
 #[test]
 fn steps_below_the_capacity_raise_no_alarm() {
-    never_alarms("steps(20 60 0 150, 5s)", SINGLE);
-    never_alarms("trace(rates 1 30, 7 140, 18 3)", SINGLE);
+    assert_no_alarm("steps(20 60 0 150, 5s)", SINGLE);
+    assert_no_alarm("trace(rates 1 30, 7 140, 18 3)", SINGLE);
 }
 
 /// The number of open requests equals the arrivals of one second: it grows, but no request waits.
 #[test]
 fn a_rising_rate_at_a_slow_server_with_room_for_it_raises_no_alarm() {
-    never_alarms("ramp(50, 400, 20s)", PARALLEL);
-    never_alarms("steps(20 60 180 400, 5s)", PARALLEL);
+    assert_no_alarm("ramp(50, 400, 20s)", PARALLEL);
+    assert_no_alarm("steps(20 60 180 400, 5s)", PARALLEL);
 }
 
 #[test]

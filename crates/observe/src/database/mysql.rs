@@ -425,16 +425,27 @@ impl Mysql {
             let observation = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
             let is_idle = transactions.get(&number).is_some_and(|one| one.is_idle);
+<<<<<<< HEAD
             if is_asleep && owner.is_some() && !is_idle && self::number(row, time) >= SPARE_AFTER_S
             {
+||||||| 5af4be93
+            if is_asleep
+                && owner.is_some()
+                && !is_idle
+                && self::number(row, time) >= SPARE_AFTER_S
+            {
+=======
+            let is_long = self::number(row, time) >= SPARE_AFTER_S;
+            if is_asleep && owner.is_some() && !is_idle && is_long {
+>>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
                 observation.client_waits.spare += 1;
                 continue;
             }
             observation.client_waits.identified += u64::from(owner == Some(Owner::Program));
             let transaction = transactions.get(&number);
             if is_asleep {
-                let turn = ClientWait { waiting, is_within_statement: false, is_long: None };
-                observation.client_waits.add(turn, 1);
+                let client_wait = ClientWait { waiting, is_within_statement: false, is_long: None };
+                observation.client_waits.add(client_wait, 1);
                 match transaction {
                     Some(Transaction { is_idle: true, .. }) => observation.idle_in_transaction += 1,
                     Some(_) | None => observation.idle += 1,
@@ -445,15 +456,13 @@ impl Mysql {
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // MySQL has no state for a wait for the client's file. The server's socket shows it: it
             // holds no unread request, because such a statement reads all data at once.
-            if wait == RUNNING
-                && is_load_from_client(info)
-                && waiting.is_some_and(|it| !it.has_unread_request)
-            {
+            let is_read = waiting.is_some_and(|it| !it.has_unread_request);
+            if wait == RUNNING && is_load_from_client(info) && is_read {
                 wait = CLIENT_READ[1].to_owned();
             }
             if wait == CLIENT_READ[1] {
-                let turn = ClientWait { waiting, is_within_statement: true, is_long: None };
-                observation.client_waits.add(turn, 1);
+                let client_wait = ClientWait { waiting, is_within_statement: true, is_long: None };
+                observation.client_waits.add(client_wait, 1);
             }
             observation.active += 1;
             if wait.starts_with("Lock:") && !info.is_empty() {

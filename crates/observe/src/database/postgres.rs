@@ -408,7 +408,7 @@ fn classify_sessions(activity: &Table, known: RecognitionData<'_>) -> SampledSes
                 workers.push(ParallelWorkers { leaders: pids, name, is_running, sessions });
             }
             CHECKPOINTER if wait_type != "Activity" => {
-                count_background_work(&mut sampled.ours, CHECKPOINT)
+                count_background_work(&mut sampled.ours, CHECKPOINT);
             }
             AUTOVACUUM_WORKER => count_background_work(&mut sampled.ours, &autovacuum(query)),
             WALSENDER if query.starts_with("BASE_BACKUP") => {

@@ -111,8 +111,8 @@ pub(super) struct ClientWait {
 
 impl ClientWaits {
     /// Adds a number of sessions that wait for their client.
-    pub(super) fn add(&mut self, turn: ClientWait, sessions: u64) {
-        let ClientWait { waiting, is_within_statement, is_long } = turn;
+    pub(super) fn add(&mut self, wait: ClientWait, sessions: u64) {
+        let ClientWait { waiting, is_within_statement, is_long } = wait;
         if let Some(waiting) = waiting {
             let counted = match waiting {
                 WaitingData { has_unread_request: true, .. } => &mut self.unread_request,

@@ -9,7 +9,7 @@ use analyze::compare::{
 use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
 use archive::{RunRow, RunState};
 use base::Nanos;
-use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
+use lab::experiment::{counted_run, rounds_to_continue_from, shared_warm_up};
 use workload::question::{Bet, Deltas, Quantity, RegressionLimit, RunMetric, Scale};
 
 use super::machine_model::{LENGTH_S, ModelRun, Order, ThroughputModel};
@@ -158,7 +158,7 @@ impl Method {
             .iter()
             .zip(runs)
             .zip(figures)
-            .filter_map(|((row, run), figures)| counted(row, run.arm, figures))
+            .filter_map(|((row, run), figures)| counted_run(row, run.arm, figures))
             .collect();
         let design = Design {
             arms: 2,

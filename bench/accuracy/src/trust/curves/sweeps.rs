@@ -124,7 +124,8 @@ pub(super) fn sweeps<T: Send>(
     judge: impl Fn(Vec<Vec<RunFigures>>) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, Box<dyn Error>> {
     let sweep = |seed| judge(make(seed + 1).map_err(|error| error.to_string())?);
-    let all: Result<Vec<T>, String> = lab::at_once(u64::from(number), sweep).into_iter().collect();
+    let all: Result<Vec<T>, String> =
+        lab::run_concurrently(u64::from(number), sweep).into_iter().collect();
     Ok(all?)
 }
 

@@ -16,8 +16,8 @@ fn plant(name: &str, noticed_by: &[Quantity]) -> Mutation {
     let fault = FAULTS.iter().find(|fault| fault.name == name).unwrap();
     let mutation = fault.plant(Depth::Quick);
     assert!(mutation.is_noticed(), "{mutation:#?}");
-    let red: Vec<Quantity> = mutation.red().map(|finding| finding.quantity).collect();
-    assert!(noticed_by.iter().all(|quantity| red.contains(quantity)), "{red:#?}");
+    let failing: Vec<Quantity> = mutation.failing().map(|finding| finding.quantity).collect();
+    assert!(noticed_by.iter().all(|quantity| failing.contains(quantity)), "{failing:#?}");
     mutation
 }
 
@@ -36,7 +36,7 @@ fn skipping_missed_ticks_is_noticed() {
 fn averaging_percentiles_is_noticed() {
     let mutation = plant("averaging percentiles", &[P99]);
     // Counts are not averaged; only the times are wrong.
-    assert!(mutation.red().all(|found| matches!(found.quantity, Quantity::Time(..))));
+    assert!(mutation.failing().all(|found| matches!(found.quantity, Quantity::Time(..))));
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn beginning_the_schedule_anew_when_far_behind_is_noticed() {
 #[test]
 fn forgiving_the_longest_waits_is_noticed_by_the_rarest_quantile() {
     let findings = FOUR_WORKERS.findings(restarting_the_schedule::<33>(), Depth::Thorough);
-    let red = findings.iter().filter(|finding| !finding.passed());
-    let red: Vec<Quantity> = red.map(|finding| finding.quantity).collect();
-    assert_eq!(red, [Quantity::response(Estimate::Quantile(0.999))], "{findings:#?}");
+    let failing = findings.iter().filter(|finding| !finding.passed());
+    let failing: Vec<Quantity> = failing.map(|finding| finding.quantity).collect();
+    assert_eq!(failing, [Quantity::response(Estimate::Quantile(0.999))], "{findings:#?}");
 }
 
 #[test]

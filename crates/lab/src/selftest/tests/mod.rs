@@ -13,7 +13,7 @@ mod stalls;
 use super::finding::Finding;
 
 #[track_caller]
-fn assert_green(findings: &[Finding]) {
-    let red: Vec<_> = findings.iter().filter(|finding| !finding.passed()).collect();
-    assert!(!findings.is_empty() && red.is_empty(), "{red:#?}");
+fn assert_all_pass(findings: &[Finding]) {
+    let failing: Vec<_> = findings.iter().filter(|finding| !finding.passed()).collect();
+    assert!(!findings.is_empty() && failing.is_empty(), "{failing:#?}");
 }

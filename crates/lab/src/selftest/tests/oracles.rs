@@ -5,7 +5,7 @@ use engine::Rules;
 use sim::closed_form::loss_probability;
 use workload::Plan;
 
-use super::assert_green;
+use super::assert_all_pass;
 use crate::selftest::Depth;
 use crate::selftest::finding::Finding;
 use crate::selftest::oracle_run::Span;
@@ -16,7 +16,7 @@ use crate::selftest::scaling;
 #[track_caller]
 fn check(name: &str) {
     let oracle = ORACLES.iter().find(|oracle| oracle.name == name).unwrap();
-    assert_green(&oracle.findings(Rules::STANDARD, Depth::Thorough));
+    assert_all_pass(&oracle.findings(Rules::STANDARD, Depth::Thorough));
 }
 
 #[test]
@@ -118,5 +118,5 @@ fn runs_that_are_shorter_than_they_should_be_are_noticed() {
 
 #[test]
 fn contended_server_is_measured_below_at_and_beyond_its_peak() {
-    assert_green(&scaling::findings(Rules::STANDARD));
+    assert_all_pass(&scaling::findings(Rules::STANDARD));
 }

@@ -37,13 +37,13 @@ impl Twins {
         plan(self.workload, self.span, seed)
     }
 
-    fn virtually(&self, seeds: Range<u64>) -> PooledRuns {
+    fn in_virtual_time(&self, seeds: Range<u64>) -> PooledRuns {
         let config = server(self.server);
         let run = |seed| simulate(Rules::STANDARD, &self.plan(seed), &config);
         PooledRuns::of(&seeds.map(run).collect::<Vec<_>>())
     }
 
-    fn really(&self, rules: Rules, url: &str) -> PooledRuns {
+    fn in_real_time(&self, rules: Rules, url: &str) -> PooledRuns {
         let config = server(url);
         let run = |seed| {
             let plan = self.plan(seed);
@@ -72,12 +72,12 @@ impl Twins {
 
     /// Compares a real run against another server with the twin; returns the differences.
     fn differences_against(&self, rules: Rules, url: &str) -> Vec<Finding> {
-        self.compare(&self.really(rules, url), &self.virtually(0..RUNS))
+        self.compare(&self.in_real_time(rules, url), &self.in_virtual_time(0..RUNS))
     }
 }
 
 /// Runs several comparisons concurrently, because they spend most of their time waiting.
-fn side_by_side<const N: usize>(
+fn compare_concurrently<const N: usize>(
     comparisons: [&(dyn Fn() -> Vec<Finding> + Sync); N],
 ) -> [Vec<Finding>; N] {
     std::thread::scope(|scope| {
@@ -118,13 +118,13 @@ fn from_the_second_before(request: Request, _dispatch: Option<Dispatch>) -> Requ
 
 #[test]
 fn poisson_arrivals_at_one_exponential_server_in_real_time() {
-    let [honest, too_early, patient, dropping] = side_by_side([
+    let [without_fault, too_early, patient, dropping] = compare_concurrently([
         &|| ONE_SERVER.differences(Rules::STANDARD),
         &|| ONE_SERVER.differences(FROM_THE_SECOND_BEFORE),
         &|| WITH_TIMEOUTS.differences(Rules::STANDARD),
         &|| WITH_TIMEOUTS.differences(DROPPING_TIMEOUTS),
     ]);
-    assert_eq!(honest, []);
+    assert_eq!(without_fault, []);
     assert!(too_early.iter().any(is_too_long), "{too_early:#?}");
     assert_eq!(patient, []);
     assert!(dropping.iter().any(|found| is_too_short(found, Kind::Response)), "{dropping:#?}");
@@ -132,10 +132,11 @@ fn poisson_arrivals_at_one_exponential_server_in_real_time() {
 
 #[test]
 fn a_schedule_of_another_seed_is_noticed() {
-    let (these, others) = (ONE_SERVER.virtually(0..RUNS), ONE_SERVER.virtually(RUNS..2 * RUNS));
-    assert_eq!(ONE_SERVER.compare(&these, &these), []);
-    let differences = ONE_SERVER.compare(&others, &these);
-    let is_schedule = |found: &Finding| found.quantity == Quantity::OtherSeconds;
+    let (first, others) =
+        (ONE_SERVER.in_virtual_time(0..RUNS), ONE_SERVER.in_virtual_time(RUNS..2 * RUNS));
+    assert_eq!(ONE_SERVER.compare(&first, &first), []);
+    let differences = ONE_SERVER.compare(&others, &first);
+    let is_schedule = |found: &Finding| found.quantity == Quantity::DifferentSeconds;
     assert!(differences.iter().any(is_schedule), "{differences:#?}");
 }
 
@@ -150,7 +151,7 @@ const ONE_WORKER: Twins = Twins {
 
 #[test]
 fn even_arrivals_for_one_worker_in_real_time() {
-    let [honest, omitting, skipping, instant] = side_by_side([
+    let [without_fault, omitting, skipping, instant] = compare_concurrently([
         &|| ONE_WORKER.differences(Rules::STANDARD),
         &|| ONE_WORKER.differences(FROM_THE_ACTUAL_SEND),
         &|| ONE_WORKER.differences(SKIPPING_MISSED_TICKS),
@@ -160,10 +161,10 @@ fn even_arrivals_for_one_worker_in_real_time() {
                 .differences_against(Rules::STANDARD, "sim:md1?service=10us&servers=unlimited")
         },
     ]);
-    assert_eq!(honest, []);
+    assert_eq!(without_fault, []);
     assert!(omitting.iter().any(|found| is_too_short(found, Kind::Response)), "{omitting:#?}");
-    let is_fate = |found: &Finding| found.quantity == Quantity::OtherFates;
-    assert!(skipping.iter().any(is_fate), "{skipping:#?}");
+    let is_outcome_count = |found: &Finding| found.quantity == Quantity::DifferentOutcomes;
+    assert!(skipping.iter().any(is_outcome_count), "{skipping:#?}");
     assert!(instant.iter().any(|found| is_too_short(found, Kind::Service)), "{instant:#?}");
 }
 
@@ -182,17 +183,18 @@ const STALLED: Twins = Twins {
 
 #[test]
 fn a_stall_shows_in_the_response_time_in_real_time() {
-    let ideal = STALLED.virtually(0..RUNS);
+    let ideal = STALLED.in_virtual_time(0..RUNS);
     for q in [0.9, 0.95, 0.99] {
         let (is, exact) =
             (ideal.estimate(Kind::Response, Estimate::Quantile(q)), STALL.quantile(q));
         // Requests are discrete and not a fluid: the error is less than the gap between arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
-    let [honest, omitting] = side_by_side([&|| STALLED.differences(Rules::STANDARD), &|| {
-        STALLED.differences(FROM_THE_ACTUAL_SEND)
-    }]);
-    assert_eq!(honest, []);
+    let [without_fault, omitting] = compare_concurrently([
+        &|| STALLED.differences(Rules::STANDARD),
+        &|| STALLED.differences(FROM_THE_ACTUAL_SEND),
+    ]);
+    assert_eq!(without_fault, []);
     for q in [0.9, 0.95, 0.99] {
         let quantity = Quantity::response(Estimate::Quantile(q));
         let hides =

@@ -2,7 +2,7 @@
 
 use engine::Rules;
 
-use super::assert_green;
+use super::assert_all_pass;
 use crate::selftest::oracle_run::{JOB, Span, plan, server, simulate};
 use crate::selftest::oracles::TIMEOUTS;
 use crate::selftest::stall::{STALLS, backlog};
@@ -10,13 +10,13 @@ use crate::selftest::stall::{STALLS, backlog};
 #[test]
 fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
     for stall in STALLS {
-        assert_green(&stall.findings(Rules::STANDARD));
+        assert_all_pass(&stall.findings(Rules::STANDARD));
     }
 }
 
 #[test]
 fn a_backlog_of_the_warm_up_is_measured_in_the_window() {
-    assert_green(&backlog(Rules::STANDARD));
+    assert_all_pass(&backlog(Rules::STANDARD));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// # Panics
 /// If `work` does.
-pub fn at_once<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+pub fn run_concurrently<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let take = || {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
@@ -31,6 +31,6 @@ mod tests {
     #[test]
     fn results_come_in_order() {
         let squares: Vec<u64> = (0..1_000).map(|number| number * number).collect();
-        assert_eq!(at_once(1_000, |number| number * number), squares);
+        assert_eq!(run_concurrently(1_000, |number| number * number), squares);
     }
 }

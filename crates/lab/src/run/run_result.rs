@@ -50,7 +50,7 @@ impl RunResult {
 
 /// Closes the op-log, notes its result in the record and returns a description of missing rows;
 /// discards the op-log of a run that measured nothing.
-pub(super) fn close(
+pub(super) fn close_op_log(
     op_log: OpLog,
     finished: &Result<RunOutcome, RunFailure>,
     notes: &RecordFacts,
@@ -87,7 +87,7 @@ fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
 }
 
 /// Records the end of the run, or removes the record of a run that never began.
-pub(super) fn conclude(
+pub(super) fn record_end(
     plan: &Plan,
     recorder: Recorder,
     finished: Result<RunOutcome, RunFailure>,
@@ -99,7 +99,7 @@ pub(super) fn conclude(
         Ok(finished) => {
             note_faults(&finished, &recorder.notes());
             panic.clone_from(&finished.panic);
-            end_of(plan, &finished)
+            run_end(plan, &finished)
         }
         Err(RunFailure::Unreachable(unreachable)) => {
             // The server's message may quote a statement with its password.
@@ -120,20 +120,20 @@ pub(super) fn conclude(
     Ok(RunResult { end, missing_target, record, record_error, op_log_loss: None, panic })
 }
 
-fn end_of(plan: &Plan, finished: &RunOutcome) -> End {
+fn run_end(plan: &Plan, finished: &RunOutcome) -> End {
     let at = finished.measured.as_ref().map_or(Nanos::ZERO, |measured| measured.length);
     let lost = finished.measured.as_ref().map_or(&[][..], |measured| &measured.lost);
     let kind = finished.end;
     let text = match (kind, finished.faults.first(), &finished.panic) {
         (EndKind::InternalError, _, Some(panic)) => panic.clone(),
         (EndKind::FileFailed, Some(fault), _) => fault.text.clone(),
-        (_, _, _) => refusals(plan, lost),
+        (_, _, _) => refusing_targets(plan, lost),
     };
     End { at, kind, text }
 }
 
 /// Returns a text that names the targets that refuse connections; empty if none does.
-fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
+fn refusing_targets(plan: &Plan, lost: &[JobTarget]) -> String {
     let name = |target: &JobTarget| match plan.name_of(*target) {
         Some(name) => format!("[target {name}]"),
         None => "the target".to_owned(),
