@@ -40,10 +40,9 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
     let mut timer = None;
-    let processors =
-        processors::measure_during(&root, || {
-            timer = lateness(SLEEP_COUNT).ok().and_then(Lateness::of);
-        });
+    let processors = processors::measure_during(&root, || {
+        timer = lateness(SLEEP_COUNT).ok().and_then(Lateness::of);
+    });
     let server = target.map(read_server).transpose()?;
     let input = DoctorInput { host, processors, timer, server };
     let diagnosis = judge(&input);

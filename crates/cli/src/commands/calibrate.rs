@@ -93,13 +93,7 @@ fn calibrate_disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint
 /// after the wait.
 fn prepare_store() -> Result<Store, Complaint> {
     let missing = "there is no folder for calibrations: neither XDG_STATE_HOME nor HOME is set";
-<<<<<<< HEAD
     let store = default_store().ok_or_else(|| Complaint::new(missing).help(USE_ANOTHER_FOLDER))?;
-||||||| 5af4be93
-    let store = usual().ok_or_else(|| Complaint::new(missing).help(ELSEWHERE))?;
-=======
-    let store = user_store().ok_or_else(|| Complaint::new(missing).help(ELSEWHERE))?;
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     store.prepare().map_err(|error| {
         let file = store.file(&Machine::here());
         let folder = file.parent().unwrap_or(&file).display();
@@ -110,30 +104,14 @@ fn prepare_store() -> Result<Store, Complaint> {
 }
 
 /// Returns the store in the user's state folder; `None` if there is no such folder.
-<<<<<<< HEAD
 pub(crate) fn default_store() -> Option<Store> {
-    Store::usual(|name| std::env::var_os(name))
-||||||| 5af4be93
-pub(crate) fn usual() -> Option<Store> {
-    Store::usual(|name| std::env::var_os(name))
-=======
-pub(crate) fn user_store() -> Option<Store> {
     Store::in_user_folder(|name| std::env::var_os(name))
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
 }
 
 /// Returns the stored calibration of this machine, which a run refers to; warns about an unusable
 /// one and ignores it.
-<<<<<<< HEAD
 pub(crate) fn stored_calibration() -> Option<Calibration> {
     match default_store()?.read(&Machine::here()) {
-||||||| 5af4be93
-pub(crate) fn kept() -> Option<Calibration> {
-    match usual()?.read(&Machine::here()) {
-=======
-pub(crate) fn kept() -> Option<Calibration> {
-    match user_store()?.read(&Machine::here()) {
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
         Ok(calibration) => calibration,
         Err(unusable) => {
             Complaint::warning(unusable.to_string()).help(CALIBRATE_AGAIN).print();

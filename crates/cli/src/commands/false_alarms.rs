@@ -21,16 +21,8 @@ const RATE: &str = "false-positives";
 
 /// Returns this machine's rate of false positives, as a fact for the record of an experiment in
 /// real time.
-<<<<<<< HEAD
 pub(crate) fn rate_fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
     let store = calibrate::default_store()?;
-||||||| 5af4be93
-pub(crate) fn fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
-    let store = calibrate::usual()?;
-=======
-pub(crate) fn fact(file: &ExperimentFile) -> Option<(&'static str, String)> {
-    let store = calibrate::user_store()?;
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     let results = store.aa_results(&Machine::here()).unwrap_or_else(|unusable| {
         let help = "the next experiment with `design = aa` replaces it";
         Complaint::warning(unusable.to_string()).help(help).print();
@@ -71,13 +63,7 @@ pub(crate) fn add_result(view: &ExperimentView, file: &ExperimentFile) {
     else {
         return;
     };
-<<<<<<< HEAD
     let Some(store) = calibrate::default_store() else { return };
-||||||| 5af4be93
-    let Some(store) = calibrate::usual() else { return };
-=======
-    let Some(store) = calibrate::user_store() else { return };
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     let result = AaResult {
         taken: WallTime::now().to_string(),
         workload: file_name(&file.workload_path()),

@@ -326,12 +326,11 @@ mod tests {
         let floor = Floor { count: 1, response: quantiles, service: quantiles };
         let (service_mean_ns, per_s) = (5_000.0, 50_000.0);
         let measured = FloorMeasurement { floor, lag: quantiles, service_mean_ns, per_s };
-        let expected =
-            HandOff {
-                one_way_p50: Nanos(7_000),
-                one_way_p99: Nanos(20_000),
-                round_trip: Nanos(15_000),
-            };
+        let expected = HandOff {
+            one_way_p50: Nanos(7_000),
+            one_way_p99: Nanos(20_000),
+            round_trip: Nanos(15_000),
+        };
         assert_eq!(measured.hand_off(), expected);
     }
 }

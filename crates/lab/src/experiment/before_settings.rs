@@ -176,12 +176,10 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
         }
         "enum" if words.split(',').any(is_same) => Some(false),
         // A synonym, such as `1` for `on`.
-        _ => {
-            parse_flag(declared)
-                .zip(parse_flag(stored))
-                .filter(|(one, other)| one == other)
-                .map(|_| true)
-        }
+        _ => parse_flag(declared)
+            .zip(parse_flag(stored))
+            .filter(|(one, other)| one == other)
+            .map(|_| true),
     };
     to_reading(equal, shown, Some(source))
 }

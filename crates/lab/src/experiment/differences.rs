@@ -335,10 +335,9 @@ fn from_baseline(
             is_everywhere(&one.name)
         }
     };
-    let found =
-        differing_facts(first, other)
-            .into_iter()
-            .filter(|one| is_of_arms(one) && !is_declared(one, keys));
+    let found = differing_facts(first, other)
+        .into_iter()
+        .filter(|one| is_of_arms(one) && !is_declared(one, keys));
     let scope = DifferenceScope::Arms;
     let difference = |one: DifferingFact| {
         let cause = possible_cause(&one, keys);

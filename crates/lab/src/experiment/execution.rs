@@ -268,7 +268,8 @@ impl<'a> Execution<'a> {
         if done.end != EndKind::Interrupted {
             return Ok(Some(done));
         }
-        done.discard().map_err(|error| Problem::RunRecord(self.servers.run_record_path(), error))?;
+        done.discard()
+            .map_err(|error| Problem::RunRecord(self.servers.run_record_path(), error))?;
         Ok(None)
     }
 

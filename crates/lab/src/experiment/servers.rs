@@ -228,8 +228,7 @@ fn without_tls(target: &Target) -> Target {
 fn without_varied(target: &Target, varied: &[String]) -> Target {
     let mut target = without_tls(target);
     let is_varied = |name: &str| {
-        name
-            .strip_prefix(SERVER_KEY)
+        name.strip_prefix(SERVER_KEY)
             .is_some_and(|name| varied.contains(&settings::server_setting_name(name)))
     };
     target.options.retain(|(name, _)| !is_varied(name));

@@ -43,16 +43,8 @@ pub(super) struct RecordingListener {
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
     /// The processors of the observers.
-<<<<<<< HEAD
-    unbound: Processors,
-    watched: Mutex<RunObservers>,
-||||||| 5af4be93
-    aside: Processors,
-    watched: Mutex<RunObservers>,
-=======
     observer_processors: Processors,
     observers: Mutex<RunObservers>,
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     zero: Mutex<Option<Stamp>>,
     /// True once the target has answered.
     was_reached: AtomicBool,
@@ -79,16 +71,8 @@ impl RecordingListener {
             observations,
             scope,
             observe: order.plan.observe.clone(),
-<<<<<<< HEAD
-            unbound: order.options.unbound_processors(),
-            watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
-||||||| 5af4be93
-            aside: order.options.aside(),
-            watched: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
-=======
-            observer_processors: order.options.aside(),
+            observer_processors: order.options.unbound_processors(),
             observers: Mutex::new(RunObservers { begin: database, machines: None, database: None }),
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
         }
@@ -105,19 +89,9 @@ impl RecordingListener {
             return;
         }
         let begin = || {
-<<<<<<< HEAD
-            self.unbound.bind_this_thread();
-            let mut watched = self.watched.lock().expect("nothing panics here");
-            watched.machines =
-||||||| 5af4be93
-            self.aside.adopt();
-            let mut watched = self.watched.lock().expect("nothing panics here");
-            watched.machines =
-=======
-            self.observer_processors.adopt();
+            self.observer_processors.bind_this_thread();
             let mut observers = self.observers.lock().expect("nothing panics here");
             observers.machines =
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
                 Some(MachineObservers::begin(zero, &self.scope, &self.observe, observations));
             observers.database =
                 observers.begin.as_ref().and_then(|begin| begin(zero, observations));

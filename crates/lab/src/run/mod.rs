@@ -111,27 +111,13 @@ fn record(
     check_addresses(lanes).map_err(Error::Memory)?;
     raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
     let header = header(order, node_entries(plan, &drivers));
-<<<<<<< HEAD
-    let unbound = options.unbound_processors();
-    let recorder = unbound.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
-||||||| 5af4be93
-    let aside = options.aside();
-    let recorder = aside.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
-=======
-    let observer_processors = options.aside();
+    let observer_processors = options.unbound_processors();
     let recorder =
         observer_processors.while_bound(|| order.record.create(&header)).map_err(Error::Record)?;
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
     let notes = recorder.notes();
     let passwords = passwords(drivers.iter().map(|(_, driver)| driver));
     notes.hide(Secrets::of_all([plan.secrets(), passwords]));
-<<<<<<< HEAD
-    let op_log = match unbound.while_bound(|| op_log(order, header.pace)) {
-||||||| 5af4be93
-    let op_log = match aside.while_bound(|| op_log(order, header.pace)) {
-=======
     let op_log = match observer_processors.while_bound(|| op_log(order, header.pace)) {
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
         Ok(op_log) => op_log,
         Err(error) => {
             recorder.discard().map_err(Error::Record)?;

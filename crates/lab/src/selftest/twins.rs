@@ -106,9 +106,8 @@ pub(super) fn compare(
     ideal: &PooledRuns,
 ) -> Vec<Finding> {
     let seconds = |pool: &PooledRuns| pool.schedules.concat();
-    let count = |quantity, count: u64| {
-        Finding::within(name, (quantity, 0.0), count as f64, Allowed::ZERO)
-    };
+    let count =
+        |quantity, count: u64| Finding::within(name, (quantity, 0.0), count as f64, Allowed::ZERO);
     let outcome_counts = real
         .outcome_counts
         .iter()

@@ -425,19 +425,8 @@ impl Mysql {
             let observation = if is_ours { &mut ours } else { &mut theirs };
             let is_asleep = command.eq_ignore_ascii_case("sleep");
             let is_idle = transactions.get(&number).is_some_and(|one| one.is_idle);
-<<<<<<< HEAD
-            if is_asleep && owner.is_some() && !is_idle && self::number(row, time) >= SPARE_AFTER_S
-            {
-||||||| 5af4be93
-            if is_asleep
-                && owner.is_some()
-                && !is_idle
-                && self::number(row, time) >= SPARE_AFTER_S
-            {
-=======
             let is_long = self::number(row, time) >= SPARE_AFTER_S;
             if is_asleep && owner.is_some() && !is_idle && is_long {
->>>>>>> ff5edf06f1fc93db838aea8d21e87fb30b3bcaa4
                 observation.client_waits.spare += 1;
                 continue;
             }

@@ -190,10 +190,10 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
         // Requests are discrete and not a fluid: the error is less than the gap between arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
-    let [without_fault, omitting] = compare_concurrently([
-        &|| STALLED.differences(Rules::STANDARD),
-        &|| STALLED.differences(FROM_THE_ACTUAL_SEND),
-    ]);
+    let [without_fault, omitting] =
+        compare_concurrently([&|| STALLED.differences(Rules::STANDARD), &|| {
+            STALLED.differences(FROM_THE_ACTUAL_SEND)
+        }]);
     assert_eq!(without_fault, []);
     for q in [0.9, 0.95, 0.99] {
         let quantity = Quantity::response(Estimate::Quantile(q));
