@@ -9,7 +9,7 @@ use super::conditions::plan_lines;
 /// has more plans and no line differs in the plans that both have, the result is the numbers of
 /// plans, as `plans = 2`.
 pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> {
-    let both = [first, second].map(plans);
+    let both = [first, second].map(split_plans);
     let mut pairs = both[0].iter().zip(&both[1]);
     let line = pairs.find_map(|(first, second)| {
         let [first, second] = [first, second].map(|plan| plan_lines(plan));
