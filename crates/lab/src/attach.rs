@@ -25,7 +25,7 @@ use crate::stage::{OpenError, Stage, passwords};
 use crate::surroundings;
 use crate::target::{ResolvedTarget, SimulatedRun};
 
-/// The workload text of a record without jobs: it observes, and runs nothing.
+/// The workload text of a record without jobs: it only observes.
 const OBSERVE_WORKLOAD: &str = "[observe]\n";
 
 /// The subject of an observation.
@@ -44,9 +44,9 @@ pub struct AttachOrder {
     pub subject: Subject,
     /// A description of the program for the record, without secrets.
     pub description: String,
-    /// The database that the program presumably uses.
+    /// The database that the program is expected to use.
     pub target: Option<Target>,
-    /// The longest time to observe.
+    /// Maximum duration of the observation.
     pub duration: Option<Nanos>,
     /// The hosts and processes to observe, and the sampling interval.
     pub observe: Observe,
@@ -58,14 +58,15 @@ pub struct AttachOrder {
     pub version: String,
     /// The commit that the program was built from, if known.
     pub commit: Option<String>,
-    /// A request to end the observation, but not the program.
+    /// A request to end the observation; the program itself continues.
     pub stop: Stop,
-    /// Called immediately, once per reason, if the database cannot be observed.
+    /// Called with a warning as soon as an important component of the database cannot be observed,
+    /// once for each component.
     pub warn: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-/// The observed components without which a limit of the database cannot be distinguished from a
-/// limit of the program, with the warnings for them.
+/// The components without which a limit of the database cannot be distinguished from a limit of the
+/// program, each with the warning that is issued if it cannot be observed.
 const NEEDED_COMPONENTS: [(&str, &str); 3] = [
     (DATABASE, "cannot observe the database"),
     (SESSIONS, "cannot observe the sessions of the database"),
@@ -142,7 +143,7 @@ pub fn attach(mut order: AttachOrder) -> Result<AttachResult, AttachError> {
             watch(order, main, stage.resolved_targets(), None)
         }
         Err(OpenError::Unreachable(error)) => {
-            // The database file may not exist, for example; the record lists the missing
+            // The database file may not exist yet, for example. The record lists the missing
             // components.
             order.observe.database = false;
             watch(order, None, &[], Some(error.to_string()))
@@ -196,8 +197,8 @@ fn watch(
     let zero = Monotonic.now();
     notes.time_zero(WallTime::now());
     let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
-    // A component that cannot be observed is noted as missing; the start of the program does not
-    // wait for the observers.
+    // A component that cannot be observed is noted as missing. The program does not wait until the
+    // observers have started.
     let observers = MachineObservers::begin(zero, &scope, &plan.observe, &observations);
     let observed_sessions = match program.number() {
         Some(_) => ObservedSessions::Program(scope),
@@ -209,7 +210,7 @@ fn watch(
     let until = duration.map(|duration| zero + duration);
     let continues = |now| program.is_running() && until.is_none_or(|until| now < until);
     let waited = wait_while(&stop, continues);
-    // Without a timer, observation ends at once and the record says so.
+    // If the system provides no timer, the observation ends at once and is recorded as interrupted.
     let was_stopped = stop.is_requested() || waited.is_err();
     let at = Monotonic.now().since(zero);
     database.into_iter().for_each(DatabaseWatch::end);
@@ -221,7 +222,7 @@ fn watch(
     Ok(AttachResult { record, end, status: program.status(), record_error })
 }
 
-/// Returns a callback that warns once of each missing component that needs a warning.
+/// Returns a callback that calls `warn` once for each missing component that needs a warning.
 fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> MissingListener {
     let reported = Mutex::new(BTreeSet::new());
     Arc::new(move |what, why| {
@@ -264,7 +265,7 @@ impl Program {
     fn is_running(&mut self) -> bool {
         let is_running = match (&mut self.child, self.number) {
             (Some(child), _) => {
-                // If the program's state cannot be read, stop waiting for its end.
+                // If the program's state cannot be read, its end is not waited for.
                 let asked = child.try_wait();
                 self.status = asked.as_ref().ok().copied().flatten();
                 asked.is_ok() && self.status.is_none()
@@ -289,8 +290,8 @@ impl Program {
     }
 }
 
-/// Returns true if the process exists and has not ended. The state of a process that has ended but
-/// was not yet waited for, after its name, is `Z` or `X` (`proc_pid_stat(5)`).
+/// Returns true if the process exists and has not ended. In `/proc/PID/stat`, the state follows the
+/// name; `Z` or `X` marks a process that has ended and was not yet waited for (`proc_pid_stat(5)`).
 fn process_exists(number: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{number}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());

@@ -3,11 +3,11 @@
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Calls `work` with each number below `count`, on as many threads as there are processors; returns
-/// the results in the order of the numbers.
+/// Calls `work` with each number from 0 to `count` - 1, on as many threads as there are processors,
+/// and returns the results in the order of the numbers.
 ///
 /// # Panics
-/// If `work` does.
+/// If `work` panics.
 pub fn run_concurrently<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let take = || {

@@ -1,8 +1,8 @@
-//! The `doctor`: examines the machine and optionally a server for conditions that would distort a
-//! run.
+//! The `doctor`: examines the machine and, if a target is given, a server for conditions that would
+//! distort a run.
 //!
-//! The machine is examined first, before Assay starts any server: a private server that is starting
-//! would make the machine look busy.
+//! The machine is examined before Assay starts any server, because a private server that is
+//! starting would make the machine look busy.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::sleeps::lateness;
 use crate::stage::{OpenError, Stage};
 use crate::target::SimulatedRun;
 
-/// Number of sleeps of 1 ms that are timed; 0.3 s.
+/// Number of sleeps of 1 ms that are timed; they take 0.3 s.
 const SLEEP_COUNT: usize = 300;
 
 /// The result of an examination.
@@ -31,7 +31,7 @@ pub struct Examination {
     pub diagnosis: Diagnosis,
 }
 
-/// Examines this machine and, if one is given, a server; takes about 0.3 s.
+/// Examines this machine and, if a target is given, a server; takes about 0.3 s.
 ///
 /// # Errors
 /// No driver can be created for the target, or the target cannot be reached.
@@ -53,7 +53,7 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
 fn read_server(target: &Target) -> Result<Server, OpenError> {
     let (plan, _) = workload::plan("[doctor]\nquery = select 1\n", &Overrides::default());
     let plan = plan.expect("a plan of one statement");
-    // A database file that does not exist must not be created, except a temporary one.
+    // A database file that does not exist must not be created, unless the database is temporary.
     let is_temporary = target.endpoint == Endpoint::Temporary;
     let prepare = if is_temporary { Prepare::Fresh } else { Prepare::Keep };
     let options = Options { prepare, ..Options::in_real_time() };

@@ -24,7 +24,7 @@ pub enum Error {
     Files(TooManyFiles),
     /// The run needs more address space than this process may have.
     Memory(TooFewAddresses),
-    /// The password file for the programs of jobs cannot be written.
+    /// The password file for the programs that the jobs run cannot be written.
     Access(io::Error),
     /// The run failed before anything was measured.
     Failed(RunFailure),

@@ -24,7 +24,7 @@ use crate::{observation, surroundings, unread_plan};
 use crate::server_counters::server_counters;
 
 /// The maximum number of consecutive intervals without a row: one day. Every interval of a run has
-/// a row unless the generator was stalled.
+/// a row, except while the generator was stalled.
 const MAX_GAP: Interval = 86_400;
 
 /// The value of [`generator::SPIN`] for threads that spin instead of sleeping.
@@ -38,7 +38,8 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
     evidence_of_run(archive, None)
 }
 
-/// Reads the evidence of a record; `known` is the end of the run if the record itself lacks it.
+/// Reads the evidence of a record. `known` is the end of the run, used if the record itself has
+/// none.
 ///
 /// The evidence of a killed run ends with its last complete interval. Requests that were still open
 /// at that time count as unsent, because the killed generator could not settle them.
@@ -50,8 +51,8 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     evidence_after(archive, known, Nanos::ZERO)
 }
 
-/// Reads the evidence with a window that begins at `warmup` at the earliest, if the end of the
-/// warm-up is to be detected. A `warmup` after the end of the run is ignored.
+/// Reads the evidence. If the plan lets the end of the warm-up be detected, the window begins no
+/// earlier than `warmup`. A `warmup` after the end of the run is ignored.
 ///
 /// # Errors
 /// As [`evidence_of_run`].
@@ -149,7 +150,7 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
 const MIN_TIMES_FOR_MEDIAN: u64 = 5;
 
 /// Detects the end of the warm-up from the completions and the median response times of all jobs
-/// with a constant load, and starts the window there.
+/// with a constant load, and moves the start of the window there.
 fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError> {
     // The last step may be shorter than the others.
     let steps = 0..run.steps.len().saturating_sub(1);
@@ -175,7 +176,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
             fewest = fewest.min(times.count);
         }
         asks_evenly = true;
-        // A job without enough requests in every step has no series of medians.
+        // A job with too few requests in one of the steps has no series of medians.
         if fewest >= MIN_TIMES_FOR_MEDIAN {
             series.push(medians);
         }
@@ -189,7 +190,8 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     Ok(())
 }
 
-/// Lets the window begin at `warmup` at the earliest.
+/// Moves the start of the window to `warmup`. Does nothing if the window begins later anyway, or if
+/// `warmup` is after the end of the run.
 fn begin_window_after(archive: &Archive, run: &mut Evidence, warmup: Nanos) {
     if warmup <= run.steps.warmup() || warmup >= run.end() {
         return;
@@ -219,8 +221,8 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
 }
 
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
-/// once every lane has passed it; faster lanes and late answers may have added rows of later
-/// intervals, without a gauge.
+/// once every lane has passed it. Rows of later intervals may exist without a gauge: faster lanes
+/// and late answers have added them.
 fn complete_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for account in archive.accounts() {
@@ -264,7 +266,7 @@ fn job_evidence(
     Ok(evidence)
 }
 
-/// The response times of the window, and of parts of it.
+/// The response times of the window, and of its parts.
 struct WindowTimes {
     estimates: analyze::Responses,
     whole: Histogram<u64>,
@@ -273,8 +275,8 @@ struct WindowTimes {
     parts: Vec<(Range<usize>, Distribution)>,
 }
 
-/// Reads the response times of the window; each step is a batch of the estimates. The estimates
-/// read each step twice; the sums of the parts of the window need no further reading.
+/// Reads the response times of the window. Each step is one batch of the estimates, which read
+/// every step twice. The sums of the parts of the window use the same readings.
 fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes, RecordError> {
     let window = run.steps.window();
     let probes = run.steps.probes(run.plan.probe);
@@ -297,12 +299,13 @@ fn window_times(run: &Evidence, responses: &Responses<'_>) -> Result<WindowTimes
     Ok(WindowTimes { estimates, whole, probes, course, parts })
 }
 
-/// The response times of ranges of steps, which are in order and do not overlap.
+/// The response times of several ranges of steps. The ranges are in ascending order and do not
+/// overlap.
 struct RangeSums {
     ranges: Vec<Range<usize>>,
-    /// Response times of the ranges that are complete, which are the first ones.
+    /// Response times of the complete ranges, which come before the incomplete ones.
     complete: Vec<(Range<usize>, Distribution)>,
-    /// The sum of the times so far of the range after the complete ones.
+    /// Sum of the times added so far for the first incomplete range.
     sum: TimesSum,
 }
 
@@ -335,9 +338,9 @@ impl RangeSums {
     }
 }
 
-/// Reads, for each condition on a quantile, the dispersion of the number of requests beyond its
-/// bound; `None` for other conditions, and if there are too few steps. `run` is the evidence of the
-/// record.
+/// Returns, for each condition on a quantile, the dispersion of the number of requests beyond its
+/// bound. The result is `None` for other conditions, and if there are too few steps. `run` is the
+/// evidence of the record.
 ///
 /// # Errors
 /// The record is damaged.
@@ -388,7 +391,8 @@ impl Responses<'_> {
         Ok(response)
     }
 
-    /// Returns the same times by bucket. `read` is a buffer that is reused for several ranges.
+    /// Returns the response times of the requests whose intended start lies in `intervals`, as
+    /// counts by bucket. `read` is a buffer that is reused for several ranges.
     fn times(
         &self,
         intervals: Range<Interval>,
@@ -410,7 +414,7 @@ impl Responses<'_> {
 pub(crate) struct StepCounts {
     pub(crate) steps: Vec<Step>,
     pub(crate) open_at_kill: OpenAtKill,
-    /// The counts of the whole record, also after the end of the run.
+    /// The counts of the whole record, including those after the end of the run.
     whole: Counts,
 }
 
@@ -469,14 +473,14 @@ fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), R
 
 /// The requests that were open when a run was killed.
 ///
-/// They count as unsent. The time of each is its minimum age, from the end of its interval to the
-/// kill. Requests of the last interval, whose minimum age is zero, have no time, since a zero would
-/// lower the quantiles.
+/// They count as unsent. The time of each is its minimum age: from the end of its interval to the
+/// kill. Requests of the last interval have a minimum age of zero; they have no time here, because
+/// a zero would lower the quantiles.
 #[derive(Default)]
 pub(crate) struct OpenAtKill(Vec<(Interval, Nanos, u64)>);
 
 impl OpenAtKill {
-    /// Counts the requests that are open in an interval as unsent.
+    /// Counts the requests that are open in an interval as unsent; `age` is their minimum age.
     fn note(&mut self, interval: Interval, age: Nanos, counts: &mut Counts) {
         let (open, balance) = (counts.open(), counts.balance);
         counts.balance = Balance::of(

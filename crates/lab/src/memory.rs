@@ -1,17 +1,17 @@
 //! The limit of a process's address space, checked before a run.
 //!
 //! An allocation that fails ends the process at once, without a record. The allocator reserves
-//! addresses for each thread, long before it uses as much memory. So a run is refused before its
-//! first thread starts if the limit is too small for its threads.
+//! address space for each thread long before the thread uses as much memory. A run is therefore
+//! refused before its first thread starts if the limit is too small for its threads.
 
 use std::fmt;
 
 use rustix::process::{Resource, getrlimit};
 
-/// Addresses of a thread's stack, in bytes.
+/// Address space of a thread's stack, in bytes.
 const STACK_BYTES: u64 = 8 << 20;
 
-/// Addresses that the C library's allocator reserves for a thread, in bytes.
+/// Address space that the C library's allocator reserves for a thread, in bytes.
 const ARENA_BYTES: u64 = 64 << 20;
 
 /// Maximum number of arenas of the allocator per processor (`M_ARENA_MAX`, mallopt(3)).
@@ -21,17 +21,17 @@ const ARENAS_PER_PROCESSOR: u64 = 8;
 /// record, samples of the machine, samples of the database, and cancellation.
 const OTHER_THREADS: u64 = 6;
 
-/// Number of threads of a lane: its own, and the thread of a connection to SQLite.
+/// Number of threads per lane: the lane itself, and the thread of a connection to SQLite.
 const THREADS_PER_LANE: u64 = 2;
 
-/// Addresses for everything else, in bytes: the program and its libraries, memory beyond the
-/// reservations, and the room that the allocator needs to align a reservation.
+/// Address space for everything else, in bytes: the program and its libraries, memory beyond the
+/// reservations, and the space that the allocator loses by aligning a reservation.
 ///
-/// The current size of the process would be less suitable: it may include some of the threads and
-/// their reservations, which would then count twice.
+/// The current size of the process would be less suitable: it may already include some of the
+/// threads and their reservations, which would then count twice.
 const OTHER_BYTES: u64 = 160 << 20;
 
-/// The error that a run needs more addresses than this process may have.
+/// The error that a run needs more address space than this process may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFewAddresses {
     /// Number of lanes of the run.
@@ -68,7 +68,8 @@ impl fmt::Display for TooFewAddresses {
 
 impl std::error::Error for TooFewAddresses {}
 
-/// Checks that a run with this many lanes does not need more addresses than this process may have.
+/// Checks that a run with this many lanes does not need more address space than this process may
+/// have.
 pub(crate) fn check_addresses(lanes: u16) -> Result<(), TooFewAddresses> {
     let Some(allowed) = getrlimit(Resource::As).current else { return Ok(()) };
     let threads = OTHER_THREADS + THREADS_PER_LANE * u64::from(lanes);

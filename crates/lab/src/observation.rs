@@ -1,4 +1,5 @@
-//! Observation of machines and databases during a run; the samples are written into its record.
+//! Observation of machines and databases during a run. The samples are written into the run's
+//! record.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,8 +47,8 @@ pub(crate) struct ObservationSink {
     notes: RecordFacts,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
-    /// The table that is being filled, before time zero, and the time for which it had been filled
-    /// when observation began.
+    /// While a table is being filled, before time zero: the name of the table, and the time for
+    /// which it had been filled when observation began.
     load: Option<(Arc<str>, Nanos)>,
     /// A callback for components that cannot be observed.
     warn: Option<MissingListener>,
@@ -62,7 +63,7 @@ impl ObservationSink {
         ObservationSink { notes, live, busiest: Arc::default(), load: None, warn: None }
     }
 
-    /// Returns a sink for a table that has been filled for `elapsed`.
+    /// Returns a sink for the load of a table that began `elapsed` ago.
     pub(crate) fn of_load(&self, table: &str, elapsed: Nanos) -> ObservationSink {
         ObservationSink {
             busiest: Arc::default(),
@@ -71,12 +72,12 @@ impl ObservationSink {
         }
     }
 
-    /// Returns a sink that also reports missing components at once.
+    /// Returns a sink that also reports missing components to `warn` at once.
     pub(crate) fn with_warning(self, warn: MissingListener) -> ObservationSink {
         ObservationSink { warn: Some(warn), ..self }
     }
 
-    /// Takes a sample; `at` is the time since observation began, at time zero or during a load.
+    /// Takes a sample. `at` is the time since observation began: at time zero, or during a load.
     pub(crate) fn on_sample(&self, at: Nanos, sample: Sample) {
         let busiest =
             self.busiest.lock().unwrap_or_else(PoisonError::into_inner).add_sample(at, &sample);
@@ -101,15 +102,15 @@ impl ObservationSink {
     }
 }
 
-/// The observers of machines: of this machine, and of others over ssh.
+/// The observers of machines: of this machine, and of other machines over ssh.
 pub(crate) struct MachineObservers {
     local: Option<Watch>,
     remotes: Vec<RemoteWatch>,
 }
 
 impl MachineObservers {
-    /// Starts observing at time zero. An observer that cannot be started does not stop the run; the
-    /// checks report the missing components.
+    /// Starts observing at time zero. A run continues without an observer that cannot be started;
+    /// the checks report the missing components.
     pub(crate) fn begin(
         zero: Stamp,
         scope: &Scope,
@@ -126,12 +127,12 @@ impl MachineObservers {
         MachineObservers { local: local.ok(), remotes: remotes.collect() }
     }
 
-    /// Ends the observation of this machine; samples up to now are in the record's queue.
+    /// Ends the observation of this machine. All samples up to now are then in the record's queue.
     pub(crate) fn end_local(&mut self) {
         self.local.take().into_iter().for_each(Watch::end);
     }
 
-    /// Ends the observation of all machines, which may have to wait for a remote one.
+    /// Ends the observation of all machines. This may have to wait for a remote machine.
     pub(crate) fn end(mut self) {
         self.end_local();
         RemoteWatch::end_all(self.remotes);
@@ -143,7 +144,7 @@ fn remote_host(host: &workload::RemoteHost) -> RemoteHost {
     RemoteHost { user, port, ..RemoteHost::named(&host) }
 }
 
-/// Starts to observe the database at an instant.
+/// A function that starts to observe the database at an instant.
 pub(crate) type DatabaseWatchStarter =
     Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
 
@@ -163,7 +164,7 @@ pub(crate) fn database_watch_starter(
         observations.on_sample(Nanos::ZERO, sample);
         return None;
     }
-    // An observer that cannot be started does not stop the run; the report lists the missing
+    // A run continues without an observer that cannot be started; the report lists the missing
     // components.
     Some(Box::new(move |zero, observations| {
         let (driver, observations, observed_sessions) =
@@ -175,8 +176,8 @@ pub(crate) fn database_watch_starter(
     }))
 }
 
-/// Returns the sessions of a run at the server of its main target, including those of other targets
-/// of the same kind, which may be on the same server. If programs of jobs may open further
+/// Returns the sessions of a run at the server of its main target. This includes sessions of other
+/// targets of the same kind, which may be on the same server. If programs of jobs may open further
 /// sessions, whose ids are unknown, sessions are recognised by name alone.
 pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> {
     let main = drivers.main.as_ref()?;
@@ -188,7 +189,7 @@ pub(crate) fn own_sessions(drivers: &Drivers<AnyDriver>) -> Option<OwnSessions> 
     Some(OwnSessions::of(sessions(main)?, alike.filter_map(sessions)))
 }
 
-/// Notes that the other targets are not observed.
+/// Notes in the record that targets other than the main target are not observed.
 pub(crate) fn note_other_targets(plan: &Plan, observations: &ObservationSink) {
     let is_real = |named: &&NamedTarget| named.target.kind != TargetKind::Sim;
     for named in plan.named_targets().filter(is_real) {

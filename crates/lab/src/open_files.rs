@@ -1,9 +1,9 @@
 //! The limit of open files, checked and raised before a run.
 //!
 //! Each connection is an open file. A process may raise its soft limit up to the hard limit. A run
-//! whose initial connections exceed the limit is refused before it opens the first. The number to
-//! which open jobs may grow is not a reason for refusal: they use as many connections as the limit
-//! allows, and the record notes this.
+//! whose initial connections exceed the limit is refused before it opens the first of them. Open
+//! jobs may open more connections later. This is no reason to refuse a run: they use as many
+//! connections as the limit allows, and the record notes that the limit was reached.
 
 use std::fmt;
 
@@ -16,7 +16,8 @@ use workload::{JobId, Plan};
 /// journal, the op-log, control connections, and the connection that cancels abandoned statements.
 const OTHER_FILES: u64 = 24;
 
-/// Number of files of a thread that waits for I/O: lanes, control and cancellation.
+/// Number of files of a thread that waits for I/O: of each lane, and of the threads for control and
+/// cancellation.
 const FILES_PER_THREAD: u64 = 4;
 
 /// Number of threads in addition to the lanes.
@@ -57,8 +58,8 @@ impl fmt::Display for TooManyFiles {
 
 impl std::error::Error for TooManyFiles {}
 
-/// Checks that the run may open its initial files, and raises the soft limit if the run may need
-/// more.
+/// Checks that the run may open the files that it needs at its start, and raises the soft limit if
+/// the run may need more later.
 pub(crate) fn raise_file_limit(
     plan: &Plan,
     drivers: &Drivers<AnyDriver>,
@@ -82,13 +83,14 @@ pub(crate) fn raise_file_limit(
     }
     let at_most = ConnectionCount::of(plan, drivers, |id| connections_at_most(plan, plan.job(id)));
     if limit.current.is_some_and(|current| current < beside + at_most.files) {
-        // If raising fails, the old limit applies, and the run reports when it is reached.
+        // If the limit cannot be raised, the old one applies, and the run reports when it is
+        // reached.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }
     Ok(())
 }
 
-/// Number of connections that are open at the same time, and of the files that they need.
+/// Number of connections that are open at the same time, and number of files that they need.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct ConnectionCount {
     files: u64,
@@ -96,8 +98,8 @@ struct ConnectionCount {
 }
 
 impl ConnectionCount {
-    /// Returns the number of connections of all jobs or of the largest load, whichever is larger:
-    /// tables are filled one after the other, before the jobs begin.
+    /// Returns the number of connections of all jobs, or of the largest load if that is more. The
+    /// two are not added up, because tables are filled one after the other, before the jobs begin.
     fn of(
         plan: &Plan,
         drivers: &Drivers<AnyDriver>,
@@ -119,7 +121,7 @@ impl ConnectionCount {
 }
 
 /// Returns the number of files that this process has open. If the system does not report it,
-/// returns an estimate for the standard streams and signals.
+/// returns an estimate that covers the standard streams and signals.
 fn open_now() -> u64 {
     const ESTIMATE: u64 = 8;
     std::fs::read_dir("/proc/self/fd").map_or(ESTIMATE, |entries| entries.count() as u64)

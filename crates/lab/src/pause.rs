@@ -1,4 +1,4 @@
-//! Waits that a user can end.
+//! Waits that the user can end.
 
 use std::io;
 

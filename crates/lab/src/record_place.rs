@@ -11,8 +11,8 @@ use record::Header;
 pub enum RecordPlace {
     /// The given path, which must not exist.
     Exactly(PathBuf),
-    /// The given path, or one with a number after the name if a file exists there: two runs that
-    /// begin in the same second keep both records.
+    /// The given path or, if a file exists there, a path with a number after the name. Two runs
+    /// that begin in the same second therefore get different files.
     Numbered(PathBuf),
 }
 
@@ -20,17 +20,17 @@ pub enum RecordPlace {
 const MAX_NUMBER: u32 = 10_000;
 
 impl RecordPlace {
-    /// Returns the requested path; the record itself may get a number.
+    /// Returns the requested path. The path of the record itself may have a number in addition.
     pub fn path(&self) -> &Path {
         match self {
             RecordPlace::Exactly(path) | RecordPlace::Numbered(path) => path,
         }
     }
 
-    /// Creates a file with `create`, at the requested path or under the first number that is not
-    /// taken. `create` must fail if the file exists, and `is_taken` recognises this error, so no
-    /// other process can take the name between its choice and the creation. Returns the last result
-    /// of `create`; if every number is taken, the first.
+    /// Creates a file with `create`, at the requested path or at the first numbered path that is
+    /// not taken. `create` must fail if the file exists, and `is_taken` must recognise this error.
+    /// No other process can then take a path between its choice and the creation of the file.
+    /// Returns the last result of `create`; if all paths are taken, its first result.
     pub fn create_with<T>(
         &self,
         mut create: impl FnMut(&Path) -> T,
@@ -54,7 +54,7 @@ impl RecordPlace {
     }
 }
 
-/// Returns the paths with the numbers from 2 after the file stem.
+/// Returns the paths with a number after the file stem, from 2 on.
 fn numbered_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
     (2..=MAX_NUMBER).map(|number| numbered_path(path, number))
 }

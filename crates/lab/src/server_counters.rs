@@ -1,4 +1,5 @@
-//! Reads the server's own statistics, and the client's matching counts, from a record.
+//! Reading of the server's own statistics, and of the corresponding counts of the client, from a
+//! record.
 
 use analyze::{JobAnswers, Observed, ServerCounters};
 use archive::{Archive, RecordError};
@@ -26,8 +27,8 @@ pub(crate) fn metric_of(counter: Counter) -> ObservedMetric {
     }
 }
 
-/// Returns the server statistics of a record: `of_server` are the values of the server's counters,
-/// and `jobs` the counts of each job over the whole run.
+/// Returns the server statistics of a record. `of_server` are the values of the server's counters;
+/// `jobs` has the counts of each job over the whole run.
 pub(crate) fn server_counters(
     archive: &Archive,
     settings: &[(String, String)],

@@ -1,4 +1,4 @@
-//! Measures how late sleeps end on the timer that paces requests.
+//! Measurement of the lateness of sleeps with the timer that paces requests.
 
 use std::io;
 
@@ -8,11 +8,10 @@ use rt::{Wait, run_real};
 /// Length of a sleep.
 const SLEEP_TIME: Nanos = Nanos::from_millis(1);
 
-/// Number of sleeps before the measurement. During these, the timer learns the kernel's wake-up
-/// latency.
+/// Number of sleeps before the measurement, in which the timer learns the kernel's wake-up latency.
 const WARM_UP_SLEEPS: usize = 100;
 
-/// Sleeps `sleeps` times for 1 ms and returns the lateness of each.
+/// Sleeps for 1 ms `sleeps` times, and returns the lateness of each sleep.
 ///
 /// # Errors
 /// The operating system refuses a timer.

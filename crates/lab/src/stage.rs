@@ -1,4 +1,4 @@
-//! The stage of runs: servers and drivers that outlive a run.
+//! The stage of runs: servers and drivers that exist for longer than one run.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -24,11 +24,11 @@ use crate::target::{ResolvedTarget, SimulatedRun, TargetProblem, check_used_targ
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
 /// Private servers and temporary databases exist as long as the stage. A run on the stage finds the
-/// data that the previous run left; only simulated servers are new for each run.
+/// data that the previous run left; simulated servers are created anew for each run.
 pub struct Stage {
     targets: PerTarget<OpenTarget>,
     resolved_targets: Vec<ResolvedTarget>,
-    /// The password file for the programs of jobs, if there are any.
+    /// The password file for the programs that the jobs run, if there are any.
     _access: Option<Access>,
     /// The private servers; dropped after the drivers that use them.
     _servers: Vec<testbed::Server>,
@@ -115,7 +115,8 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Gives the programs of jobs access to the main target; the programs run in `folder`.
+    /// Gives the programs that the jobs run access to the main target; the programs run in
+    /// `folder`.
     fn give_access(&mut self, folder: &Path) -> io::Result<()> {
         let access = self.access()?;
         let programs = Programs::new(folder.to_owned(), Arc::clone(&access.environment));
@@ -124,7 +125,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the access to the main target, for other programs.
+    /// Returns access to the main target for programs that do not belong to a job.
     ///
     /// # Errors
     /// The password file cannot be written.
@@ -133,7 +134,7 @@ impl Stage {
         Access::to(main.map(|main| &main.target), self.login())
     }
 
-    /// Returns the databases behind the drivers.
+    /// Returns the resolved targets of the drivers.
     pub(crate) fn resolved_targets(&self) -> &[ResolvedTarget] {
         &self.resolved_targets
     }
@@ -148,8 +149,8 @@ impl Stage {
         passwords(self.targets.iter().filter_map(|(_, target)| target.shared_driver()))
     }
 
-    /// Returns the rows of a statement at the main target of a plan, in a session of its own;
-    /// `None` if no job uses that target.
+    /// Executes a statement at the main target of a plan, in a separate session, and returns its
+    /// rows; `None` if no job uses that target.
     ///
     /// # Errors
     /// The server cannot be reached, or rejects the statement.
@@ -169,7 +170,7 @@ impl Stage {
         self.in_session(plan, async |connection| Ok(connection.settings().await))
     }
 
-    /// Runs a function in a session of its own at the main target of a plan, and returns its
+    /// Calls a function with a new session at the main target of a plan, and returns the function's
     /// result; `None` if no job uses that target.
     fn in_session<T>(
         &self,
@@ -191,7 +192,7 @@ impl Stage {
     /// Connects once to each host of every networked target of a plan.
     ///
     /// # Errors
-    /// A host does not accept the connection; the error is that of the first such host.
+    /// A host does not accept the connection. The error is that of the first such host.
     pub(crate) fn reach(&self, plan: &Plan) -> Result<(), Unreachable> {
         for (target, driver) in self.drivers(plan, SimulatedRun::only(plan)).iter() {
             let reached = match driver {
@@ -209,8 +210,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the drivers for a run of a plan, with new simulated servers. `run` has their seed
-    /// and the position of the run.
+    /// Returns the drivers for a run of a plan, with new simulated servers. `run` has the seed of
+    /// these servers and the position of the run.
     ///
     /// # Panics
     /// If the plan uses a target for which the stage was not opened.
@@ -243,8 +244,9 @@ enum OpenTarget {
     Driver(AnyDriver),
 }
 
-/// Returns the passwords of logins, to be removed from texts of servers other than errors, such as
-/// settings and names. Short passwords are left out, because they may equal other words there.
+/// Returns the passwords of logins. They are removed from texts of servers that are not errors,
+/// such as settings and names. Short passwords are left out, because other words in such texts may
+/// be equal to them.
 pub(crate) fn passwords<'d>(drivers: impl IntoIterator<Item = &'d AnyDriver>) -> Secrets {
     let logins = drivers.into_iter().filter_map(AnyDriver::login);
     Secrets::of_all(logins.map(|login| login.secrets)).distinct()
@@ -272,14 +274,15 @@ impl OpenTarget {
     }
 }
 
-/// Returns the seed of a target's simulated server; each named target has an independent one.
+/// Returns the seed of a target's simulated server. Each named target has an independent seed.
 fn seed_of(plan: &Plan, asked: JobTarget, seed: Seed) -> Seed {
     let JobTarget::Named(id) = asked else { return seed };
     let name = &plan.named_target(id).name;
     Seed(Stream::new(seed, &format!("target {name}"), "server").draw(0).bits())
 }
 
-/// Returns an error for the first command that the shell rejects; runs none of them.
+/// Checks the commands of a plan without running them. Returns an error for the first one that the
+/// shell rejects.
 fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
     for job in &plan.jobs {
         let Some(command) = job.command() else { continue };
@@ -295,7 +298,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the name of a target to the reason why it cannot be opened.
+/// Adds the name of a target to the error that it cannot be opened.
 fn with_target_name(error: OpenError, name: &str) -> OpenError {
     match error {
         OpenError::Unreachable(unreachable) => {
@@ -306,8 +309,8 @@ fn with_target_name(error: OpenError, name: &str) -> OpenError {
     }
 }
 
-/// Opens an admitted target and returns it with the database's address. A server that is started
-/// for the target is added to `servers`.
+/// Opens a target that was checked before, and returns it with the database's address. A server
+/// that is started for the target is added to `servers`.
 fn open(
     target: &Target,
     options: &Options,

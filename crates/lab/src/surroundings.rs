@@ -12,8 +12,8 @@ use workload::Plan;
 use crate::calibrate::facts;
 use crate::target::ResolvedTarget;
 
-/// Reads the facts of this machine and of the network path to each server; `record` is the path of
-/// the future record.
+/// Reads the facts of this machine and of the network path to each server. `record` is the path at
+/// which the record will be created.
 pub(crate) fn read(record: &Path, reached: &[ResolvedTarget]) -> Vec<(String, String)> {
     let mut facts = environment::read(&Root::system(), &folder_of(record));
     for ResolvedTarget { name, target } in reached {
@@ -66,8 +66,8 @@ fn used_target(target: &Target, path: Option<&str>) -> UsedTarget {
     UsedTarget { route, location }
 }
 
-/// Returns the location of servers from the paths to them; `ThisHost` if at least one is on this
-/// host.
+/// Returns the location of a target's servers, given the paths to them: `ThisHost` if at least one
+/// server is on this host.
 fn location_of(paths: &str) -> DatabaseLocation {
     let is = |name: &str, is_here: bool| {
         NetworkPath::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)

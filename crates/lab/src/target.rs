@@ -1,4 +1,4 @@
-//! Targets: checks that they can be measured, and the databases behind the opened ones.
+//! Targets: checks that they can be measured, and the databases behind opened targets.
 //!
 //! This module contacts no server; [`Stage`](crate::Stage) does.
 
@@ -23,7 +23,7 @@ pub struct SimulatedRun {
 }
 
 impl SimulatedRun {
-    /// Returns the single run of a plan, with the seed of the plan.
+    /// Returns the values for a single run of a plan, with the seed of the plan.
     pub(crate) fn only(plan: &Plan) -> SimulatedRun {
         SimulatedRun { seed: plan.seed, position: 0 }
     }
@@ -38,7 +38,8 @@ pub enum TargetProblem {
     NotSimulated,
     /// Programs cannot be run in virtual time.
     Programs,
-    /// In virtual time, the clients of a job neither think nor wait, so the clock does not advance.
+    /// In virtual time, the clients of a job would neither pause nor wait for an answer, so the
+    /// clock would not advance.
     NoTimePasses {
         /// Name of the job.
         job: String,
@@ -75,7 +76,7 @@ impl fmt::Display for TargetProblem {
                  server a service time, as in sim:mm1?service=1ms"
             ),
             TargetProblem::Simulation(error) => error.fmt(f),
-            // The error's code adds nothing: it only shows that the URL is at fault.
+            // The error's code says only that the URL is at fault, which the message says, too.
             TargetProblem::Database(error) => f.write_str(error.message()),
             TargetProblem::Of(name, problem)
                 if matches!(**problem, TargetProblem::NotSimulated) =>
@@ -93,14 +94,14 @@ impl fmt::Display for TargetProblem {
 
 impl std::error::Error for TargetProblem {}
 
-/// Checks a target without contacting it: its kind has a driver, and its options exist and are
-/// valid.
+/// Checks a target without contacting it: there must be a driver for its kind, and its options must
+/// exist and be valid.
 ///
 /// [`run`](crate::run()) begins with this check, so `assay check` refuses the same targets as a
 /// run, with the same messages.
 ///
 /// # Errors
-/// The URL is wrong, or cannot be run in virtual time.
+/// The URL is wrong, or the target cannot be run in virtual time.
 pub fn check_target(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     match target.kind {
         TargetKind::Sim => simulation(target).map(|_| ()),
@@ -154,8 +155,8 @@ pub(crate) fn check_used_targets(
     PerTarget::of_used(plan, is_used, admitted).map(|_| ())
 }
 
-/// Returns the password file that would be used for any host of a target; `None` if there is no
-/// such file, the URL has a password, or the target's servers are on this machine.
+/// Returns the password file whose password would be sent to any host of a target. `None` if there
+/// is no such file, if the URL has a password, or if the target's servers are on this machine.
 pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
     match target.kind {
         TargetKind::Postgres => Postgres::password_file_for_any_host(target),

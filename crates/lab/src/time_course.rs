@@ -1,4 +1,4 @@
-//! Reads the times of each job over a whole run, for figures.
+//! Reading of the times of each job over a whole run, for charts.
 
 use std::ops::Range;
 

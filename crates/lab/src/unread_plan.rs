@@ -1,7 +1,8 @@
 //! A substitute for a plan that cannot be read, built from the jobs in the record.
 //!
-//! The numbers of a run matter more than its plan. They are reported with this substitute, which
-//! has the jobs, their statements and their rates; the report notes that it is a substitute.
+//! The measurements of a run matter more than its plan. They are reported with this substitute,
+//! which has the jobs, their statements and their rates. The report notes that the plan is a
+//! substitute.
 
 use base::{Nanos, Rate, Seed, Span, Target};
 use record::{AccountKind, Header, JobHeader};
@@ -16,7 +17,7 @@ pub(crate) fn of(header: &Header) -> Plan {
     for recorded in &header.jobs {
         match &recorded.kind {
             AccountKind::Job => jobs.push(job(recorded, template_job)),
-            // The parts of a mix come after the mix.
+            // In the header, the parts of a mix follow the mix.
             AccountKind::Part { mix: _, section } => {
                 let requests = requests(recorded, section.clone(), template_job);
                 let part = Part { name: recorded.name.clone(), weight: 1, requests };
@@ -60,7 +61,7 @@ fn requests(recorded: &JobHeader, section: String, template: &Job) -> Requests {
     Requests { section, statements, ..template.requests.clone() }
 }
 
-/// Returns an open model with this rate.
+/// Returns the pacing of an open job with this rate.
 fn schedule(per_s: f64) -> Option<Pacing> {
     let rate = Rate::parse(&per_s.to_string()).ok()?;
     Some(Pacing::Open { schedule: workload::Schedule::Poisson(rate), batch: 1 })

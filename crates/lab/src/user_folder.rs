@@ -1,22 +1,22 @@
-//! The folders in which programs keep files of a user.
+//! The folders in which programs store the files of a user.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A folder of the program below the user's folder (XDG Base Directory Specification 0.8).
+/// A folder for the files that Assay stores for a user (XDG Base Directory Specification 0.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserFolder {
-    /// Files that should outlive a restart, such as calibrations: `assay` below `XDG_STATE_HOME`,
-    /// which defaults to `~/.local/state`.
+    /// For files that should survive a restart, such as calibrations: `assay` below
+    /// `XDG_STATE_HOME`, which defaults to `~/.local/state`.
     State,
-    /// Files that can be created again: `assay` below `XDG_CACHE_HOME`, which defaults to
+    /// For files that can be created again: `assay` below `XDG_CACHE_HOME`, which defaults to
     /// `~/.cache`.
     Cache,
 }
 
 impl UserFolder {
-    /// Returns its path, from the variables of the environment; a variable with a relative path
-    /// counts as not set. Returns `None` if neither its variable nor `HOME` is set.
+    /// Returns the path of this folder, from environment variables. A variable with a relative path
+    /// is ignored. `None` if neither the variable of the folder nor `HOME` is set.
     pub fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let (name, below_home) = match self {
             UserFolder::State => ("XDG_STATE_HOME", ".local/state"),

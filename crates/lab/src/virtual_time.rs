@@ -6,12 +6,12 @@ use base::units::parse_duration;
 use sim::Config;
 use workload::{Job, Pacing, Piece, Reconnect, Statement};
 
-/// Minimum total time of a request and its pause for the clock to make progress: a client then
-/// sends at most a million requests for each second of the run.
+/// Minimum time of a request together with the pause after it, for the clock to make progress. A
+/// client then sends at most a million requests per second of the run.
 const MIN_REQUEST_TIME: Nanos = Nanos::from_micros(1);
 
-/// Returns true if a closed job of unlimited length has clients that neither think nor wait for an
-/// answer; without a `config`, the null driver answers.
+/// Returns true if a closed job has no limit on its length, and its clients neither pause nor wait
+/// for an answer. Without a `config`, the target is the null driver, which answers at once.
 pub(crate) fn takes_no_time(job: &Job, config: Option<&Config>) -> bool {
     let is_served = config.is_some_and(|config| takes_time(job, config));
     !job.has_fixed_request_count() && !pauses(job) && !is_served
@@ -34,16 +34,17 @@ fn pauses(job: &Job) -> bool {
 /// Returns true if requests to a simulated server take time.
 fn takes_time(job: &Job, config: &Config) -> bool {
     let connects = job.reconnect == Reconnect::PerTransaction && config.connect >= MIN_REQUEST_TIME;
-    // A request beyond the limit waits for its refusal.
+    // If the number of requests at the server is limited, a request beyond the limit takes time
+    // until it is refused.
     let is_limited = config.limit.is_some();
     let mut statements = job.sections().flat_map(|requests| &requests.statements);
     let service_s = config.service.mean_s();
     connects || is_limited || statements.any(|statement| is_served(statement, service_s))
 }
 
-/// Returns true if the service of a statement takes time, by the statement's hint, or without one
-/// by the server's configuration. A hint may come from a spliced value, which is known only when
-/// the request is sent.
+/// Returns true if the execution of a statement takes time, by the hint in the statement or,
+/// without a hint, by the server's configuration. A hint in a spliced value is known only when the
+/// request is sent.
 fn is_served(statement: &Statement, service_s: f64) -> bool {
     if statement.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_))) {
         return true;
@@ -101,7 +102,7 @@ mod tests {
     fn hint_of_a_statement_decides() {
         let job = |hint: &str| format!("query = select 2 /* sim: rows=3 service={hint} */");
         check(&job("5ms"), "sim:null?rows=1", false);
-        // Without options, the null driver does not read statements.
+        // Without options, the null driver ignores hints in statements.
         check(&job("5ms"), "sim:null", true);
         check(&job("0s"), "sim:null?rows=1", true);
         let spliced = "let = ms: uniform(1, 9)\nquery = select 2 /* sim: service=${raw(ms)}ms */";

@@ -35,7 +35,7 @@ impl Address {
         }
     }
 
-    /// Returns the host name to expect in a certificate.
+    /// Returns the host name that a server's certificate must have.
     pub fn host(&self) -> &str {
         match self {
             Address::Tcp(host, _) => host,
@@ -52,8 +52,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Returns the addresses in a URL, with `port` as the default; a `socket` is used instead of
-    /// them.
+    /// Returns the addresses in a URL, with `port` as the default port. If `socket` is given, it is
+    /// used instead of them.
     pub fn of(target: &Target, port: u16, socket: Option<PathBuf>) -> Addresses {
         let all = match (socket, &target.endpoint) {
             (Some(path), _) => vec![Address::Unix(path)],
@@ -71,7 +71,7 @@ impl Addresses {
         &self.all
     }
 
-    /// Returns all addresses as text if there are several, otherwise an empty list.
+    /// Returns all addresses as text, or an empty list if there is only one.
     pub fn list_if_several(&self) -> Vec<String> {
         match &*self.all {
             [] | [_] => Vec::new(),

@@ -1,8 +1,8 @@
 //! Background requests to servers to cancel statements whose answers are no longer needed.
 //!
-//! A server continues to work on a request that was given up. The cancellation must neither run on
-//! the measuring thread nor depend on its existence, because many requests may be given up at once
-//! at the end of a run.
+//! A server continues to execute a request that its client has given up. The cancellation must not
+//! run on the measuring thread, and must not depend on that thread's existence, because many
+//! requests may be given up at once at the end of a run.
 
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
@@ -15,17 +15,17 @@ use rt::{Options, Rt, run_real};
 
 use crate::socket::Socket;
 
-/// Maximum time for which dropping the last clone waits for pending cancellations.
+/// Maximum time that dropping the last clone waits for pending cancellations.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of pending cancellations. Further ones are dropped.
 const MOST_PENDING: usize = 10_000;
 
-/// Maximum number of cancellations that are sent at the same time: each occupies a connection of a
-/// server that may have none to spare.
+/// Maximum number of cancellations that are sent at the same time. Each of them occupies a
+/// connection of a server that may have no other connection left.
 const MOST_IN_FLIGHT: usize = 8;
 
-/// Pause between checks for a new or an ended cancellation, while others are being sent.
+/// Pause between two checks for a new or completed cancellation, while others are being sent.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(5);
 
 /// A cancellation to send to a server.
@@ -34,8 +34,8 @@ pub trait Cancellation: Send + 'static {
     fn send(self, rt: &Rt) -> impl Future<Output = ()>;
 }
 
-/// A thread that sends cancellations and starts with the first one. Clones share the thread;
-/// dropping the last clone waits for the end of the thread.
+/// A thread that sends cancellations. It is started by the first cancellation. Clones share the
+/// thread; dropping the last clone waits until the thread has ended.
 #[derive(Debug)]
 pub struct CancelService<F>(Arc<Worker<F>>);
 
@@ -62,7 +62,7 @@ impl<F: Cancellation> Default for CancelService<F> {
 }
 
 impl<F: Cancellation> CancelService<F> {
-    /// Creates a service without a thread.
+    /// Creates a service whose thread has not been started.
     pub fn new() -> CancelService<F> {
         CancelService(Arc::new(Worker(Mutex::new(None))))
     }
@@ -81,7 +81,7 @@ impl<F: Cancellation> CancelService<F> {
 }
 
 impl<F: Cancellation> Thread<F> {
-    /// Starts the thread; `None` if the operating system grants none, and then cancellations are
+    /// Starts the thread. `None` if the operating system does not allow it; cancellations are then
     /// dropped.
     fn start() -> Option<Thread<F>> {
         let (queue, incoming) = sync_channel(MOST_PENDING);
@@ -96,15 +96,15 @@ impl<F: Cancellation> Thread<F> {
     }
 }
 
-/// Sends the cancellations, several at the same time, because a server that does not answer must
-/// not delay the cancellations for other servers.
+/// Sends cancellations, several at the same time, because a server that does not answer must not
+/// delay the cancellations for other servers.
 async fn send_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
-    // Each cancellation that is being sent holds a clone.
+    // Each cancellation that is being sent holds a clone of the token, so the clones count them.
     let token = Rc::new(());
     let in_flight = || Rc::strong_count(&token) - 1;
     loop {
         let next = match in_flight() {
-            // Blocking is fine: the thread has no other work.
+            // Blocking is allowed here, because the thread has no other work.
             0 => incoming.recv().map_err(|_| TryRecvError::Disconnected),
             MOST_IN_FLIGHT.. => Err(TryRecvError::Empty),
             _ => incoming.try_recv(),
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(sent.load(Ordering::Relaxed), 10);
     }
 
-    /// Numbers of cancellations that are being sent.
+    /// Numbers of cancellations: in flight now, in flight at most, and completed.
     #[derive(Default)]
     struct InFlight {
         now: AtomicUsize,
@@ -179,7 +179,8 @@ mod tests {
         ended: AtomicUsize,
     }
 
-    /// A cancellation that is sent when `together` are in flight, or has waited long.
+    /// A cancellation that completes when `together` cancellations are in flight, or after half a
+    /// second.
     struct Gathering {
         together: usize,
         seen: Arc<InFlight>,
@@ -199,8 +200,8 @@ mod tests {
         }
     }
 
-    /// Sends cancellations that wait for `together` of them; returns the largest number in flight
-    /// at one time, and the number that were sent.
+    /// Sends `count` cancellations that wait until `together` of them are in flight. Returns the
+    /// largest number in flight at one time, and the number that completed.
     fn gather(count: usize, together: usize) -> (usize, usize) {
         let seen = Arc::new(InFlight::default());
         let service = CancelService::new();

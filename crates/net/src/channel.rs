@@ -15,24 +15,25 @@ use crate::receive_buffer::{self, ReceiveBuffer};
 use crate::socket::{Host, Socket, connect_to};
 use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, handshake_failed};
 
-/// Maximum size, in bytes, of unread data from a peer that sends without reading. Larger than the
-/// longest message that is held whole.
+/// Maximum number of unread bytes from a peer that sends without reading. It exceeds the length of
+/// the longest message that must be buffered whole.
 const MOST_UNREAD: usize = 32 << 20;
 
 /// Capacity, in bytes, above which a send buffer is shrunk after use.
 const MAX_KEPT_CAPACITY: usize = 1 << 20;
 
-/// A connected, buffered byte stream to the other end: a server, or a client of this server.
+/// A connected, buffered byte stream to the other end: to a server or, if this process is the
+/// server, to a client.
 pub struct Channel {
     socket: Socket,
     tls: Option<Box<TlsSession>>,
     address: Address,
-    /// Data to be sent next.
+    /// Data that are sent next.
     out: Vec<u8>,
     /// Number of bytes of `out` that are already sent; `None` until sending begins.
     written: Option<usize>,
     receive_buffer: ReceiveBuffer,
-    /// The reason why nothing can be sent any more. Data received before may still be unread.
+    /// The reason why nothing more can be sent. Data that were received before may still be unread.
     broken: Option<io::Error>,
 }
 
@@ -45,7 +46,7 @@ impl Channel {
         Ok(Channel::new(connect_to(rt, address, host).await?, address.clone()))
     }
 
-    /// Creates the channel of a socket, without TLS. `address` names the other end in messages.
+    /// Creates a channel over a socket, without TLS. `address` names the other end in messages.
     pub fn new(socket: Socket, address: Address) -> Channel {
         Channel {
             socket,
@@ -139,7 +140,8 @@ impl Channel {
                         self.end_flood();
                         continue;
                     }
-                    // Client and server must not both wait for the other to read.
+                    // If client and server both waited for the other to read, neither would
+                    // continue.
                     self.receive_buffer.make_room(usize::MAX);
                     if let Err(error) = ready!(self.poll_receive(context)) {
                         self.broken = Some(io::Error::other(error));
@@ -155,7 +157,7 @@ impl Channel {
         Poll::Ready(())
     }
 
-    /// Shuts down the connection to a server that sends without reading.
+    /// Closes the connection to a server that sends without reading.
     #[cold]
     fn end_flood(&mut self) {
         self.socket.shut_down();
@@ -163,7 +165,7 @@ impl Channel {
         self.broken = Some(io::Error::other(words));
     }
 
-    /// Encrypts the data to be sent, if TLS is on.
+    /// Encrypts the data that are sent next, if TLS is on.
     #[inline]
     fn encrypt(&mut self) {
         if let Some(session) = &mut self.tls {
@@ -171,7 +173,7 @@ impl Channel {
         }
     }
 
-    /// Returns true if nothing can be sent any more.
+    /// Returns true if nothing more can be sent.
     pub fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
@@ -209,20 +211,20 @@ impl Channel {
         poll_fn(|context| Poll::Ready(is_unread || self.poll_receive(context).is_ready())).await
     }
 
-    /// Returns the host that the name resolved to for this connection; `None` on a Unix domain
-    /// socket, and if the connection is lost.
+    /// Returns the address to which this connection's host name was resolved; `None` for a Unix
+    /// domain socket, or if the connection is lost.
     #[cold]
     pub fn peer(&self) -> Option<SocketAddr> {
         self.socket.peer()
     }
 
-    /// Returns the socket, to wait for its end; `None` if the operating system grants no file
-    /// descriptor for it.
+    /// Returns the socket, for a caller that waits until the other end closes it; `None` if the
+    /// operating system grants no file descriptor for it.
     pub fn into_socket(self) -> Option<OwnedFd> {
         self.socket.into_owned_fd().ok()
     }
 
-    /// Returns the bytes received and not yet consumed.
+    /// Returns the bytes that were received and not yet consumed.
     #[inline]
     pub fn unread(&self) -> &[u8] {
         self.receive_buffer.unread()
@@ -263,7 +265,8 @@ mod tests {
     use super::*;
     use crate::{Identity, Options};
 
-    /// Returns the set-ups of a server and of a client that trusts it, and their folder.
+    /// Returns the TLS set-ups of a server and of a client that trusts it, and the folder with
+    /// their files.
     fn tls_pair() -> (ServerTls, ClientTls, tempfile::TempDir) {
         let folder = tempfile::tempdir().expect("a folder");
         let key = KeyPair::generate().expect("a key");
@@ -328,7 +331,7 @@ mod tests {
         .expect("a runtime");
     }
 
-    /// A client of MySQL does not wait for an answer before it begins the handshake.
+    /// A MySQL client begins the handshake without waiting for an answer.
     #[test]
     fn handshake_that_was_read_with_earlier_bytes_is_completed() {
         let (server_tls, client_tls, _folder) = tls_pair();

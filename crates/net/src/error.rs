@@ -47,7 +47,7 @@ impl Error {
         self.0.code
     }
 
-    /// Returns the message, with the remedy.
+    /// Returns the message, including the remedy.
     pub fn message(&self) -> &str {
         &self.0.message
     }

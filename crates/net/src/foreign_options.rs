@@ -1,17 +1,17 @@
-//! Options in the URLs of other clients, and their counterparts in Assay's URLs.
+//! Options that other clients have in their URLs, and the corresponding options of Assay.
 
-/// The counterpart of another client's option in Assay's URLs.
+/// The option of Assay that corresponds to another client's option.
 #[derive(Clone, Copy)]
 enum Counterpart {
-    /// The option of Assay with this name and the same value.
+    /// Assay's option with this name. The value is the same.
     Renamed(&'static str),
-    /// A mode of `tls`, chosen by the value.
+    /// Assay's option `tls`, with a mode that depends on the value.
     Tls,
-    /// TLS on or off, by a boolean value.
+    /// Assay's option `tls`, on or off by a boolean value.
     TlsSwitch,
-    /// The option of Assay with this name, and the value as a number of this unit.
+    /// Assay's option with this name. The value is a number of this unit.
     Duration(&'static str, &'static str),
-    /// Advice as text, for an option without a counterpart.
+    /// Advice, for an option that corresponds to none of Assay's.
     Advice(&'static str),
 }
 
@@ -19,8 +19,8 @@ use Counterpart::{Advice, Duration, Renamed, Tls, TlsSwitch};
 
 const WRITE_BEFORE_OPTIONS: &str = "write it before the `?`: `USER@HOST:PORT/DATABASE`";
 
-/// The options of other clients and their counterparts. Names are in lower case without `-` and
-/// `_`. They come from libpq, JDBC, MySQL's clients and drivers in Go and Python.
+/// Options of other clients, and the corresponding options of Assay. Names are in lower case,
+/// without `-` and `_`. The list covers libpq, JDBC, MySQL's clients, and drivers in Go and Python.
 const KNOWN: &[(&str, Counterpart)] = &[
     ("sslmode", Tls),
     ("ssl", TlsSwitch),
@@ -58,7 +58,8 @@ const KNOWN: &[(&str, Counterpart)] = &[
     ("allowloadlocalinfile", Advice("leave it out: `[load]` asks for what it needs")),
 ];
 
-/// The TLS modes of libpq, JDBC and MySQL's clients in lower case, and their counterparts here.
+/// The TLS modes of libpq, JDBC and MySQL's clients in lower case, each with the corresponding mode
+/// of Assay.
 const MODES: &[(&str, &str)] = &[
     ("disable", "write `tls=off`"),
     ("disabled", "write `tls=off`"),
@@ -78,7 +79,8 @@ const CHOOSE_OFF_OR_REQUIRE: &str =
 const VERIFY_CHECKS_NAME: &str = "write `tls=verify`, which checks the name of the server too, or \
                            `tls=require`, which checks nothing";
 
-/// Returns advice on the counterpart of another client's option; `None` for an unknown one.
+/// Returns advice on which option of Assay to use in place of another client's option; `None` for
+/// an unknown option.
 pub(crate) fn remedy(name: &str, value: &str) -> Option<String> {
     let bare: String = name.chars().filter(|c| !matches!(c, '-' | '_')).collect();
     let bare = bare.to_ascii_lowercase();

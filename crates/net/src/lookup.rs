@@ -17,7 +17,7 @@ pub(crate) async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
     let name = host.to_owned();
     std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
         let found = (name.as_str(), port).to_socket_addrs().map(Iterator::collect);
-        // The caller may have given up.
+        // The caller may no longer wait for the result.
         let _ = sender.send(found);
     })?;
     receiver.await.unwrap_or_else(|_| Err(io::Error::other("looking up the name failed")))

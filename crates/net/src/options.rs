@@ -14,7 +14,7 @@ use crate::tls::Identity;
 pub enum TlsMode {
     /// No encryption.
     Off,
-    /// Encryption without authentication of the server.
+    /// Encryption without verification of the server's certificate.
     Require,
     /// Encryption, with a server certificate for the host's name that is signed by a trusted
     /// authority.
@@ -45,15 +45,16 @@ impl TlsMode {
 /// Connection options of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// TLS mode; `None` is off on this machine, and verified elsewhere.
+    /// TLS mode. `None` means off for servers on this machine, and verified for others.
     tls: Option<TlsMode>,
     /// File of trusted certificates; the system's certificates if absent.
     pub tls_ca: Option<PathBuf>,
-    /// Files of this client's certificate and its key.
+    /// Files of this client's certificate and of its key.
     pub tls_identity: Option<Identity>,
     /// Unix domain socket in place of host and port.
     pub socket: Option<PathBuf>,
-    /// Time limit for a connection to become ready for its first statement.
+    /// Time limit for establishing a connection, up to the point at which it can execute a
+    /// statement.
     pub connect_timeout: Nanos,
     /// Client name reported to the server.
     pub application_name: String,
@@ -64,8 +65,8 @@ const NAMES: [&str; 7] =
     ["tls", "tls-ca", "tls-cert", "tls-key", "socket", "connect-timeout", "application-name"];
 
 impl Options {
-    /// Parses the options of a URL of this kind of database. Options with one of the `own` names
-    /// are passed to `take`.
+    /// Parses the options of a URL for this kind of database. An option whose name is one of the
+    /// `own` names is passed to `take`.
     ///
     /// # Errors
     /// An option is unknown or has an invalid value (with a remedy), or `take` fails.

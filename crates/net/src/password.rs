@@ -40,14 +40,14 @@ pub struct PasswordOwner<'a> {
 pub struct FoundPassword {
     /// The password, if there is one.
     pub password: Option<Secret>,
-    /// The reason why an existing file was not read, and a remedy.
+    /// The reason why an existing file was not read, with a remedy.
     pub ignored: Option<String>,
-    /// True if the password is from a file entry that applies to any host.
+    /// True if the password comes from a file entry that applies to any host.
     is_for_any_host: bool,
 }
 
 impl FoundPassword {
-    /// Returns the result for a password that is meant for this server.
+    /// Returns the result for a password that was given for this server alone.
     pub fn given(password: Secret) -> FoundPassword {
         FoundPassword { password: Some(password), ..FoundPassword::default() }
     }
@@ -71,14 +71,15 @@ pub fn find_password(file: PasswordFile, owner: PasswordOwner<'_>) -> FoundPassw
     }
 }
 
-/// Returns the path of a password file if its password for a login is not bound to a host. Such a
-/// password would be sent to any host, even one that somebody else has put into the URL.
+/// Returns the path of a password file if its entry for a login applies to any host. The password
+/// of such an entry would be sent to any host in a URL, even if somebody else has written the URL.
 pub fn file_for_any_host(file: PasswordFile, owner: PasswordOwner<'_>) -> Option<PathBuf> {
     file.path().filter(|path| find_in_file(file, path, owner).is_for_any_host)
 }
 
 /// Finds the password in a file, unless the database's own clients would refuse to read the file.
-/// The checks apply to the opened file, so replacing it meanwhile has no effect.
+/// The permissions are those of the opened file, so replacing the file between check and reading
+/// has no effect.
 fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> FoundPassword {
     let Ok(mut opened) = open(path) else { return FoundPassword::default() };
     let Ok(metadata) = opened.metadata() else { return FoundPassword::default() };
@@ -90,7 +91,7 @@ fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> Fo
     if opened.read_to_end(&mut bytes).is_err() {
         return FoundPassword::default();
     }
-    // A line that is not UTF-8 has no usable password, but a later line may have one.
+    // A line that is not UTF-8 has no usable password, but later lines may have one.
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
     let lines = lines.map(|line| line.strip_suffix('\r').unwrap_or(line));
     let kept = match file {
@@ -105,15 +106,15 @@ fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> Fo
     }
 }
 
-/// Opens a file without waiting for the other end of a FIFO.
+/// Opens a file, and does not wait for the other end if the file is a FIFO.
 fn open(path: &Path) -> std::io::Result<File> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 impl PasswordFile {
-    /// Returns the reason for which the database's own clients ignore a file with a warning; `None`
-    /// if they read it.
+    /// Returns the reason why the database's own clients would ignore a file with a warning; `None`
+    /// if they would read it.
     fn reason_to_ignore(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {
@@ -140,7 +141,7 @@ impl PasswordFile {
     }
 }
 
-/// The wildcard field of a line.
+/// A field of a line that matches anything.
 const WILDCARD: &str = "*";
 
 /// Returns the password of the first matching line `host:port:database:user:password`; `*` matches
@@ -151,8 +152,8 @@ fn in_pgpass<'l>(
 ) -> Option<PasswordEntry> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
-        // PostgreSQL's own clients use this name for their default socket, regardless of its
-        // directory. The name of the socket ends with the port.
+        // PostgreSQL's own clients look up their default socket under this name, whatever its
+        // directory. The file name of a socket ends with the port.
         Address::Unix(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let port = name.strip_prefix(".s.PGSQL.").unwrap_or("5432");
@@ -185,8 +186,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Returns the last `password` in a section `[client]` or a similar one. These sections apply to
-/// all hosts.
+/// Returns the last `password` in a section `[client]`, or in another section that MySQL's clients
+/// read. These sections apply to all hosts.
 fn in_my_cnf<'l>(lines: impl Iterator<Item = &'l str>) -> Option<PasswordEntry> {
     const SECTIONS: [&str; 3] = ["client", "client-server", "client-mariadb"];
     let mut is_ours = false;
@@ -206,8 +207,8 @@ fn in_my_cnf<'l>(lines: impl Iterator<Item = &'l str>) -> Option<PasswordEntry> 
     found
 }
 
-/// Removes a comment: from the first `#` outside of quotes on, or all of a line that begins with
-/// `;`.
+/// Removes a comment: the text from the first `#` outside of quotes on, or a whole line that begins
+/// with `;`.
 fn without_comment(line: &str) -> &str {
     if line.trim_start().starts_with(';') {
         return "";
@@ -225,7 +226,8 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// Resolves the escape sequences of a value. A backslash before any other character is kept.
+/// Resolves the escape sequences of a value. A backslash before a character that is not part of an
+/// escape sequence is kept.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

@@ -3,8 +3,8 @@
 /// Initial size of a connection's receive buffer, in bytes.
 const INITIAL_SIZE: usize = 16 << 10;
 
-/// Size, in bytes, up to which a receive buffer grows by itself. Only a message that must be held
-/// whole makes it larger.
+/// Size, in bytes, up to which a receive buffer grows because much data arrives. Only a message
+/// that must be buffered whole makes it larger.
 pub(crate) const MAX_KEPT_SIZE: usize = 64 << 10;
 
 /// A reused buffer of received bytes.
@@ -30,7 +30,7 @@ impl ReceiveBuffer {
     #[inline]
     pub(crate) fn free_space(&mut self) -> &mut [u8] {
         if self.end == self.bytes.len() {
-            // The rest of the message is of unknown length.
+            // The rest of the message has an unknown length.
             self.make_room(usize::MAX);
         }
         &mut self.bytes[self.end..]
@@ -43,7 +43,7 @@ impl ReceiveBuffer {
         self.end += count;
     }
 
-    /// Removes consumed bytes. A buffer that was full grows, because much data is arriving.
+    /// Removes consumed bytes. A buffer that was full is enlarged, because much data is arriving.
     #[inline]
     pub(crate) fn consume(&mut self, used: usize) {
         self.start += used;
@@ -54,8 +54,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Enlarges a buffer that was full, and shrinks a buffer that an unusually long message has
-    /// enlarged.
+    /// Enlarges a buffer that was full. Shrinks a buffer that was enlarged for an unusually long
+    /// message.
     #[inline]
     fn resize(&mut self, was_full: bool) {
         if was_full && self.bytes.len() < MAX_KEPT_SIZE {
@@ -77,7 +77,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Moves the unread bytes to the front, and makes room for `wanted` bytes with them.
+    /// Moves the unread bytes to the front, and makes room for `wanted` bytes including them.
     fn grow(&mut self, unread: usize, wanted: usize) {
         self.bytes.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, unread);
@@ -91,7 +91,7 @@ impl ReceiveBuffer {
 mod tests {
     use super::*;
 
-    /// With small steps, much data from a server would be read byte by byte.
+    /// If a full buffer grew in small steps, much data from a server would be read byte by byte.
     #[test]
     fn full_receive_buffer_grows_by_large_steps() {
         let mut receive_buffer = ReceiveBuffer::new();

@@ -1,4 +1,4 @@
-//! Sockets, and connecting one to a server.
+//! Sockets, and the connection of a socket to a server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,16 +15,16 @@ use crate::lookup::resolve;
 /// A connected TCP or Unix domain socket.
 pub type Socket = ReadyFd<OwnedFd>;
 
-/// The hosts to try among those that a name resolves to.
+/// The hosts that are tried, of those to which a name resolves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// The first host that answers. `within` is divided equally among all hosts, so a host that
-    /// does not answer leaves time to try the others.
+    /// All hosts, until one accepts the connection. `within` is divided equally among them, so a
+    /// host that does not answer leaves time for the others.
     Any {
-        /// The time for all hosts together.
+        /// The time limit for all hosts together.
         within: Nanos,
     },
-    /// This host only, because a session with it exists.
+    /// Only this host, because the connection concerns a session there.
     Exactly(SocketAddr),
 }
 
@@ -61,7 +61,7 @@ async fn connect_first(rt: &Rt, all: &[SocketAddr], limit: Nanos) -> io::Result<
 }
 
 fn unreachable(address: &Address, error: &io::Error) -> Error {
-    // `ENFILE` and `EMFILE` on Linux and the BSDs.
+    // The numbers of `ENFILE` and `EMFILE` on Linux and the BSDs.
     if matches!(error.raw_os_error(), Some(23 | 24)) {
         let message = format!("cannot connect to {address}: {error}; raise `ulimit -n`");
         return Error::new(Class::TooManyConnections, Code::new("too-many-files"), message);
@@ -88,8 +88,8 @@ mod tests {
 
     use super::*;
 
-    /// A name may resolve to another host each time, but a request about a session must reach the
-    /// host of the session.
+    /// A name may resolve to a different host each time, but a request about a session must reach
+    /// the host of that session.
     #[test]
     fn known_peer_is_reached_without_name_lookup() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -102,12 +102,12 @@ mod tests {
         assert_eq!(socket.expect("a runtime"), Ok(Some(peer)));
     }
 
-    /// One unresponsive host of a name must not keep the others from being tried.
+    /// If one host of a name does not respond, the other hosts must still be tried.
     #[test]
     fn unresponsive_host_uses_only_its_share_of_the_time() {
         let listeners = [(); 2].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
         let all = listeners.each_ref().map(|one| one.local_addr().expect("an address"));
-        // The backlog has room for one connection, which `_first` takes.
+        // The backlog has room for only one connection, which is `_first`.
         rustix::net::listen(&listeners[0], 0).expect("a shorter queue");
         let _first = TcpStream::connect(all[0]).expect("room for one");
         let connected = run_real(&Options::default(), async |rt| {

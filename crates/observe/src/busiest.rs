@@ -10,24 +10,25 @@ use record::{
 
 use crate::sample::Sample;
 
-/// Minimum share of time in use for a component to be reported.
+/// Minimum share of the time for which a component must be in use to be reported.
 const MIN_SHARE: f64 = 0.01;
 
 /// Age at which a reading expires, as a multiple of the time between the component's last two
-/// readings. Without expiry, a database that has ended would still appear busy.
+/// readings. If readings did not expire, a database that has ended would still appear busy.
 const EXPIRY_INTERVALS: f64 = 2.5;
 
-/// Shortest age at which a reading expires.
+/// Minimum age at which a reading expires.
 const MIN_EXPIRY: Nanos = Nanos::from_secs(3);
 
-/// The last readings, and each component's share of time in use.
+/// The last readings, and the share of the time for which each component was in use.
 #[derive(Debug, Default)]
 pub struct Busiest {
     last_readings: BTreeMap<Series, (Nanos, f64)>,
     shares: BTreeMap<String, UtilizationReading>,
 }
 
-/// Share of time in use of a component, time of its reading, and time since the previous reading.
+/// Share of the time for which a component was in use, time of the reading, and time since the
+/// previous reading.
 #[derive(Clone, Copy, Debug)]
 struct UtilizationReading {
     share: f64,
@@ -43,8 +44,8 @@ impl UtilizationReading {
 }
 
 impl Busiest {
-    /// Adds a sample taken at the given time, and returns the component that is busiest at that
-    /// time.
+    /// Adds a sample that was taken at the given time, and returns the component that was the
+    /// busiest then.
     pub fn add_sample(&mut self, at: Nanos, sample: &Sample) -> Option<ComponentUtilization> {
         let mut readings = BTreeMap::new();
         for reading in &sample.readings {
@@ -72,7 +73,7 @@ impl Busiest {
     }
 }
 
-/// A metric's value and growth per second, by component and metric.
+/// The value of each metric of each component, and its growth per second.
 type LatestReadings = BTreeMap<(ObservedComponent, String), (f64, Option<f64>)>;
 
 /// Returns the share of the time for which each component was in use, from 0 to 1.
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(busiest.add_sample(at(1), &session_sample(10.0, 5.0)), None);
         let found = busiest.add_sample(at(2), &session_sample(20.0, 14.0)).unwrap();
         assert_eq!((found.name.as_str(), found.share), ("the database's locks", 0.9));
-        // A counter that was reset gives no rate.
+        // A counter that was reset has no rate.
         let found = busiest.add_sample(at(3), &session_sample(1.0, 1.0)).unwrap();
         assert_eq!(found.share, 0.9);
     }

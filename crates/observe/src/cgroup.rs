@@ -1,8 +1,8 @@
 //! Limits of the control group of one side: `cpu.max`, `cpu.stat` and `memory.*` of version 2,
 //! `cpu.cfs_quota_us`, `cpu.stat` and `memory.*_in_bytes` of version 1 (Linux,
 //! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). Any group between the process's group
-//! and the root may set a limit; the tightest is reported, with the time for which its group was
-//! throttled.
+//! and the root may set a limit. The lowest limit is reported, with the time for which the group
+//! that sets it was throttled.
 
 use record::metric::cgroup;
 use record::{ComponentKind, MeasuredSide};
@@ -12,7 +12,7 @@ use crate::environment::cgroup::{Hierarchy, Version, cpu_quota, hierarchy, memor
 use crate::host::pressure::stall_time_us;
 use crate::sample::Sample;
 
-/// Number of samples after which a process's groups and their limits are read again.
+/// Number of samples between two readings of a process's groups and their limits.
 const REREAD_EVERY: u32 = 8;
 
 /// Control group of one side.
@@ -31,7 +31,7 @@ struct Bounds {
     quota: Option<(f64, Version, String)>,
     /// Memory limit in bytes, and the group that sets it.
     limit: Option<(u64, Version, String)>,
-    /// True if the groups were found.
+    /// True if the process's groups could be read.
     is_known: bool,
 }
 
@@ -70,11 +70,11 @@ impl Cgroup {
         Cgroup { side, sample_count: 0, process: None, bounds: Bounds::default() }
     }
 
-    /// Samples the group of a process that represents its side.
+    /// Samples the group of one process, which stands for all processes of its side.
     pub(crate) fn sample(&mut self, root: &Root, process: u32, sample: &mut Sample) {
         if self.process != Some(process) || self.sample_count.is_multiple_of(REREAD_EVERY) {
             let bounds = Bounds::of(root, process);
-            // The known limits of a process are kept after it has ended.
+            // Once they are known, the limits of a process are retained after it has ended.
             if bounds.is_known || self.process != Some(process) {
                 self.bounds = bounds;
             }
@@ -132,7 +132,7 @@ fn memory_usage(root: &Root, version: Version, group: &str) -> Option<u64> {
     root.number(&format!("{group}/{name}"))
 }
 
-/// Returns the time for which some task of a group lacked memory, in seconds
+/// Returns the time for which at least one task of a group lacked memory, in seconds
 /// (Documentation/accounting/psi.rst, "Cgroup2 interface").
 fn pressure_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     let text = match version {

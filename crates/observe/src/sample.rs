@@ -6,10 +6,10 @@ use record::{ComponentKind, ObservedComponent, ObservedMetric, Reading, Series};
 
 use crate::environment::Root;
 
-/// Longest name of a metric that comes from a server, in bytes.
+/// Maximum length, in bytes, of a metric's name that comes from a server.
 pub(crate) const LONGEST_NAME: usize = 1_000;
 
-/// Maximum number of series of a database or of another machine. A busy server has a few hundred.
+/// Maximum number of series of a database, or of another machine. A busy server has a few hundred.
 pub(crate) const MOST_SERIES: usize = 10_000;
 
 /// Readings of one sampling round, and the metrics that could not be read.
@@ -24,7 +24,8 @@ pub struct Sample {
 /// A component or metric that cannot be read here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
-    /// Name of the component, followed by the metric if only one of several is missing.
+    /// Name of the component, followed by the name of the metric if not all metrics of the
+    /// component are missing.
     pub what: String,
     /// Reason, in words.
     pub why: String,
@@ -33,7 +34,7 @@ pub struct Missing {
 /// A source that is sampled repeatedly.
 ///
 /// A counter is reported with its current value, in the unit of its metric. The analysis uses the
-/// difference of two samples; a value below the previous one means that the counter was reset.
+/// difference between two samples. A value below the previous one means that the counter was reset.
 pub trait Sampler: Send {
     /// Adds the current readings to a sample.
     fn sample(&mut self, root: &Root, sample: &mut Sample);
@@ -64,30 +65,30 @@ impl Sample {
     }
 }
 
-/// Names already reported as missing. Each name is reported once.
+/// Names that have already been reported as missing. Each name is reported only once.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedMissing(BTreeSet<String>);
 
 impl ReportedMissing {
-    /// Removes the missing items from a sample that were reported before.
+    /// Removes from a sample the missing items that were reported before.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
     }
 }
 
-/// Series of a database, or of another machine, so far. Their number and names are determined
-/// there, so both are limited to bound the memory that they take.
+/// The series that a database, or another machine, has reported so far. The other side determines
+/// their number and their names, so both are limited to bound the memory that they take.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesLimit {
     known: BTreeSet<Series>,
-    /// True if removed readings have been reported.
+    /// True if the removal of readings has been reported.
     is_reported: bool,
 }
 
 impl SeriesLimit {
-    /// Removes the readings of new series from a sample once there are [`MOST_SERIES`], and the
-    /// readings of series whose name is longer than [`LONGEST_NAME`]. The first sample with such
-    /// readings gets a note.
+    /// Removes the readings of new series from a sample once there are [`MOST_SERIES`], and always
+    /// those of series whose name is longer than [`LONGEST_NAME`]. The first removal is reported in
+    /// the sample as missing data.
     pub(crate) fn apply(&mut self, sample: &mut Sample) {
         let all = sample.readings.len();
         sample.readings.retain(|reading| self.admits(&reading.series));

@@ -7,12 +7,12 @@ use base::Nanos;
 /// Default time between two samples of a source.
 pub const PERIOD: Nanos = Nanos::from_secs(1);
 
-/// Subjects of a watch, in addition to the machine on which it runs.
+/// The subjects of a watch, in addition to the machine on which it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Time between two samples of each source.
     pub every: Nanos,
-    /// Root process of the tree that sends the requests; `None` means this process.
+    /// Root process of the process tree that sends the requests; `None` means this process.
     pub generator: Option<u32>,
     /// Locations of the database's processes.
     pub servers: Vec<ServerLocation>,
@@ -23,8 +23,8 @@ pub struct Scope {
 pub enum ServerLocation {
     /// A process that listens on this TCP port.
     Port(u16),
-    /// A server on another machine that listens on this port; only the sockets that connect to it
-    /// are on this machine.
+    /// A server on another machine that listens on this port. On this machine, there are only the
+    /// sockets that are connected to it.
     Elsewhere(u16),
     /// A process that listens on this Unix socket.
     Socket(PathBuf),

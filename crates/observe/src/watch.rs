@@ -19,7 +19,7 @@ use crate::samplers::Samplers;
 use crate::scope::Scope;
 use crate::stall_detector::{Stall, StallDetector};
 
-/// Longest delay until a watch that does not check for stalls notices that it was ended.
+/// Maximum delay until a watch that does not check for stalls notices that it was ended.
 const END_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
 
 /// The thread that samples this machine during a run.
@@ -29,9 +29,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts the thread. It calls `on_sample` with each sample of the sources and with each stall
-    /// of this process, together with the time since `zero` at which the sample was taken or the
-    /// stall began.
+    /// Starts the thread. The thread calls `on_sample` with each sample of the sources and each
+    /// stall of this process. It also passes the time from `zero` to the sample, or to the start of
+    /// the stall.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
@@ -46,13 +46,13 @@ impl Watch {
             let watching = rt::run_real(&rt::Options::default(), |rt| {
                 sample_until_end(rt, zero, &scope, until, on_sample)
             });
-            // Without a timer nothing is reported, and the checks find that there are no data.
+            // Without a timer, nothing is reported, and the checks report that there are no data.
             let _ = watching;
         })?;
         Ok(Watch { is_over, thread })
     }
 
-    /// Stops the thread. Everything read until now has been reported when this returns.
+    /// Stops the thread. When this function returns, everything read before has been reported.
     pub fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
         // A panic in the thread has been printed already and does not affect the run.

@@ -1,8 +1,8 @@
-//! The balance of scheduled requests: each of them has exactly one outcome.
+//! The balance of scheduled requests: each request has exactly one outcome.
 
 use base::{Class, Code};
 
-/// The outcomes of all requests of a period, by intended start.
+/// The outcomes of all requests whose intended start is in a period.
 ///
 /// There is no field for the number of scheduled requests: it is always the sum of the four
 /// outcomes, so a balance always adds up. The pacer counts arrivals independently
@@ -16,7 +16,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Creates a balance from its four numbers.
+    /// Creates a balance from the numbers of requests with each outcome.
     pub fn of(completed: u64, errors: u64, rejected: u64, unsent: u64) -> Balance {
         Balance { completed, errors, rejected, unsent }
     }
@@ -31,13 +31,13 @@ impl Balance {
         self.completed
     }
 
-    /// Returns the number of requests that were answered with an error, timed out, lost their
-    /// connection or were refused one, including accepted errors.
+    /// Returns the number of requests that ended in an error: an error in the answer, a timeout, or
+    /// a lost or refused connection. Accepted errors are included.
     pub fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// Returns the number of requests that were rejected because their queue was full.
+    /// Returns the number of requests that were rejected because the queue of their job was full.
     pub fn rejected(&self) -> u64 {
         self.rejected
     }
@@ -47,7 +47,7 @@ impl Balance {
         self.unsent
     }
 
-    /// Counts one request under its outcome.
+    /// Adds one request with this outcome.
     pub(crate) fn settle(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Completed => self.completed += 1,
@@ -81,7 +81,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns true if the target answered the request that was sent, perhaps with an error.
+    /// Returns true if the target answered the request, perhaps with an error.
     #[inline]
     pub fn is_answer(&self) -> bool {
         match self {
@@ -98,14 +98,14 @@ impl Outcome {
 pub struct Failure {
     /// Class of the error.
     pub class: Class,
-    /// Code of the database, or a code of Assay's own.
+    /// Error code of the database, or one of Assay's own.
     pub code: Code,
     /// True if the job accepts this code.
     pub accepted: bool,
 }
 
-/// Largest number of rows that is counted: the largest integer that a record can hold. A server may
-/// report any number; larger numbers and larger sums are counted as this number.
+/// Largest number of rows that can be counted: the largest integer that a record can hold. A server
+/// may report any number; larger numbers and sums are limited to this one.
 pub const MAX_ROWS: u64 = i64::MAX as u64;
 
 /// Returns the sum of two numbers of rows, limited to [`MAX_ROWS`].
@@ -116,7 +116,8 @@ pub(crate) fn sum_of_rows(some: u64, others: u64) -> u64 {
 /// The counters of one job in one interval, by intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Number of requests that came due, counted by the pacer at their arrival, not at their end.
+    /// Number of requests that came due. The pacer counts them when they arrive, and not when they
+    /// end.
     pub arrivals: u64,
     /// Numbers of requests by outcome.
     pub balance: Balance,
@@ -124,7 +125,7 @@ pub struct Counts {
     pub timeouts: u64,
     /// Number of errors that the job accepts.
     pub accepted_errors: u64,
-    /// Number of attempts after the first, over all requests.
+    /// Number of repeated attempts, over all requests.
     pub retries: u64,
     /// Number of rows returned or affected by completed requests; at most [`MAX_ROWS`].
     pub rows: u64,
@@ -166,14 +167,14 @@ impl Counts {
         self.overflows += overflows;
     }
 
-    /// Returns the number of requests that came due and have no outcome, because they are in flight
-    /// or were lost.
+    /// Returns the number of requests that came due and have no outcome: they are in flight, or
+    /// were lost.
     pub fn open(&self) -> u64 {
         self.arrivals.saturating_sub(self.balance.scheduled())
     }
 }
 
-/// The counters of one job in one interval, by the end of requests.
+/// The counters of one job in one interval, by the time at which requests ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndCounts {
     /// Number of requests that were answered without an error.
@@ -185,7 +186,7 @@ pub struct EndCounts {
 }
 
 impl EndCounts {
-    /// Adds the ends of another interval or another lane.
+    /// Adds the counters of another interval or another lane.
     pub fn merge(&mut self, other: &EndCounts) {
         let EndCounts { completed, errors, rows } = other;
         self.completed += completed;

@@ -1,8 +1,8 @@
 //! Names of observed components in records.
 //!
-//! The samplers that write the names and the checks that look them up use the same list. The name
-//! of a component begins with its host, unless that is the load generator's, or with its target,
-//! unless that is the main target: `db1/disk sda`.
+//! The samplers that write the names and the checks that look them up use the same list. If a
+//! component belongs to a host other than that of the load generator, or to a target other than the
+//! main target, its name begins with that host or target: `db1/disk sda`.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl MeasuredSide {
     /// Both sides.
     pub const ALL: [MeasuredSide; 2] = [MeasuredSide::Generator, MeasuredSide::Server];
 
-    /// Returns its name in records.
+    /// Returns the name of this side in records.
     pub fn name(self) -> &'static str {
         match self {
             MeasuredSide::Generator => "generator",
@@ -65,15 +65,15 @@ pub enum ComponentKind {
     Table(String),
     /// The client sessions, as the database reports them.
     Sessions,
-    /// The events for which active sessions wait; the metric is the name of the event.
+    /// The events for which active sessions wait. A metric has the name of an event.
     Waits,
-    /// The tables for whose locks sessions wait; the metric is the name of the table.
+    /// The tables for whose locks sessions wait. A metric has the name of a table.
     Locks,
-    /// The statements that wait; the metric is the beginning of the statement.
+    /// The statements that wait. A metric has the beginning of a statement as its name.
     Statements,
-    /// Work of the database that no client requested; the metric is the name of the work.
+    /// Work of the database that no client requested. A metric has the name of a kind of work.
     Background,
-    /// Counters of the database; the metric is the database's own name of the counter.
+    /// Counters of the database. A metric has the database's own name of a counter.
     Statistics,
 }
 
@@ -97,7 +97,7 @@ const FIXED: [(&str, ComponentKind); 16] = [
     ("statistics", ComponentKind::Statistics),
 ];
 
-/// The prefix of the names of the threads that send requests; their number follows.
+/// Prefix of the names of the threads that send requests. The number of the thread follows it.
 pub const LANE_PREFIX: &str = "lane-";
 
 impl ComponentKind {
@@ -184,7 +184,8 @@ impl fmt::Display for ComponentKind {
 /// A component of a kind, with its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObservedComponent {
-    /// The host or target; `None` for the load generator's host and the main target.
+    /// The host or the target to which the component belongs; `None` for the load generator's host
+    /// and the main target.
     pub place: Option<String>,
     /// The kind of the component.
     pub kind: ComponentKind,

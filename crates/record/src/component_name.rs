@@ -1,4 +1,4 @@
-//! Names of observed components that samplers, records and judgements share as constants.
+//! Names of observed components that samplers, records and checks use as constants.
 //!
 //! [`ComponentKind`](crate::ComponentKind) has the names of all other components.
 
@@ -8,7 +8,7 @@ pub const DATABASE: &str = "database";
 /// The client sessions of the database.
 pub const SESSIONS: &str = "sessions";
 
-/// The sessions of other clients. The name occurs only in reports that these sessions cannot be
+/// The sessions of other clients. The name is used only to report that these sessions cannot be
 /// observed.
 pub const SESSIONS_OF_OTHERS: &str = "sessions of others";
 
@@ -24,5 +24,5 @@ pub const AUTOVACUUM_WORKER: &str = "autovacuum worker";
 /// Role of PostgreSQL's processes that send the log or a base backup to another machine.
 pub const WALSENDER: &str = "walsender";
 
-/// Names of the programs that are databases, as the kernel reports them.
+/// Names of database programs, as the kernel reports them.
 pub const DATABASE_PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];

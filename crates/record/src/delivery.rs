@@ -6,7 +6,7 @@ use crate::grid::Interval;
 use crate::op_log::OpSink;
 use crate::tally::{Sample, Tally};
 
-/// The requests of one account that began and ended in one interval on one lane.
+/// The requests of one account that began and ended in the same interval on one lane.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The account to which the requests belong.
@@ -17,7 +17,8 @@ pub struct Cell {
     pub tally: Tally,
 }
 
-/// Requests that ended in a later interval than that of their intended start, one by one.
+/// Requests that ended in a later interval than the one of their intended start, each with its own
+/// data.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(AccountId, Interval)>,
@@ -43,14 +44,14 @@ pub struct LateAnswer<'a> {
     pub start: Interval,
     /// The interval of the request's end.
     pub end: Interval,
-    /// The request with its timestamps and outcome.
+    /// The timestamps, outcome and work of the request.
     pub sample: &'a Sample,
     /// The service times of the request's statements.
     pub statements: &'a [Nanos],
 }
 
 impl LateBatch {
-    /// The number of requests or arrivals at which a batch is delivered.
+    /// The number of requests, or of arrivals, at which a batch is full and is delivered.
     pub const CAPACITY: usize = 1_024;
 
     /// Creates an empty batch with room for [`LateBatch::CAPACITY`] requests.
@@ -62,7 +63,7 @@ impl LateBatch {
         }
     }
 
-    /// Adds an arrival that the pacer noticed in a later interval.
+    /// Adds an arrival that the pacer noticed in a later interval than the one in which it was due.
     pub(crate) fn push_arrival(&mut self, account: AccountId, interval: Interval) {
         self.arrivals.push((account, interval));
     }
@@ -96,7 +97,7 @@ impl LateBatch {
         self.statements.clear();
     }
 
-    /// Returns the late arrivals with the intervals of their intended starts.
+    /// Returns the account and the interval of the intended start of each late arrival.
     pub fn arrivals(&self) -> impl Iterator<Item = (AccountId, Interval)> {
         self.arrivals.iter().copied()
     }
@@ -134,7 +135,7 @@ impl Gauge {
     }
 }
 
-/// An event of the whole run rather than of one request.
+/// An event that concerns the run or a job, rather than one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Time of the event, since time zero.
@@ -154,7 +155,7 @@ pub struct Event {
 pub struct EventError {
     /// Class of the error.
     pub class: Class,
-    /// Code of the database, or a code of Assay's own.
+    /// Error code of the database, or one of Assay's own.
     pub code: Code,
 }
 
@@ -179,11 +180,11 @@ pub enum EventKind {
     RecorderFailed,
     /// A file of the workload could no longer be read or written.
     FileFailed,
-    /// The last record of a pipe may be incomplete.
+    /// The last record that was read from a pipe may be incomplete.
     FileCutOff,
-    /// The file of one part of a mix was exhausted, which ended the mix.
+    /// The input file of one part of a mix was exhausted, which ended the mix.
     FileExhausted,
-    /// The op-log lacks requests of the run.
+    /// The op-log lacks some requests of the run.
     OpLogIncomplete,
 }
 
@@ -233,7 +234,7 @@ impl EventKind {
 pub enum Delivery {
     /// A complete interval of one account.
     Cell(Box<Cell>),
-    /// Requests that ended in a later interval.
+    /// Requests that ended in a later interval than the one of their intended start.
     Late(Box<LateBatch>),
     /// The state of every job of the lane at the end of an interval.
     Gauges {
@@ -241,7 +242,7 @@ pub enum Delivery {
         lane: u16,
         /// The interval that has ended.
         interval: Interval,
-        /// One gauge per job of the plan.
+        /// The gauges of the plan's jobs, one for each.
         gauges: Vec<Gauge>,
     },
     /// An event.
@@ -262,13 +263,13 @@ pub trait Outlet {
     /// Passes a message to the recorder.
     fn deliver(&mut self, delivery: Delivery);
 
-    /// Returns memory for reuse, if there is any.
+    /// Returns memory that the recorder has returned for reuse, if there is any.
     fn take_returned(&mut self) -> Option<Returned>;
 
-    /// Returns true if the record has failed and the run must end.
+    /// Returns true if the record can no longer be written, so the run must end.
     fn is_broken(&self) -> bool;
 
-    /// Returns the lane's sink for the rows of the op-log, if there is one. Called once.
+    /// Returns the lane's sink for the rows of the op-log, if there is an op-log. Called once.
     fn ops(&mut self) -> Option<Box<dyn OpSink + Send>> {
         None
     }

@@ -1,9 +1,9 @@
 //! Names of the settings and facts that a record holds about the surroundings of a run.
 //!
 //! A fact is a name, such as `host.cpu.governor`, and a value. The names are constants by subject
-//! ([`host`], [`network`], [`database`], …). Writers (`observe`, `driver`, `lab`) share them with
-//! all readers, so a misspelt name does not compile; `xtask tidy` finds names that are spelt
-//! elsewhere. Functions build the names with a variable part.
+//! ([`host`], [`network`], [`database`], …). Writers (`observe`, `driver`, `lab`) and all readers
+//! use the same constants, so a misspelt name does not compile; `xtask tidy` finds names that are
+//! written out elsewhere. Functions build the names that have a variable part.
 //!
 //! The facts of a named target contain its name: `TARGET.database.size_bytes`,
 //! `network.TARGET.path`. [`is_fact`] recognises them.
@@ -13,19 +13,20 @@ use std::net::IpAddr;
 /// Value of a fact that cannot be read.
 pub const UNKNOWN: &str = "unknown";
 
-/// Value of a fact that does not apply: a limit that is not set, no hypervisor.
+/// Value of a fact that does not apply, such as a limit that is not set, or the hypervisor of a
+/// physical machine.
 pub const NONE: &str = "none";
 
 /// Value of a setting of a server that may hold a secret.
 pub const HIDDEN_SETTING: &str = "hidden";
 
-/// Value of a setting that was not changed on a server.
+/// Value of a server's setting that was not changed.
 pub const DEFAULT_SETTING: &str = "default";
 
-/// Name of the setting with the product and the version of a server, which every driver reports.
+/// Name of the setting with the product and the version of a server. Every driver reports it.
 pub const SERVER: &str = "server";
 
-/// Value of [`SERVER`] of a simulated server.
+/// Value of [`SERVER`] for a simulated server.
 pub const SIMULATED_SERVER: &str = "simulated";
 
 /// Prefix of the names of facts about this program and its arguments.
@@ -47,10 +48,11 @@ pub const NETWORK: &str = "network.";
 /// `assay calibrate`.
 pub const CALIBRATION: &str = "calibration.";
 
-/// Prefix of the names of facts about a server; the name of a named target comes before it.
+/// Prefix of the names of facts about a server. For a named target, the name of the target comes
+/// before it.
 pub const DATABASE: &str = "database.";
 
-/// Defines a module of constants for the facts of each subject.
+/// Defines, for each subject, a module with the names of its facts as constants.
 macro_rules! facts {
     ($(
         $(#[$doc:meta])*
@@ -74,7 +76,8 @@ macro_rules! facts {
 }
 
 facts! {
-    /// Facts about this program and its arguments. Only the label is in the table of settings.
+    /// Facts about this program and its arguments. Of these, only the label is in the table of
+    /// settings.
     assay {
         COMMAND "assay.command" "command line";
         COMMIT "assay.commit" "commit that the program was built from";
@@ -225,19 +228,19 @@ pub fn database_table(name: &str) -> [String; 2] {
     ["bytes", "index_bytes"].map(|size| format!("{}{name}.{size}", database::TABLE))
 }
 
-/// Returns the name of a fact of [`network`] for a target with a name: `network.TARGET.path`.
+/// Returns the name of a fact of [`network`] for a named target: `network.TARGET.path`.
 pub fn network_of_target(fact: &str, target: &str) -> String {
     let rest = fact.strip_prefix(NETWORK).unwrap_or(fact);
     format!("{NETWORK}{target}.{rest}")
 }
 
-/// Returns the name of a fact about the requests of one kind of server, in a calibration.
+/// Returns the name of a fact in a calibration about the requests to one kind of server.
 pub fn calibration_of_server(server: &str, figure: &str) -> String {
     format!("{CALIBRATION}{server}.{figure}")
 }
 
-/// Returns true if a setting of a record is a fact of the environment, and not one of the settings
-/// that every server reports.
+/// Returns true if a setting in a record is a fact of the environment; false for the settings that
+/// every server reports.
 pub fn is_environment_fact(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
         || of_database(name).is_some()
@@ -249,8 +252,8 @@ pub fn of_database(name: &str) -> Option<&str> {
     name.strip_prefix(DATABASE).or_else(of_named)
 }
 
-/// Removes a prefix of [`database`] from the name of a fact about a server, and returns the rest,
-/// such as the name of a setting.
+/// Removes one of the prefixes in [`database`] from the name of a fact about a server. Returns the
+/// rest, such as the name of a setting.
 pub fn database_rest<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     of_database(name)?.strip_prefix(prefix.strip_prefix(DATABASE)?)
 }
@@ -279,12 +282,12 @@ pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
     (value != UNKNOWN).then_some(value.as_str())
 }
 
-/// The kind of path between this process and a server: a value of [`network::PATH`].
+/// The kind of network path between this process and a server: a value of [`network::PATH`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkPath {
-    /// A Unix socket of this machine.
+    /// A Unix domain socket on this machine.
     Socket,
-    /// The loopback of this machine.
+    /// The loopback interface of this machine.
     Loopback,
     /// Another address of this machine.
     SameHost,
@@ -292,7 +295,7 @@ pub enum NetworkPath {
     RemoteV4,
     /// An IPv6 network.
     RemoteV6,
-    /// Unknown: the server's name has no address.
+    /// Unknown, because the server's name could not be resolved.
     Unknown,
 }
 
@@ -327,7 +330,8 @@ impl NetworkPath {
         }
     }
 
-    /// Returns the path to `server`, given the address `local` from which packets to it leave.
+    /// Returns the path to `server`, given the address `local` of this machine from which packets
+    /// to the server leave.
     pub fn between(local: Option<IpAddr>, server: IpAddr) -> NetworkPath {
         let server = server.to_canonical();
         match server {
@@ -339,10 +343,10 @@ impl NetworkPath {
     }
 }
 
-/// Shares of the processors' time in a period, from 0 to 1.
+/// Shares of the time of all processors in a period, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessorShares {
-    /// Share of the time in which processors worked.
+    /// Share of the time in which processors were busy.
     pub busy: f64,
     /// Share of the time that the hypervisor gave to other virtual machines.
     pub stolen: f64,

@@ -1,4 +1,5 @@
-//! Excerpts: small tables of text in a record, for readers only; nothing is computed from them.
+//! Excerpts: small tables of text in a record. They are shown to readers; nothing is computed from
+//! them.
 
 /// Maximum number of characters in a value.
 const LONGEST_VALUE: usize = 80;
@@ -9,7 +10,7 @@ const LONGEST_STATEMENT: usize = 400;
 /// Maximum number of rows in an excerpt.
 pub const MOST_EXCERPT_ROWS: usize = 100;
 
-/// Maximum number of lines in the results of a job; each value takes one line.
+/// Maximum number of lines in the results of a job. Each value takes one line.
 const MOST_RESULT_LINES: usize = 500;
 
 /// Maximum number of columns in an excerpt.
@@ -18,13 +19,13 @@ const MOST_COLUMNS: usize = 50;
 /// A small table of text about a job or a loaded table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The job, the part of a mix, or the table.
+    /// Name of the job, the part of a mix, or the table that is described.
     pub subject: String,
     /// Kind of the table's content.
     pub kind: ExcerptKind,
     /// Titles of the columns.
     pub titles: Vec<String>,
-    /// The rows, each with a value for every column; `None` is NULL.
+    /// The rows, each with one value per column; `None` is NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
@@ -39,10 +40,10 @@ pub enum ExcerptKind {
     Rows,
     /// The reason why a table is not shown, as a single value.
     Unreadable,
-    /// An example of each statement of a job, with literals in place of the statement's values.
+    /// An example of each statement of a job, with literals in place of placeholders.
     Examples,
-    /// The values and remarks that the examples of a job returned: number of the statement, row,
-    /// column, and value.
+    /// The values and remarks that the examples of a job returned. The columns are number of the
+    /// statement, row, column, and value.
     Results,
 }
 
@@ -96,12 +97,12 @@ impl ExcerptKind {
 }
 
 impl Excerpt {
-    /// Returns the excerpt with each text changed by `hide`, which removes secrets, and then cut to
-    /// the limits of a record.
+    /// Returns the excerpt after `hide` has removed secrets from each text, and each text has been
+    /// cut to the limits of a record.
     pub fn limit(self, hide: impl Fn(&str) -> String) -> Excerpt {
         let Excerpt { subject, kind, titles, rows } = self;
-        // Secrets are removed before the text is cut, because the beginning of a secret is a secret
-        // too.
+        // Secrets are removed before a text is cut. Otherwise the beginning of a secret could
+        // remain at its end.
         let short = |text: String| truncate(hide(&text), kind.longest_value());
         let row = |row: Vec<Option<String>>| {
             let values = row.into_iter().take(MOST_COLUMNS);

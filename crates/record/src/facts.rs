@@ -1,4 +1,5 @@
-//! Facts about a run that do not concern single requests: from before it, during it and its end.
+//! Facts about a run as a whole, rather than about single requests: known before the run, during
+//! it, or at its end.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,11 +20,11 @@ pub struct Header {
     pub commit: Option<String>,
     /// Start of the run; time zero comes later, after setup and loads.
     pub started: WallTime,
-    /// Passage of time: real or virtual.
+    /// Passage of time in the run: real or virtual.
     pub pace: Pace,
     /// Number of lanes of the measured phase.
     pub lanes: u16,
-    /// The seed of every schedule and value.
+    /// The seed of all schedules and values.
     pub seed: Seed,
     /// The main target, without its password.
     pub target: TargetText,
@@ -35,7 +36,7 @@ pub struct Header {
     pub plan: String,
     /// Length of the warm-up, which is not measured.
     pub warmup: Nanos,
-    /// Length of the schedule, including warm-up; `None` if the run continues until it is
+    /// Length of the schedule, including the warm-up; `None` if the run continues until it is
     /// interrupted.
     pub duration: Option<Nanos>,
     /// The accounts: jobs and their parts in the order of the plan, then jobs at single servers.
@@ -49,30 +50,30 @@ impl Header {
     }
 }
 
-/// The facts that are known before time zero about a job, a part of a mix, or a job at one server.
+/// The facts about a job, a part of a mix, or a job at one server that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobHeader {
-    /// Its name: `SECTION`, `MIX/SECTION` of a part, `JOB@ADDRESS` of a job at one server.
+    /// The name: `SECTION` of a job, `MIX/SECTION` of a part, `JOB@ADDRESS` of a job at one server.
     pub name: String,
-    /// Its kind, with the account of the whole job for a part or a job at one server.
+    /// The kind. For a part, or a job at one server, it includes the account of the whole job.
     pub kind: AccountKind,
-    /// Its model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay` or `node`.
+    /// The model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay` or `node`.
     pub model: String,
-    /// Its arrival process, if it has one: `poisson` or `uniform`.
+    /// The arrival process, if there is one: `poisson` or `uniform`.
     pub arrival: Option<String>,
-    /// Requests per second that its schedule offers, on average if the rate varies; `None` if the
-    /// rate is not known in advance.
+    /// Number of requests per second that the schedule offers, on average if the rate varies;
+    /// `None` if the rate is not known in advance.
     pub offered_per_s: Option<f64>,
     /// Configured number of connections, if any.
     pub connections_asked: Option<u32>,
-    /// Texts of its statements, one for each statement histogram of its cells.
+    /// Texts of the statements. The cells of the account have one histogram for each.
     pub statements: Vec<String>,
 }
 
 /// The kind of an account of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountKind {
-    /// A whole job, which includes its parts and its servers.
+    /// A whole job, including its parts and its servers.
     Job,
     /// A part of a mix.
     Part {
@@ -100,7 +101,7 @@ impl AccountKind {
 pub enum Pace {
     /// Real time: deliveries must not block.
     Real,
-    /// Virtual time, as fast as events can be processed: deliveries may block.
+    /// Virtual time, which passes as fast as events can be processed: deliveries may block.
     Virtual,
 }
 
@@ -118,7 +119,7 @@ impl Pace {
 }
 
 /// The URL of a target as text, without its password. It comes from a parsed [`Target`] or from the
-/// text in a record, or is empty.
+/// text in a record. Empty if there is no target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
@@ -133,7 +134,8 @@ impl TargetText {
         &self.0
     }
 
-    /// Wraps a text that was read from a record. Records contain only URLs without passwords.
+    /// Wraps a text that was read from a record, because records contain only URLs without
+    /// passwords.
     pub fn recorded(text: String) -> TargetText {
         TargetText(text)
     }
@@ -151,7 +153,7 @@ impl fmt::Display for TargetText {
     }
 }
 
-/// The facts of a run that its record holds in addition to the measurements.
+/// The facts that the record of a run holds in addition to the measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFacts {
     /// Path of the record.
@@ -160,22 +162,22 @@ pub struct RunFacts {
     pub header: Header,
     /// End of the run; `None` if the run was killed.
     pub end: Option<End>,
-    /// Report of the op-log, if there was one.
+    /// Result of writing the op-log, if there was one.
     pub op_log: Option<OpLogReport>,
-    /// Settings of the servers and facts about the surroundings: names and values.
+    /// Names and values of the settings of the servers, and of facts about the surroundings.
     pub settings: Vec<(String, String)>,
     /// Notes of reviewers, in the order in which they were added.
     pub notes: Vec<Note>,
     /// Excerpts of statements and tables, sorted by subject and kind.
     pub excerpts: Vec<Excerpt>,
-    /// True if the record keeps the text of every file that was read before the run.
+    /// True if the record contains the text of every file that was read before the run.
     pub keeps_files: bool,
 }
 
 /// The end of a run. The record of a killed run has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    /// End of the schedule, after time zero.
+    /// Time from time zero to the end of the schedule.
     pub at: Nanos,
     /// Reason for the end.
     pub kind: EndKind,
@@ -186,15 +188,15 @@ pub struct End {
 /// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndKind {
-    /// The duration was over, or every job had executed all of its requests.
+    /// The duration has passed, or every job has executed all of its requests.
     Completed,
     /// The user interrupted the run.
     Interrupted,
     /// An error ended the run.
     StoppedByError,
-    /// The target became unreachable and remained unreachable to the end.
+    /// The target became unreachable and did not answer again until the end.
     TargetLost,
-    /// The record could not be continued.
+    /// The record could not be written any further.
     RecorderFailed,
     /// A file of the workload could no longer be read or written.
     FileFailed,
@@ -247,14 +249,14 @@ pub struct ClientSample {
     pub threads: Option<u64>,
 }
 
-/// A series of observations, in addition to the requests.
+/// A series of observations of a metric. Requests are not recorded in series.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Series {
     /// Component that is observed: `host`, `generator`, a thread.
     pub component: String,
     /// Name of the metric that is observed.
     pub metric: String,
-    /// Unit of its values: `s`, `MHz`.
+    /// Unit of the values, such as `s` or `MHz`.
     pub unit: String,
 }
 

@@ -2,16 +2,16 @@
 
 use base::Nanos;
 
-/// The grid of a run's intervals: one second each, aligned to the start of the window. A warm-up of
-/// 2.5 s makes the first interval half a second long.
+/// The grid of a run's intervals: one second each, aligned to the start of the window. If the
+/// warm-up takes 2.5 s, for example, the first interval is half a second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Time from the start of the first whole second to time zero, in nanoseconds, by which the
-    /// first interval is shorter than a second.
+    /// Time in nanoseconds by which the first interval is shorter than a second. A whole second
+    /// that ends with this interval would begin so long before time zero.
     pad: u64,
     warmup: Nanos,
-    /// Number of seconds per histogram row; 0 for a run of unknown length, whose rows become longer
-    /// as the run continues.
+    /// Number of seconds per histogram row. It is 0 for a run of unknown length, whose rows become
+    /// longer as the run continues.
     row_seconds: u32,
 }
 
@@ -20,12 +20,12 @@ pub type Interval = u32;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Maximum number of histogram rows of one second; they cover two hours. In longer runs, a row
-/// covers more than one interval.
+/// Maximum number of histogram rows that cover one second each. They cover two hours; in longer
+/// runs, a row covers more than one interval.
 const ROWS_OF_ONE_SECOND: u32 = 7_200;
 
 impl Grid {
-    /// Creates the grid of a run with this warm-up and duration; a duration of `None` is a run that
+    /// Creates the grid of a run with this warm-up and duration. Without a duration, the run
     /// continues until it is interrupted.
     pub fn new(warmup: Nanos, duration: Option<Nanos>) -> Grid {
         let pad = (SECOND - warmup.0 % SECOND) % SECOND;
@@ -63,8 +63,8 @@ impl Grid {
         self.interval(self.warmup)
     }
 
-    /// Returns the first interval of the histogram row that contains an interval. No row extends
-    /// across the beginning of the window.
+    /// Returns the first interval of the histogram row that contains an interval. No row contains
+    /// intervals both before and in the window.
     pub fn row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
@@ -76,7 +76,7 @@ impl Grid {
         first + into_window - into_window % self.intervals_in_row(into_window)
     }
 
-    /// Returns the first interval after the histogram row that contains an interval.
+    /// Returns the interval that follows the histogram row that contains an interval.
     pub fn next_row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
@@ -91,10 +91,12 @@ impl Grid {
         self.start(self.next_row(interval)).saturating_sub(self.start(self.row(interval)))
     }
 
-    /// Returns the length in intervals of the row at this offset into the window.
+    /// Returns the length, in intervals, of the row that is this many intervals after the start of
+    /// the window.
     fn intervals_in_row(&self, into_window: u32) -> u32 {
         match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
-            // Without a known end: 1 s in the first two hours, 2 s up to four, 4 s up to eight, ….
+            // If the end is not known, rows have 1 s in the first two hours, 2 s up to four hours,
+            // 4 s up to eight hours, and so on.
             (0, 0) => 1,
             (0, doublings) => 2 << doublings.ilog2(),
             (length, _) => length,

@@ -34,7 +34,7 @@ impl Histograms {
         }
     }
 
-    /// Counts a time. Returns 1 if the time was beyond [`HIGHEST`], otherwise 0.
+    /// Counts a time. Returns 1 if the time is beyond [`HIGHEST`], otherwise 0.
     #[inline]
     pub(crate) fn record(&mut self, kind: Kind, time: Nanos) -> u64 {
         self.times_mut(kind).record(time.0);
@@ -73,7 +73,7 @@ impl Histograms {
         of_the_job.into_iter().chain(statements)
     }
 
-    /// Returns true if no time has been counted in any of them.
+    /// Returns true if no time has been counted in any of the histograms.
     pub fn are_empty(&self) -> bool {
         self.iter().all(|(_, times)| times.is_empty())
     }

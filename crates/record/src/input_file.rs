@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// Size in bytes up to which the record keeps the text of a file.
+/// Maximum size, in bytes, of a file whose text is stored in the record.
 pub const LONGEST_KEPT_TEXT: u64 = 1_000_000;
 
 /// A file that was read before a run: a workload or experiment file, a file that it imports, or the
@@ -22,8 +22,8 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Returns true if the file is in the folder of the first file, or below it. The path may come
-    /// from a record that is not trusted.
+    /// Returns true if the file is in the folder of the first file, or in a folder below it. The
+    /// path may come from a record that is not trusted.
     pub fn is_inside(&self) -> bool {
         let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_));
         !self.path.is_empty() && Path::new(&self.path).components().all(is_normal)

@@ -1,22 +1,23 @@
-//! The quantities of histograms, with their names and ranges.
+//! The quantities that histograms count, with their names and ranges.
 
 use base::{Nanos, StatementId};
 use hdrhistogram::Histogram;
 
-/// The quantity of a histogram.
+/// The quantity that a histogram counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Response time of completed requests and of timeouts, and age of unsent requests.
+    /// Response time of completed requests and of timeouts, and the age of unsent requests.
     Response,
     /// Service time of completed requests and timeouts.
     Service,
-    /// Wait for a free worker or connection, of all requests that were sent.
+    /// Time for which requests waited for a free worker or connection. Counted for all requests
+    /// that were sent.
     Wait,
-    /// Send lag, the generator's own lateness, of all requests that were sent.
+    /// Send lag, which is the generator's own lateness. Counted for all requests that were sent.
     SendLag,
     /// Response time of requests that ended in an error other than a timeout.
     Error,
-    /// Gap between two arrivals of a scheduled job, as noticed by one lane.
+    /// Time between two arrivals of a scheduled job that one lane noticed.
     Gap,
     /// Service time of one statement.
     Statement(StatementId),
@@ -59,14 +60,14 @@ impl Kind {
 
     /// Creates an empty histogram for this kind.
     ///
-    /// The unit is the nanosecond, and the digits are guaranteed from 1 µs to [`HIGHEST`].
+    /// The unit is the nanosecond. The number of digits is guaranteed from 1 µs to [`HIGHEST`].
     pub fn histogram<C: hdrhistogram::Counter>(self) -> Histogram<C> {
         Histogram::new_with_bounds(1, HIGHEST.0, self.digits()).expect("the bounds are constants")
     }
 }
 
-/// The longest time that a histogram resolves. Longer times are counted as this time, and as
-/// overflows.
+/// The longest time that a histogram can count. A longer time is counted as this time, and as an
+/// overflow.
 pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
 
 #[cfg(test)]

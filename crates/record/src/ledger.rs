@@ -1,9 +1,9 @@
 //! The ledger of one lane, in which every request is opened and settled.
 //!
-//! It is on the measured path: it belongs to one lane, takes no lock, and allocates nothing once
-//! its cells have circulated through the [`Outlet`]. A request that starts and ends in the current
-//! interval is counted in place. A request with a late answer is stored, and the recorder counts
-//! it.
+//! The ledger is on the measured path: it belongs to one lane, takes no lock, and allocates nothing
+//! once its cells have circulated through the [`Outlet`]. A request that starts and ends in the
+//! current interval is counted in the cell of that interval. A request with a late answer is stored
+//! in a batch, and the recorder counts it.
 
 use base::{AccountId, Nanos, Stamp};
 
@@ -17,13 +17,13 @@ use crate::op_log::{OpRow, OpSink};
 use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
 use crate::timestamps::RequestTimestamps;
 
-/// A request that is due and has no outcome. It cannot be copied or constructed directly: only
-/// [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
+/// A request that has come due and has no outcome yet. It cannot be copied or constructed directly:
+/// only [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
 #[must_use = "every request is settled"]
 #[derive(Debug)]
 pub struct Request {
     job: AccountId,
-    /// The part of a mix to which the request belongs; the part counts the request as well.
+    /// The part of a mix to which the request belongs. The request also counts for the part.
     part: Option<AccountId>,
     number: u64,
     intended: Stamp,
@@ -48,8 +48,8 @@ impl Request {
 
     /// Replaces the intended start, as a generator without a schedule would do.
     ///
-    /// The engine never calls this function. Tests use it to plant this fault and show that the
-    /// oracles detect the fault.
+    /// The engine never calls this function. Tests use it to plant a fault and to show that the
+    /// oracles detect it.
     pub fn with_intended_start(self, at: Stamp) -> Request {
         Request { intended: at, noticed: at, ..self }
     }
@@ -64,19 +64,20 @@ pub struct Settled(());
 pub struct RequestEnd<'a> {
     /// Outcome of the request.
     pub outcome: Outcome,
-    /// Times A and S; `None` if no byte was sent.
+    /// Timestamps A and S; `None` if no byte was sent.
     pub sent: Option<Dispatch>,
     /// D: time when the last byte of the last answer was read, or when the request was given up.
     pub done: Stamp,
-    /// Rows, bytes and retries of the request.
+    /// Numbers of rows, bytes and retries of the request.
     pub work: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
-    /// Account of the job at its server, if its target has several servers.
+    /// If the target has several servers: the account of the job at the server that received the
+    /// request.
     pub node: Option<AccountId>,
 }
 
-/// The times at which a request got its worker and sent its first byte.
+/// The times at which a request was assigned to a worker and its first byte was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch {
     /// A: time when a worker and a connection were free.
@@ -99,7 +100,7 @@ impl RequestEnd<'_> {
     }
 }
 
-/// The counts of one lane.
+/// The ledger of one lane, which counts the lane's requests.
 pub struct Ledger<O> {
     lane: u16,
     zero: Stamp,
@@ -115,9 +116,9 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// The end of the schedule. Requests that end after it are counted in the intervals after it, even
-/// if the schedule ends in the middle of an interval. A window that ends with the schedule
-/// therefore counts exactly the requests that end within the window.
+/// The end of the schedule. Requests that end after it are counted in later intervals, even if the
+/// schedule ends in the middle of an interval. A window that ends with the schedule therefore
+/// counts exactly the requests that end within the window.
 #[derive(Clone, Copy, Debug)]
 struct ScheduleEnd {
     end: Stamp,
@@ -132,7 +133,8 @@ struct AccountCounting {
 }
 
 impl<O: Outlet> Ledger<O> {
-    /// Creates a ledger that begins at time zero, for accounts with these numbers of statements.
+    /// Creates a ledger that begins at time zero. `statements` has the number of statements of each
+    /// account.
     pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], mut outlet: O) -> Ledger<O> {
         let accounts = statements
             .iter()
@@ -162,7 +164,7 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Sets the end of the schedule: requests that end after it are counted in later intervals.
+    /// Sets the end of the schedule. Requests that end after it are counted in later intervals.
     pub fn end_at(&mut self, end: Stamp) {
         self.schedule_end = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
@@ -170,8 +172,9 @@ impl<O: Outlet> Ledger<O> {
         });
     }
 
-    /// Opens a request that has come due. `number` is its number in its job, `intended` the time at
-    /// which it was due, and `noticed` the time at which the generator noticed this.
+    /// Opens a request that has come due. `number` is its number in its job, `intended` is the time
+    /// at which it was due, and `noticed` is the time at which the generator noticed that it was
+    /// due.
     #[inline]
     pub fn arrive(
         &mut self,
@@ -191,8 +194,8 @@ impl<O: Outlet> Ledger<O> {
         self.accounts[job.index()].cell.tally.histograms.record(Kind::Gap, gap);
     }
 
-    /// Assigns a request of a mix to one of its parts; from here on, mix and part count the
-    /// request.
+    /// Assigns a request of a mix to one of the mix's parts. From then on, the request counts for
+    /// both the mix and the part.
     #[inline]
     pub fn assign_part(&mut self, request: Request, part: AccountId) -> Request {
         debug_assert!(request.part.is_none(), "a request is one part of its mix");
@@ -237,7 +240,8 @@ impl<O: Outlet> Ledger<O> {
         match part {
             None => self.record(job, &sample, statements),
             Some(part) => {
-                // The statements belong to the part; a mix has no statements.
+                // Statements are counted only for the part, because a mix has no statements of its
+                // own.
                 self.record(job, &sample, &[]);
                 self.record(part, &sample, statements);
             }
@@ -274,8 +278,8 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Delivers everything before the interval of `now`, with the current gauges of the jobs. Must
-    /// be called once per interval, even if nothing happened.
+    /// Delivers all intervals before the one that contains `now`, with the current gauges of the
+    /// jobs. Must be called once per interval, even if nothing has happened.
     pub fn close_interval(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
         let interval = self.grid.interval(now.since(self.zero));
         if interval > self.current {
@@ -287,7 +291,7 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Delivers everything at the end of the lane.
+    /// Delivers all remaining data at the end of the lane.
     pub fn finish(mut self) {
         self.begin(self.current.saturating_add(1));
     }
@@ -311,12 +315,12 @@ impl<O: Outlet> Ledger<O> {
         self.outlet.deliver(Delivery::Event(Event { at, account, kind, error, text }));
     }
 
-    /// Returns true if the record has failed and the run must end.
+    /// Returns true if the record can no longer be written, so the run must end.
     pub fn is_broken(&self) -> bool {
         self.outlet.is_broken()
     }
 
-    /// Begins an interval: delivers the cells of the previous one and the late requests.
+    /// Begins an interval, after delivering the cells of the previous one and the late requests.
     #[cold]
     fn begin(&mut self, interval: Interval) {
         self.collect_returned();
@@ -367,8 +371,8 @@ impl<O: Outlet> Ledger<O> {
     }
 }
 
-/// Returns the number of failed statements of a request: the statement that ended the request, and
-/// the statements that were skipped after an error.
+/// Returns the number of failed statements of a request: the one that ended the request, and those
+/// that were skipped because of an error.
 fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;
@@ -397,7 +401,8 @@ mod tests {
         (Ledger::new(0, Stamp(5_000 * MS), grid, &[1], outlet.clone()), outlet)
     }
 
-    /// Records a request due at `intended` and answered at `done`, in ms after time zero.
+    /// Records a request that was due at `intended` and answered at `done`, both in milliseconds
+    /// after time zero.
     fn request(ledger: &mut Ledger<MemoryOutlet>, intended: u64, done: u64) {
         let at = |ms: u64| Stamp((5_000 + ms) * MS);
         let request = ledger.arrive(JOB, 0, at(intended), at(intended));

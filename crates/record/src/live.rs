@@ -7,32 +7,33 @@ use crate::delivery::Gauge;
 use crate::grid::Interval;
 use crate::time_buckets::TimeBuckets;
 
-/// The state of the run at the end of the last complete interval.
+/// The state of a run at the end of the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveState {
     /// The number of the interval.
     pub interval: Interval,
-    /// End of the interval, after time zero.
+    /// Time from time zero to the end of the interval.
     pub at: Nanos,
     /// The jobs in the order of the plan.
     pub jobs: Vec<LiveJob>,
 }
 
-/// A job in the last complete interval.
+/// The figures of a job for the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveJob {
     /// Rate of requests that came due, per second.
     pub offered_per_s: f64,
     /// Rate of completed requests, per second.
     pub achieved_per_s: f64,
-    /// Median response time of the answered requests in the interval's histogram row, if there are
-    /// any.
+    /// Median response time of the answered requests in the histogram row of the interval; `None`
+    /// if there are none.
     pub p50: Option<Nanos>,
     /// 99th percentile of these response times.
     pub p99: Option<Nanos>,
     /// Number of errors since time zero.
     pub errors: u64,
-    /// Requests in flight, waiting requests and connections, if every lane reported them.
+    /// Numbers of requests in flight, of waiting requests and of connections; `None` unless every
+    /// lane has reported them.
     pub gauge: Option<Gauge>,
     /// Numbers of requests, rows and bytes since time zero.
     pub counts: Counts,

@@ -1,9 +1,9 @@
 //! The metrics of observed components: one table with the name, unit and kind of each.
 //!
-//! Samplers write the metrics and judgements look them up by these constants, so a misspelt name
-//! does not compile. Metrics whose names come from a server (waits, tables, the server's own
-//! statistics) are not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`]
-//! for the statistics that are judged. The list in `docs/record.md` is generated from [`GROUPS`].
+//! Samplers write the metrics and checks look them up by these constants, so a misspelt name does
+//! not compile. Metrics whose names come from a server (waits, tables, the server's own statistics)
+//! are not in the table: see [`ComponentKind::has_own_names`], and [`crate::statistic`] for the
+//! statistics that are judged. The list in `docs/record.md` is generated from [`GROUPS`].
 
 use crate::component::{ComponentKind, MeasuredSide};
 
@@ -12,7 +12,7 @@ use crate::component::{ComponentKind, MeasuredSide};
 pub struct ObservedMetric {
     /// Name of the metric in records.
     pub name: &'static str,
-    /// Unit of its values; empty for a fraction or a number.
+    /// Unit of the values; empty for a fraction or a count.
     pub unit: &'static str,
     /// Behaviour of its values over time.
     pub kind: MetricKind,
@@ -39,7 +39,7 @@ impl MetricKind {
     }
 }
 
-/// The metrics of one kind of components.
+/// The metrics of one kind of component.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
     /// Names of the components, as Markdown.
@@ -48,7 +48,7 @@ pub struct Group {
     pub metrics: &'static [ObservedMetric],
 }
 
-/// Defines a module of constants for each kind of components, and the table of all.
+/// Defines a module of constants for each kind of component, and the table of all metrics.
 macro_rules! metrics {
     ($(
         $(#[$doc:meta])*
@@ -279,7 +279,7 @@ metrics! {
             "time in which some task of the group lacked memory, if that is limited (version 2)";
     }
 
-    /// Metrics of the database's sessions, added up over all samples of them.
+    /// Metrics of the database's sessions, as sums over all samples of the sessions.
     sessions "`sessions`" {
         SAMPLES Counter "looks" "looks"
             "samples of the database's sessions (10 per second); other counters divided by this \
@@ -313,8 +313,8 @@ metrics! {
             "largest number that the server admits (`max_connections`)";
     }
 
-    /// Metrics that the server itself counted, read before the connections of the jobs were opened
-    /// and when they were closed.
+    /// Metrics that the server itself counted. They are read before the connections of the jobs are
+    /// opened, and when these are closed.
     database "`database`" {
         COMMITS Counter "commits" "transactions or statements"
             "commits by the server's own count, before the connections of the jobs were opened (at \
@@ -339,7 +339,7 @@ metrics! {
         PURGE_BACKLOG Gauge "purge-backlog" "transactions" "length of InnoDB's history list";
     }
 
-    /// Sizes of the database and its largest tables, read once when the jobs have ended.
+    /// Sizes of the database and of its largest tables, read once when the jobs have ended.
     storage "`storage`, `table orders`, …" {
         LOGICAL Gauge "logical-bytes" "bytes"
             "size of the database, or of a table with its indexes, by the server's account: \
@@ -354,12 +354,12 @@ metrics! {
 /// Name in [`ComponentKind::Waits`] of a session that does not wait.
 pub const RUNNING: &str = "cpu";
 
-/// Names in [`ComponentKind::Waits`] of a session that waits for data from its client: of
-/// PostgreSQL, and of MySQL and MariaDB.
+/// Names in [`ComponentKind::Waits`] of a session that waits for data from its client: for
+/// PostgreSQL, and for MySQL and MariaDB.
 pub const CLIENT_READ: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
-/// Names in [`ComponentKind::Waits`] of a session whose client does not read its answer: of
-/// PostgreSQL, and of MySQL and MariaDB.
+/// Names in [`ComponentKind::Waits`] of a session whose client does not read its answer: for
+/// PostgreSQL, and for MySQL and MariaDB.
 pub const CLIENT_WRITE: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 
 /// Name in [`ComponentKind::Background`] of the work of a checkpoint.
@@ -369,11 +369,11 @@ pub const CHECKPOINT: &str = "checkpoint";
 pub const BASE_BACKUP: &str = "base backup";
 
 /// Beginnings of the names in [`ComponentKind::Background`] of work on a table that PostgreSQL
-/// starts by itself.
+/// starts on its own.
 pub const AUTOVACUUM: [&str; 2] = ["autovacuum", "autoanalyze"];
 
-/// Returns the metrics of a kind, in one or two lists; none for a kind whose metrics have names
-/// from a server.
+/// Returns the metrics of a kind of component, in one or two lists. The lists are empty for a kind
+/// whose metrics have names that come from a server.
 pub fn metrics_of(kind: &ComponentKind) -> [&'static [ObservedMetric]; 2] {
     match kind {
         ComponentKind::Lane(_) => [lane::ALL, &[]],

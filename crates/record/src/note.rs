@@ -5,9 +5,10 @@ use std::fmt;
 use base::units::grouped;
 use base::{WallTime, is_terminal_control};
 
-/// A note about a record: a remark of the program, or one that a reviewer has added later.
+/// A note about a record: a remark of the program, or a note that a reviewer added later.
 ///
-/// Notes that were read from a record may have any text: the record may not be trusted.
+/// Notes that were read from a record may contain any text, because the record may not be
+/// trustworthy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Time at which the note was added.
@@ -18,7 +19,7 @@ pub struct Note {
     pub text: String,
 }
 
-/// Reason why a text or a name cannot be part of a note.
+/// The reason why a text or a name is not accepted for a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteError {
     /// The text has no letters.
@@ -28,25 +29,26 @@ pub enum NoteError {
         /// Number of characters of the text.
         characters: usize,
     },
-    /// The text has control characters, which affect a terminal.
+    /// The text has control characters, which a terminal would act on.
     Control,
-    /// The name of the author is empty, too long, or has control characters, which affect a
-    /// terminal.
+    /// The name of the author is empty or too long, or has control characters, which a terminal
+    /// would act on.
     Author,
 }
 
 impl Note {
-    /// Longest text of a reviewer's note, in characters.
+    /// Maximum length of a reviewer's note, in characters.
     pub const LONGEST_TEXT: usize = 4_000;
 
-    /// Longest name of a note's author, in characters.
+    /// Maximum length of the name of a note's author, in characters.
     pub const LONGEST_AUTHOR: usize = 100;
 
     /// Creates a reviewer's note. The text becomes one paragraph: line ends, tabs and repeated
-    /// blanks become one blank each.
+    /// spaces become one space each.
     ///
     /// # Errors
-    /// Text or author are empty, too long, or have control characters, which affect a terminal.
+    /// The text or the name of the author is empty or too long, or has control characters, which a
+    /// terminal would act on.
     pub fn by(author: &str, text: &str, at: WallTime) -> Result<Note, NoteError> {
         let text = paragraph(text);
         match text.chars().count() {

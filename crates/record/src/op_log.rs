@@ -27,19 +27,19 @@ pub trait OpSink {
     /// Adds the row of a request that has ended.
     fn push(&mut self, row: &OpRow);
 
-    /// Passes on the rows so far. Called once per interval.
+    /// Passes on the rows that were added so far. Called once per interval.
     fn hand_over(&mut self);
 }
 
 /// The format of an op-log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpFormat {
-    /// A header and every column, times in µs with three decimals. The file must not exist.
+    /// A header and all columns; times are in µs with three decimals. The file must not exist.
     Csv,
-    /// The format of dbbench's `--query-stats-file`: no header; the job, the intended start after
-    /// time zero and the response time, both in whole µs, the rows, and the number of failed
-    /// statements. Requests that were rejected or unsent have no row, because no query was sent for
-    /// them. An existing file is overwritten.
+    /// The format of dbbench's `--query-stats-file`, without a header. The columns are the job, the
+    /// time from time zero to the intended start and the response time (both in whole µs), the
+    /// rows, and the number of failed statements. Requests that were rejected or left unsent have
+    /// no row, because no query was sent for them. An existing file is overwritten.
     DbbenchStats,
 }
 
@@ -55,7 +55,7 @@ impl OpFormat {
         }
     }
 
-    /// Returns the name of the option that requests the file.
+    /// Returns the name of the option that requests an op-log in this format.
     pub fn option(self) -> &'static str {
         match self {
             OpFormat::Csv => "op-log",
@@ -63,7 +63,7 @@ impl OpFormat {
         }
     }
 
-    /// Returns the name of the file in messages.
+    /// Returns the name by which messages call the file.
     pub fn title(self) -> &'static str {
         match self {
             OpFormat::Csv => "the op-log",
@@ -81,7 +81,7 @@ pub struct OpLogReport {
     pub rows: u64,
     /// Number of rows that were dropped.
     pub dropped: u64,
-    /// Reason why writing the file stopped, if it failed.
+    /// Reason why the file could not be written to the end; `None` if it could.
     pub failure: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Kinds of samples, by the value that represents several merged samples.
+//! Kinds of samples. The kind decides which value represents several samples that are merged.
 
 use crate::component::{ComponentKind, ObservedComponent};
 use crate::facts::Series;
@@ -14,15 +14,15 @@ pub enum SampleKind {
     Counter,
     /// A value that may rise and fall; only its changes matter.
     Drift,
-    /// The length of an event; the longest matters.
+    /// The length of an event. The longest one represents several.
     Longest,
     /// A number without a mean, such as an identifier.
     Label,
 }
 
 impl SampleKind {
-    /// Returns the kind of the samples of a series by its name. A series with an unknown name is a
-    /// label; merging keeps the last value of a label.
+    /// Returns the kind of the samples of a series, by the name of the series. A series with an
+    /// unknown name is a label. If labels are merged, the last one is retained.
     pub fn of(series: &Series) -> SampleKind {
         let component = ObservedComponent::parse(&series.component);
         component.map_or(SampleKind::Label, |it| SampleKind::of_metric(&it.kind, &series.metric))
@@ -47,7 +47,7 @@ impl SampleKind {
     }
 }
 
-/// Returns true if a gauge is an instant or an age, whose mean has no meaning.
+/// Returns true if a gauge is a point in time or an age, whose mean would have no meaning.
 fn is_instant(metric: &metric::ObservedMetric) -> bool {
     [metric::database::COUNTED_SINCE, metric::database::COUNTED_FOR].contains(metric)
 }

@@ -1,9 +1,9 @@
 //! The statistics of database servers that are judged: one table with the view, name and meaning of
 //! each.
 //!
-//! Samplers record every number of a view under the view's name and the server's own name for the
-//! number. Judgements look up the statistics of this table by constants, so a misspelt name does
-//! not compile, and samplers take the names of the views from this table. `docs/record.md` lists
+//! Samplers record every number of a view under the name of the view and the server's own name for
+//! the number. Checks look up the statistics in this table by constants, so a misspelt name does
+//! not compile. Samplers take the names of the views from this table. `docs/record.md` lists
 //! [`VIEWS`].
 
 /// A statistic under the name that the server gives it.
@@ -13,7 +13,7 @@ pub struct ServerStatistic {
     pub name: &'static str,
     /// The server's own name for the statistic, in lower case.
     pub own_name: &'static str,
-    /// Unit of its values; empty for a number.
+    /// Unit of the values; empty for a count.
     pub unit: &'static str,
     /// Meaning of its values, for the documentation.
     pub meaning: &'static str,

@@ -1,9 +1,9 @@
-//! The five timestamps of a request, and the times between them.
+//! The five timestamps of a request, and the times that follow from them.
 
 use base::{Nanos, Stamp};
 
-/// The timestamps of one request, all from one monotonic clock. The guide explains the times
-/// between them (`docs/response-and-service-time.md`).
+/// The timestamps of one request, all from one monotonic clock. `docs/response-and-service-time.md`
+/// explains the times between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestTimestamps {
     /// I: intended start by the schedule.
@@ -29,7 +29,7 @@ impl RequestTimestamps {
         self.done.since(self.sent)
     }
 
-    /// Returns the wait, A − P: the time without a free worker or connection.
+    /// Returns the wait, A − P: the time for which no worker or connection was free.
     pub fn wait(&self) -> Nanos {
         self.assigned.since(self.noticed)
     }

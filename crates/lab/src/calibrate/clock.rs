@@ -8,8 +8,8 @@ use super::figures::{ClockFigures, Lateness, Quantiles};
 use super::problem::Problem;
 use crate::sleeps::lateness;
 
-/// Number of readings timed together as a batch, and number of batches. The result is that of the
-/// median batch, which discards a few interruptions.
+/// Number of readings that are timed together as a batch, and number of batches. The result is
+/// taken from the median batch, because interruptions distort some of the batches.
 const READINGS_PER_BATCH: u32 = 10_000;
 const BATCHES: usize = 51;
 

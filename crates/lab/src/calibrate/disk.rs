@@ -19,14 +19,15 @@ use record::environment::host;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, fstatvfs, openat, unlinkat};
 use rustix::io::Errno;
 
-/// Duration of the measurement of each size.
+/// Duration of the measurement of one pattern and size.
 const MEASUREMENT_TIME: Nanos = Nanos::from_millis(1_000);
 
 /// Divisor of [`MEASUREMENT_TIME`] in a quick calibration.
 const QUICK_DIVISOR: u64 = 3;
 
-/// Maximum number of bytes that one measurement writes, usually and in a quick calibration: a fast
-/// disk would write many gigabytes in the time, and hold up all other programs that use it.
+/// Maximum number of bytes that one measurement writes, in a full and in a quick calibration.
+/// Without this limit, a fast disk would write many gigabytes and delay all other programs that use
+/// it.
 const MAX_WRITTEN: u64 = 1 << 30;
 const MAX_WRITTEN_IF_QUICK: u64 = 256 << 20;
 
@@ -75,7 +76,7 @@ impl DiskFigures {
     }
 }
 
-/// The position of a flush in its file.
+/// The position of the writes in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WritePattern {
     /// Over bytes that were written before; the length of the file does not change.
@@ -97,10 +98,10 @@ impl WritePattern {
     }
 }
 
-/// The flushes of one pattern and size, one after the other.
+/// The figures of successive flushes of one pattern and size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushFigures {
-    /// The place of the flushes in the file.
+    /// The position of the writes in the file.
     pub pattern: WritePattern,
     /// Number of bytes of each flush.
     pub bytes: u64,
@@ -108,20 +109,20 @@ pub struct FlushFigures {
     pub count: u64,
     /// Flushes per second.
     pub per_s: f64,
-    /// Median time of a flush, write included.
+    /// Median time of a flush, including the write.
     pub p50: Nanos,
     /// p99 of the time of a flush.
     pub p99: Nanos,
-    /// Maximum of the time of a flush.
+    /// Longest time of a flush.
     pub max: Nanos,
 }
 
-/// A reason why a disk is not measured.
+/// A reason why a disk could not be measured.
 #[derive(Debug)]
 pub enum DiskProblem {
     /// The folder is missing, is not a folder, or may not be written to.
     Folder(PathBuf, io::Error),
-    /// The file system has not enough space; the numbers are free and needed bytes.
+    /// The file system has not enough space: free bytes, then needed bytes.
     NoSpace(PathBuf, u64, u64),
     /// A write or a flush failed.
     Write(PathBuf, io::Error),
@@ -247,7 +248,7 @@ impl Disk<'_> {
         }
     }
 
-    /// Writes the file that is rewritten, in flushes of 1 MiB.
+    /// Fills the file for [`WritePattern::Rewrite`], with a flush after each MiB.
     fn fill(&self, file: &File) -> Result<(), DiskProblem> {
         let block = vec![0xa5; 1 << 20];
         for offset in (0..REWRITTEN_BYTES).step_by(block.len()) {

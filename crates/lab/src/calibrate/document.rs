@@ -133,7 +133,7 @@ fn route_of(figures: &RouteFigures) -> Value {
     })
 }
 
-/// Returns a number that is finite and not negative.
+/// Parses a number that is finite and not negative.
 fn amount(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)
 }

@@ -26,7 +26,7 @@ pub struct Calibration {
     pub hand_off: HandOff,
 }
 
-/// A calibration of a machine, and optionally the floor of a target.
+/// A calibration of a machine and, if a target was given, the floor of the target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationResult {
     /// The figures that apply to every run on this machine.
@@ -68,8 +68,8 @@ pub struct RouteFigures {
 }
 
 impl Calibration {
-    /// Returns the highest number of requests per second of one thread over any route; `None` if
-    /// none was measured.
+    /// Returns the highest number of requests per second that one thread reached on any route;
+    /// `None` if none was measured.
     pub fn ceiling_per_s(&self) -> Option<f64> {
         let all = self.routes.iter().flat_map(|route| &route.ceilings);
         all.map(|ceiling| ceiling.per_s).max_by(f64::total_cmp)
@@ -114,8 +114,8 @@ pub struct HandOff {
     pub one_way_p50: Nanos,
     /// Time until the thread has the request, p99.
     pub one_way_p99: Nanos,
-    /// Mean time from one request of a client to its next, minus the mean service time: the
-    /// hand-off in both directions and the client's own work.
+    /// Mean time from one request of a client to its next, minus the mean service time. The rest is
+    /// the hand-off in both directions and the client's own work.
     pub round_trip: Nanos,
 }
 

@@ -1,4 +1,4 @@
-//! The identity of a machine, to which a calibration is assigned.
+//! The identity of the machine for which a calibration is valid.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use base::text_hash;
 use observe::environment::{self, Root};
 use record::environment::{UNKNOWN, host, known};
 
-/// The facts that identify a machine. A reboot or a container may change some of them, and may then
-/// change the time of a request as well.
+/// The facts that identify a machine. A reboot or a container may change some of them, and the time
+/// that a request takes may then change as well.
 const FACTS: [&str; 9] = [
     host::ARCHITECTURE,
     host::CLOCK_SOURCE,
@@ -41,7 +41,7 @@ impl Machine {
         Machine(FACTS.map(|name| (name.to_owned(), value(name))).to_vec())
     }
 
-    /// Returns its facts as pairs of name and value.
+    /// Returns the identifying facts as pairs of name and value.
     pub fn facts(&self) -> &[(String, String)] {
         &self.0
     }

@@ -37,8 +37,8 @@ const CEILING_WINDOW: Nanos = Nanos::from_millis(500);
 /// Factor by which a quick calibration shortens warm-up and windows.
 const QUICK_FACTOR: u64 = 3;
 
-/// Maximum number of attempts at a run. A run in which nothing was answered is repeated with twice
-/// the window, because the machine was stalled throughout.
+/// Maximum number of attempts at a run. A run without a single answer is repeated with twice the
+/// window, because the machine must have been stalled throughout.
 const MAX_ATTEMPTS: u32 = 4;
 
 /// The parameters of a calibration.
@@ -76,8 +76,8 @@ pub(super) struct FloorMeasurement {
 }
 
 impl FloorMeasurement {
-    /// Returns the time that a request to SQLite spends outside SQLite: the send lag, and the mean
-    /// period of a client minus the mean service time.
+    /// Returns the time that a request to SQLite spends outside SQLite: the send lag on the way
+    /// there; for both ways, the mean period of a client minus the mean service time.
     pub(super) fn hand_off(&self) -> HandOff {
         let period_ns = 1e9 / self.per_s.max(f64::MIN_POSITIVE);
         HandOff {
@@ -130,8 +130,8 @@ impl<'a> CalibrationRunner<'a> {
         CEILING_CLIENTS.into_iter().map(ceiling).collect()
     }
 
-    /// Runs the workload and returns the evidence of its record and the answered requests per
-    /// second.
+    /// Runs the workload. Returns the evidence of the run's record, and the number of answered
+    /// requests per second.
     fn run(
         &self,
         target: &Target,
@@ -184,7 +184,7 @@ impl<'a> CalibrationRunner<'a> {
         let total = |count: fn(&Counts) -> u64| -> u64 {
             evidence.jobs[0].steps.iter().map(|step| count(&step.counts)).sum()
         };
-        // The drain is longer than any stall, so the server is to blame.
+        // The drain is longer than any stall of the machine, so the server is to blame.
         if total(|it| it.balance.completed()) == 0 && total(|it| it.balance.scheduled()) > 0 {
             let reason = format!("`select 1` is not answered within {DRAIN}");
             return Err(Problem::Unreachable(reason));

@@ -28,7 +28,7 @@ pub struct AaResult {
     pub target: String,
     /// Metric that was compared.
     pub metric: String,
-    /// Standard deviation of the changes of pairs, as a fraction.
+    /// Standard deviation of the relative changes between the two runs of a pair, as a fraction.
     pub spread: f64,
     /// Numbers of comparisons and of false alarms.
     pub counted: FalsePositives,
@@ -48,7 +48,7 @@ pub struct MachineRate {
 }
 
 impl MachineRate {
-    /// Adds up the results with targets of a kind; `None` if there are no such results.
+    /// Adds up the results with targets of this kind; `None` if there are none.
     pub fn of(results: &[AaResult], target: &str) -> Option<MachineRate> {
         let results: Vec<&AaResult> = results.iter().filter(|it| it.target == target).collect();
         let latest = results.iter().map(|result| result.taken.as_str()).max()?;

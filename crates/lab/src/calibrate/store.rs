@@ -1,9 +1,9 @@
-//! Storage of calibrations and other data about machines, one file per machine, below the user's
-//! state folder.
+//! Storage of calibrations and other data about machines, one file per machine, in the user's state
+//! folder.
 //!
-//! A file is written under a temporary name and then renamed, which prevents partial reads. An
-//! unusable file is reported and otherwise treated as missing; the next `assay calibrate` replaces
-//! it.
+//! A file is written under a temporary name and then renamed, so readers never see a partial file.
+//! An unusable file is reported and otherwise treated as missing; the next `assay calibrate`
+//! replaces it.
 
 use std::ffi::OsString;
 use std::fmt;

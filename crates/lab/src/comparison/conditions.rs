@@ -14,10 +14,10 @@ use crate::evidence::spins;
 use crate::experiment::{DURABILITY, decides_durability};
 
 /// Keys of the plan that may differ between comparable runs: the target, the seed of random
-/// numbers, and the time limit for statements that are not measured.
+/// numbers, and the time limit for statements outside the measurement.
 const IGNORED_KEYS: [&str; 3] = ["url", "seed", "setup-timeout"];
 
-/// Facts of the machine that decide the figures.
+/// Facts about the machine that must be equal for two runs to be comparable.
 const DECISIVE_FACTS: [&str; 5] = [
     host::ARCHITECTURE,
     host::CPU_MODEL,
@@ -56,7 +56,7 @@ pub(super) fn read_conditions(
 pub(super) const ROW_COUNT_PREFIX: &str = "rows of table ";
 
 /// Returns the lines of a printed plan that determine the work of a run: their names and values.
-/// Parameters are left out, because the plan has their values where they are used.
+/// Definitions of parameters are left out, because the plan shows the values where they are used.
 pub(super) fn plan_lines(plan: &str) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn plan_lines(plan: &str) -> Vec<(String, String)> {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = name;
         } else if line.starts_with(' ') {
-            // The line continues the value of the line before it.
+            // The line continues the value of the previous line.
             let last = lines.last_mut().map(|(_, value)| value);
             last.into_iter().for_each(|value| value.extend(["\n", line]));
         } else if let Some((key, value)) = line.split_once(" = ")
@@ -126,7 +126,7 @@ fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
     }
 }
 
-/// Returns the facts whose name is chosen and whose value is known.
+/// Returns the facts whose name is accepted by `is_chosen` and whose value is known.
 fn select_facts(
     facts: &[(String, String)],
     is_selected: impl Fn(&str) -> bool,
@@ -135,8 +135,8 @@ fn select_facts(
     facts.iter().filter(is_known).cloned().collect()
 }
 
-/// Returns the settings that decide whether commits survive. If a server reports only the settings
-/// that were changed, the others have their defaults.
+/// Returns the settings that decide whether commits survive a crash. If a server reports only
+/// changed settings, the others have their defaults.
 fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = select_facts(facts, decides_durability);
     let targets = facts.iter().filter_map(|(name, _)| name.strip_suffix(database::SETTINGS));

@@ -5,9 +5,9 @@ use analyze::compare::ArmId;
 use super::ComparedRun;
 use crate::experiment::{UndeclaredDifference, between_groups};
 
-/// Returns the facts about program, target, machine, network and servers that differ between all
-/// runs of a group and all runs of its baseline, except facts because of which the comparison is
-/// refused anyway. `arm` is the group.
+/// Returns the facts about program, target, machine, network and servers in which the runs of a
+/// group differ from the runs of its baseline. Facts whose difference makes the runs incomparable
+/// anyway are left out. `arm` identifies the group.
 pub fn differing_facts(
     arm: ArmId,
     baseline: &[&ComparedRun],
@@ -24,7 +24,7 @@ pub fn differing_facts(
     found
 }
 
-/// Returns true for a fact because of which a comparison is refused if it differs.
+/// Returns true for a fact that makes runs incomparable if it differs.
 fn is_refused(run: &ComparedRun, name: &str) -> bool {
     let conditions = &run.conditions;
     let mut facts = conditions.durability.iter().chain(&conditions.environment);

@@ -19,7 +19,7 @@ pub use work::differing_work;
 
 use crate::experiment::figures;
 
-/// A run of a record.
+/// A run, as read from its record.
 #[derive(Clone, Debug)]
 pub struct ComparedRun {
     /// Conditions that decide whether the run is comparable with others.
@@ -57,7 +57,7 @@ impl ComparedRun {
         Ok(ComparedRun { conditions, figures, program_and_target })
     }
 
-    /// Returns true if the record has no workload: the run observed a program.
+    /// Returns true if the record has no workload, because it observed another program.
     pub fn is_observation(&self) -> bool {
         self.figures.jobs.is_empty()
             && self

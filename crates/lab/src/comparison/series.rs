@@ -10,7 +10,7 @@ use super::work::first_difference;
 /// Scheme of the URLs of simulated servers.
 const SIMULATED: &str = "sim:";
 
-/// Conditions of the load generator that are a part of the work.
+/// Settings of the load generator that belong to the work of a run.
 const GENERATOR_CONDITIONS: [&str; 3] = ["time", "threads", "spin"];
 
 /// Name of the section of a capacity search.
@@ -22,14 +22,15 @@ const SATURATE: &str = "saturate";
 /// Key that a capacity search sets for each trial, in addition to the load.
 const DURATION: &str = "duration";
 
-/// The work of a run and its servers. Records with equal keys are one series.
+/// The work of a run, and its servers. Records with equal keys form one series.
 ///
-/// The machine, its network and the settings of the servers are not a part of the key, because a
-/// history is meant to show the effect of their changes.
+/// The machine, its network and the settings of the servers do not belong to the key, because a
+/// history is meant to show the effect of changes to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesKey {
     /// URLs of the main target and of the named targets, without passwords. The options of a
-    /// simulated server are left out, because they are its settings.
+    /// simulated server are left out, because they are its settings, which do not belong to the
+    /// key.
     pub servers: Vec<String>,
     /// Lines of the plan, contents of its files and options of the load generator: names and
     /// values.
@@ -56,12 +57,12 @@ impl SeriesKey {
 
     /// Returns the key of a capacity search; `trial` is the key of a trial, `load` the varied load
     /// and `question` the printed experiment. Load and length differ from trial to trial, so the
-    /// lines of the question replace them.
+    /// lines of the experiment's search replace them.
     pub fn of_search(trial: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
         trial.with_lines_of(CAPACITY, question, &[DURATION.to_owned(), line_of(load)])
     }
 
-    /// Returns the key of runs at a load that an experiment finds; `run` is the key of a run,
+    /// Returns the key of runs whose load was found by the experiment; `run` is the key of a run,
     /// `load` the varied load and `question` the printed experiment. The load differs from
     /// experiment to experiment, so the lines of the experiment's search replace it.
     pub fn of_saturated(run: SeriesKey, load: &VariedLoad, question: &str) -> SeriesKey {
@@ -77,8 +78,8 @@ impl SeriesKey {
         SeriesKey { work, ..self }
     }
 
-    /// Returns the name of the first difference of the work, and both values; `None` for a value
-    /// that does not exist.
+    /// Returns the name of the first difference between the work of two runs, and both values;
+    /// `None` for a value that does not exist.
     pub fn difference<'k>(
         &'k self,
         other: &'k SeriesKey,

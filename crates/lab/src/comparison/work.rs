@@ -1,13 +1,13 @@
-//! Differences of the work that plans describe.
+//! Differences between plans that change the work.
 
 use super::conditions::plan_lines;
 
 /// Returns the first line that determines the work and differs between the printed plans of two
-/// experiments, as `think of [read] = 1ms`; `None` for a line that one of them does not have.
+/// experiments, such as `think of [read] = 1ms`; `None` for a line that one of them does not have.
 ///
-/// The plans of an experiment follow each other, with an empty line before each. If one experiment
-/// has more plans and no line differs in the plans that both have, the result is the numbers of
-/// plans, as `plans = 2`.
+/// The text of an experiment has its plans one after the other, with an empty line before each. If
+/// one experiment has more plans, and the plans that both have do not differ, the result is the
+/// number of plans of each, as in `plans = 2`.
 pub fn differing_work(first: &str, second: &str) -> Option<[Option<String>; 2]> {
     let both = [first, second].map(split_plans);
     let mut pairs = both[0].iter().zip(&both[1]);
@@ -36,8 +36,8 @@ pub(super) fn first_difference<'k>(
     both.find(|(_, [first, second])| first != second)
 }
 
-/// Splits the text of several plans. A plan begins after an empty line with a line outside of any
-/// section; within a plan, an empty line comes before a section or within a long value.
+/// Splits the text of several plans. A plan begins with a line outside of any section, after an
+/// empty line. An empty line within a plan comes before a section or within a long value.
 fn split_plans(text: &str) -> Vec<&str> {
     let is_begin = |at: &usize| !text[*at..].starts_with(['[', ' ', '\n']);
     let begins = text.match_indices("\n\n").map(|(at, empty)| at + empty.len()).filter(is_begin);

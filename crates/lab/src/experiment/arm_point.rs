@@ -1,4 +1,4 @@
-//! An arm at a point of a sweep; without a sweep, an arm.
+//! An arm at a point of a sweep. Without a sweep, it is just an arm.
 
 use base::Id;
 

@@ -1,4 +1,4 @@
-//! Reads back the settings that the statements before a run set, as the server reports them.
+//! Reads back, from the server, the settings that the statements before a run have set.
 //!
 //! The spelling of a value does not matter: PostgreSQL reports a number in the unit of its setting.
 //! A value that this module cannot interpret, such as a list of names, is neither confirmed nor
@@ -14,8 +14,8 @@ use super::settings;
 use crate::pause::wait_while;
 use crate::stage::Stage;
 
-/// Maximum number of readings of a setting; the value of the last one is final. PostgreSQL applies
-/// a changed configuration in the background.
+/// Maximum number of readings of a setting; the last reading decides. PostgreSQL applies a changed
+/// configuration in the background, so the first readings may still show the old value.
 const MAX_READINGS: u32 = 20;
 
 /// Time between two readings of a setting.
@@ -49,7 +49,8 @@ enum Reading {
 /// A different value is in effect, or the server does not answer.
 pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, Problem> {
     let set = arm.server_settings();
-    // Statements that set nothing may only reload a configuration that a program has changed.
+    // Statements without settings may still have an effect: they may reload a configuration that a
+    // program has changed.
     let mut is_confirmed = set.is_complete && !set.settings.is_empty();
     for setting in &set.settings {
         match last_reading(arm, server, setting)? {
@@ -69,9 +70,10 @@ pub(super) fn read_back(arm: &Arm, server: InspectedServer<'_>) -> Result<bool, 
     Ok(is_confirmed)
 }
 
-/// Returns the statement for the first setting of an arm if a server has all settings of the arm
-/// before the arm's statements are executed: either an earlier run has left them, or the statements
-/// change nothing. `None` for an arm whose statements change something else, too.
+/// Finds out if a server already has all settings of an arm before the arm's statements are
+/// executed: then an earlier run has left the settings, or the statements change nothing. Returns
+/// the statement for the first of these settings; otherwise, and for an arm whose statements change
+/// something else, too, `None`.
 ///
 /// # Errors
 /// The server does not answer.
@@ -80,7 +82,7 @@ pub(super) fn find_leftover_settings(
     server: InspectedServer<'_>,
 ) -> Result<Option<String>, Problem> {
     let set = arm.server_settings();
-    // A named target may have another user or database, and its own settings.
+    // The user or the database of a named target may have settings of its own.
     let is_known = set.is_complete && arm.plan.targets.is_empty();
     let Some(first) = set.settings.first().filter(|_| is_known) else { return Ok(None) };
     for _ in 0..MAX_READINGS {
@@ -115,7 +117,7 @@ fn last_reading(
     read(arm, server, setting)
 }
 
-/// Waits until the next reading; returns false if the user has ended the experiment.
+/// Waits until the next reading is due; returns false if the user has ended the experiment.
 fn pause(stop: &Stop) -> bool {
     let until = Monotonic.now() + READING_INTERVAL;
     let waited = wait_while(stop, |now| now < until);
@@ -185,14 +187,14 @@ fn compare_in_postgres(setting: &ServerSetting, row: &[String]) -> Reading {
 }
 
 /// Compares the declared number of a setting of PostgreSQL with the stored one, which may be
-/// rounded; `None` for a number that stands for a value that the server chooses.
+/// rounded. `None` for a special number, such as -1, that lets the server choose the value.
 fn is_same_number(name: &str, (declared, stored): (f64, f64), rounding: f64) -> Option<bool> {
     let is_same = (declared - stored).abs() <= rounding + 1e-6 * stored.abs();
     let is_chosen = declared == -1.0 || (declared == 0.0 && name.ends_with("_buffers"));
     (is_same || !is_chosen).then_some(is_same)
 }
 
-/// Returns a number with a unit, such as `64MB`, as a number of a different unit, such as `8kB`.
+/// Converts a number with a unit, such as `64MB`, to a different unit, such as `8kB`.
 fn quantity(text: &str, unit: &str) -> Option<f64> {
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
     let end = text.find(|c: char| !is_of_number(c)).unwrap_or(text.len());
@@ -208,7 +210,7 @@ fn quantity(text: &str, unit: &str) -> Option<f64> {
     (of_number.0 == of_unit.0).then(|| number * of_number.1 / (of_unit.1 * count))
 }
 
-/// Returns a unit of PostgreSQL's settings in bytes or microseconds.
+/// Returns the kind of a unit of PostgreSQL's settings, and its size in bytes or microseconds.
 fn unit_scale(unit: &str) -> Option<(&'static str, f64)> {
     let bytes = |power: i32| Some(("bytes", 1024_f64.powi(power)));
     let microseconds = |number: f64| Some(("time", number));

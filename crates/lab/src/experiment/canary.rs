@@ -1,4 +1,4 @@
-//! The canary: the speed of the machine just before a run.
+//! The canary: a measurement of the machine's speed just before a run.
 //!
 //! One client of the null server measures the floor of the generator, as `assay calibrate` does. If
 //! the canary changes together with the figures of the runs, the machine has changed, and not the
@@ -19,7 +19,7 @@ const MIN_WINDOW: Nanos = Nanos::from_millis(50);
 /// Longest warm-up of a canary.
 const MAX_WARM_UP: Nanos = Nanos::from_millis(200);
 
-/// Divisor of a run's length that gives the maximum length of its canary's window.
+/// Ratio of a run's length to the maximum length of its canary's window.
 const RUN_DIVISOR: u64 = 10;
 
 /// Returns the duration of a run's canary, given the length of the run if it has one.

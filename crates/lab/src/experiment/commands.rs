@@ -13,7 +13,7 @@ use workload::question::{Arm, Experiment};
 use super::error::{ExperimentError, Problem};
 use crate::stage::Stage;
 
-/// Longest time that a program before or after a run may take.
+/// Time limit for a program before or after a run.
 pub(super) const TIME_LIMIT: Nanos = Nanos::from_secs(600);
 
 /// The time relative to a run at which a command runs.
@@ -77,7 +77,8 @@ impl Commands {
         Ok(())
     }
 
-    /// Runs the commands of an arm; none, once the experiment is interrupted.
+    /// Runs the commands of an arm, one after the other. Starts no further command once the
+    /// experiment is interrupted.
     ///
     /// # Errors
     /// A command fails or takes too long, or its password file cannot be written.
@@ -208,7 +209,7 @@ mod tests {
         let arm = hanging(&said);
         let target = Target::parse("postgres://ann:geheim@127.0.0.1:1/shop").unwrap();
         let stage = Stage::open(&arm.plan, &target, &Options::in_real_time()).unwrap();
-        // A shell on a busy machine may need longer to begin.
+        // On a busy machine, a shell may need longer to start.
         for limit in [200, 2_000, 20_000].map(Nanos::from_millis) {
             let commands =
                 Commands { limit, ..Commands::new(std::env::temp_dir(), Stop::default()) };

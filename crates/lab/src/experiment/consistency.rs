@@ -1,5 +1,5 @@
-//! Consistency of an experiment's record: a record with content that no experiment writes is
-//! damaged, and gives no answer.
+//! Checks of an experiment's record. A record with content that no experiment writes is damaged,
+//! and gives no answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -75,8 +75,8 @@ fn phases(outline: &Outline) -> &'static [Phase] {
     }
 }
 
-/// The plan of each arm, or in a sweep of each arm at each point. All runs of one have the same
-/// plan, except for the seed.
+/// The plan of each arm or, in a sweep, of each arm at each point. All runs of an arm at a point
+/// have the same plan, except for the seed.
 #[derive(Default)]
 pub(super) struct ArmPointPlans(BTreeMap<usize, String>);
 

@@ -3,7 +3,8 @@
 use analyze::compare::{ArmId, CountedRun, Look, RunFigures};
 use archive::{RunRow, RunState};
 
-/// Returns the run as a member of an arm; `None` if it does not count. SUSPECT runs count.
+/// Returns a run for the comparison of the arms, as a run of this arm; `None` if the run does not
+/// count. SUSPECT runs count.
 pub fn counted_run<'f>(
     row: &RunRow,
     arm: ArmId,
@@ -18,7 +19,7 @@ pub(super) fn is_counted(row: &RunRow) -> bool {
     row.phase.has_rounds() && row.state == RunState::Counts
 }
 
-/// Returns the number of leading rounds in which every one of `arm_points` runs counts.
+/// Returns the number of leading rounds whose runs, `arm_points` in each, all count.
 pub(super) fn complete_rounds<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     arm_points: usize,
@@ -29,7 +30,7 @@ pub(super) fn complete_rounds<'r>(
     (0..).take_while(is_complete).count() as u32
 }
 
-/// Returns the number of leading rounds with which an interrupted experiment continues, from the
+/// Returns the number of leading rounds after which an interrupted experiment continues, from the
 /// runs and the looks in its record. The last complete round is judged again unless a look has used
 /// it, because the process may have ended before it judged that round.
 pub fn rounds_to_continue_from<'r>(

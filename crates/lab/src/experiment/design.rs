@@ -3,8 +3,8 @@
 use analyze::compare::{Design, LookPlan, OrderModel};
 use workload::question::{Outline, Rounds};
 
-/// Returns the statistics of an experiment. If it may change data, they fit the effect of the order
-/// of the runs.
+/// Returns the statistics of an experiment. If its order of runs is counterbalanced, as for an
+/// experiment that may change data, the effect of the order is fitted.
 pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
     Design {
         arms: outline.compared_names().len(),

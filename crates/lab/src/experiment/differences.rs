@@ -77,7 +77,8 @@ impl DifferenceKind {
 
 impl UndeclaredDifference {
     /// Returns true if the difference makes the answer SUSPECT. A difference that may follow from a
-    /// declared one does so only if it concerns durability and the declared one is not another URL.
+    /// declared one does so only if it concerns durability; it never does so if the declared
+    /// difference is the URL.
     pub fn is_suspect(&self) -> bool {
         match self.cause.as_deref() {
             None => true,
@@ -86,8 +87,8 @@ impl UndeclaredDifference {
         }
     }
 
-    /// Returns true if two arms with this difference cannot be compared by this quantity: commits
-    /// that need not survive are faster, and different data are different work.
+    /// Returns true if this difference prevents the comparison of two arms by this quantity:
+    /// commits that need not survive a crash are faster, and different data mean different work.
     pub(super) fn prevents_comparison(&self, quantity: Quantity, writes: bool) -> bool {
         if self.cause.is_some() {
             return false;
@@ -141,15 +142,15 @@ pub(crate) const DURABILITY: [&str; 14] = [
     "wal_sync_method",
 ];
 
-/// A part of every path in the folder of a private server; the folder has a different name each
-/// time.
+/// A part of every path in the folder of a private server. The name of this folder is different for
+/// each server.
 const SERVER_FOLDER_PART: &str = "/assay-";
 
 /// Settings that follow from the option `tls`.
 const TLS_SETTINGS: [&str; 5] =
     ["tls", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER, "ssl_version", "ssl_cipher"];
 
-/// The name of the summary of settings.
+/// The name under which several settings are summarised.
 const CONFIGURATION_SUMMARY: &str = "configuration";
 
 /// Maximum number of settings in a summary.
@@ -198,9 +199,9 @@ pub(super) fn arm_differences(
     found
 }
 
-/// Returns the first pair between whose runs the server was restarted; `None` if there is none.
-/// Arms that never share a start of a server have separate servers, or restart the server before
-/// every run.
+/// Returns the first pair of runs with a restart of the server between them; `None` if there is
+/// none. Two arms that share a start of the server in no pair are left out: they have separate
+/// servers, or restart the server before every run.
 fn restart_within_a_pair(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],
@@ -226,8 +227,9 @@ fn restart_within_a_pair(
 }
 
 /// Attributes differences to the other target of an arm. The address and the version of that target
-/// are the declared difference. Settings always differ between two versions, and are summarised.
-/// Two products have neither settings nor data pages in common.
+/// are part of the declared difference. Two versions always differ in settings, so these are
+/// summarised. Two products have neither settings nor data pages in common, so these are not
+/// compared.
 fn between_targets(
     mut found: Vec<UndeclaredDifference>,
     baseline: &[&RunFacts<'_>],
@@ -239,7 +241,7 @@ fn between_targets(
     let is_other_maker = !is_same_maker && here.is_some() && there.is_some();
     let is_other_version = servers[0].is_some() && servers[1].is_some() && servers[0] != servers[1];
     let by_target = |one| UndeclaredDifference { cause: Some(URL_KEY.to_owned()), ..one };
-    // A setting that one product lacks would appear as a default there, not as missing.
+    // A setting that exists in only one of the products would appear as a default of the other one.
     found.retain(|one| !is_other_maker || of_database(&one.name).is_none());
     let (mut named, mut settings) = (Vec::new(), Vec::new());
     for one in without_summaries(&found) {
@@ -280,8 +282,8 @@ fn server<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
     known(run.facts, SERVER)
 }
 
-/// Returns the differences between all runs of a group and all runs of a baseline, given by their
-/// facts. `arm` is the group.
+/// Returns the facts in which all runs of a group differ from all runs of a baseline. `arm`
+/// identifies the group; `own` and `baseline` hold the facts of the runs.
 pub(crate) fn between_groups(
     arm: ArmId,
     baseline: &[Vec<(String, String)>],
@@ -295,9 +297,9 @@ pub(crate) fn between_groups(
     without_summaries(&from_baseline(arm, &before, &after, &[]))
 }
 
-/// Returns the differences between the first run of an arm and a later one. Ignores data, which may
-/// grow, and numbers that a rule allows to vary, because one of many runs may be out of range by
-/// chance.
+/// Returns the differences between the first run of an arm and its later runs. Ignores data, which
+/// may grow, and numbers that a rule allows to vary, because one of many runs may be out of range
+/// by chance.
 fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifference> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let mut found: Vec<UndeclaredDifference> = Vec::new();
@@ -314,8 +316,9 @@ fn between_rounds(arm: ArmId, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifferenc
     found
 }
 
-/// Returns the differences between all runs of an arm and all runs of the baseline. Sizes are read
-/// at the start of a run; if data grow, the sizes at the first runs are compared, where possible.
+/// Returns the facts in which all runs of an arm differ from all runs of the baseline. Sizes of
+/// data are read at the start of a run. If data grow, the sizes at the first runs of the arms are
+/// compared, where possible.
 fn from_baseline(
     arm: ArmId,
     baseline: &[&RunFacts<'_>],
@@ -347,8 +350,9 @@ fn from_baseline(
     found.map(difference).collect()
 }
 
-/// Returns true if a size grows from run to run, and each arm has a server of its own. The first
-/// run of each arm then finds its data as loaded, because no run of the other arm changed them.
+/// Returns true if a size grows from run to run and each arm has its own server. The first run of
+/// each arm then finds the data as they were loaded, because no run of the other arm has changed
+/// them.
 fn grows_on_separate_servers(
     name: &str,
     baseline: &[&RunFacts<'_>],
@@ -370,8 +374,9 @@ fn size_of(name: &str, run: &RunFacts<'_>) -> Option<f64> {
     known(run.facts, name)?.parse().ok()
 }
 
-/// Returns the identity of the server that a fact of these runs is about; `None` if it is not known
-/// or the runs had several servers. A server that is restarted before each run counts as several.
+/// Returns the identity of the server that a fact of these runs describes; `None` if it is unknown,
+/// or if the runs had several servers. A server that is restarted before each run counts as
+/// several.
 fn only_server_of<'a>(name: &str, runs: &[&RunFacts<'a>]) -> Option<&'a str> {
     let target = name.strip_suffix(of_database(name)?)?.strip_suffix(DATABASE)?;
     let identity = format!("{target}{}", database::SERVER_ID);
@@ -380,9 +385,9 @@ fn only_server_of<'a>(name: &str, runs: &[&RunFacts<'a>]) -> Option<&'a str> {
     first.filter(|_| all.all(|other| other == first))
 }
 
-/// Returns true if a size is larger in one arm than in the other in all rounds. Data that grow from
-/// run to run differ between any two runs, but not always in the same direction, because the arms
-/// take turns in being first.
+/// Returns true if a size is larger in the same arm in all rounds. Data that grow from run to run
+/// also differ between any two runs, but not always in the same direction, because the arms take
+/// turns in running first.
 fn is_one_sided(name: &str, baseline: &[&RunFacts<'_>], own: &[&RunFacts<'_>]) -> bool {
     let mut orders = own.iter().flat_map(|run| {
         let of_round = baseline.iter().filter(|other| other.round == run.round);
@@ -410,7 +415,7 @@ fn differing_facts(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<DifferingFact> {
         Some(DifferingFact { kind, name: one.name, values })
     });
     let mut found: Vec<DifferingFact> = of_environment.collect();
-    // Other settings that both servers report; no rule covers them.
+    // The other settings that both servers report; no rule applies to them.
     for (name, value) in a.facts.iter().filter(|(_, value)| value != UNKNOWN) {
         let Some(kind) = kind_of(name).filter(|_| Rule::of(name) == Rule::Exact) else { continue };
         let Some(other) = known(b.facts, name).filter(|other| *other != value) else { continue };
@@ -457,7 +462,8 @@ pub(crate) fn decides_durability(name: &str) -> bool {
     DURABILITY.contains(&unprefixed_name(name))
 }
 
-/// Returns the name of a setting without the target and the prefix of settings.
+/// Returns the name of a setting, without the name of its target and without the prefix that all
+/// settings have.
 fn unprefixed_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -488,8 +494,8 @@ fn setting_of(key: &str) -> Option<&str> {
 }
 
 /// Returns the key of a declared difference that may have caused an undeclared one. Statements and
-/// programs around the run can change data and settings. A server with a changed setting derives
-/// other settings from it and fills its pages differently.
+/// programs around the runs can change data and settings. If one setting of a server is changed,
+/// the server may derive other settings from it and fill its pages differently.
 fn possible_cause(one: &DifferingFact, keys: &[String]) -> Option<String> {
     let starts_server = |key: &str| key.starts_with(SERVER_KEY);
     let may_cause = |key: &&String| match one.kind {
@@ -511,8 +517,8 @@ fn surrounds_runs(key: &str) -> bool {
     key.starts_with("before") || key.starts_with("after")
 }
 
-/// Removes repeated differences: the summary of durability, the list of settings that were set, and
-/// sizes in a second unit.
+/// Removes differences that repeat others: the summary of durability, the list of changed settings,
+/// and sizes in a second unit.
 fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
     let is_repeated = |one: &UndeclaredDifference| {
         let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {
@@ -544,7 +550,7 @@ mod tests {
         all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// Returns the differences of two arms with two rounds, as `kind name: a, b`.
+    /// Returns the differences between two arms with two rounds each, as `kind name: a, b`.
     fn found(baseline: &[(&str, &str)], own: &[(&str, &str)], keys: &[&str]) -> Vec<String> {
         let all = [facts(baseline), facts(own)];
         let run = |arm: ArmId, round| RunFacts { arm, round, facts: &all[arm.index()] };
@@ -581,7 +587,7 @@ mod tests {
         }
     }
 
-    /// Returns the differences of two arms on two targets, one round each.
+    /// Returns the differences between two arms on two targets, with one round each.
     fn of_targets(baseline: &[(&str, &str)], own: &[(&str, &str)]) -> Vec<UndeclaredDifference> {
         let all = [facts(baseline), facts(own)];
         let run = |arm: ArmId| RunFacts { arm, round: 0, facts: &all[arm.index()] };
@@ -800,8 +806,8 @@ mod tests {
         assert_eq!(found[0].scope, DifferenceScope::Rounds([0, 3]));
     }
 
-    /// Returns the restart that is found in rounds; the two runs of a round were executed on
-    /// servers with these identities.
+    /// Returns the restart that is found. Each round is given by the identities of the servers on
+    /// which its two runs were executed.
     fn restart(rounds: &[[&str; 2]], keys: &[&str]) -> Option<UndeclaredDifference> {
         let ids = rounds.iter().flatten();
         let all: Vec<_> = ids.map(|id| facts(&[("database.server_id", id)])).collect();
@@ -829,14 +835,14 @@ mod tests {
         // A program around the runs may be meant to restart the server.
         let found = restart(&rounds, &["before-command"]).unwrap();
         assert!(found.cause.as_deref() == Some("before-command") && !found.is_suspect());
-        // A statement cannot restart it.
+        // Unlike a program, a statement cannot restart the server.
         assert!(restart(&rounds, &["before", "after"]).unwrap().is_suspect());
     }
 
     #[test]
     fn starts_of_the_server_that_no_pair_spans_are_not_a_difference() {
         for rounds in [
-            // The server was restarted between two rounds, as by a resumed experiment.
+            // The server was restarted between two rounds, as when an experiment is resumed.
             [["a", "a"], ["b", "b"], ["b", "b"]],
             // Each arm has its own server.
             [["a", "x"], ["a", "x"], ["b", "x"]],
@@ -861,12 +867,12 @@ mod tests {
             reported(&arm_differences(PLAIN, OTHER, &runs, &[]))
         };
         assert_eq!(found([(1, 0), (0, 0), (0, 1), (1, 1), (1, 2), (0, 2)]), Vec::<String>::new());
-        // The second arm always has less.
+        // The second arm always has fewer bytes.
         let expected = ["data database.size_bytes: 1400, 300"];
         assert_eq!(found([(1, 0), (0, 0), (1, 1), (0, 1), (1, 2), (0, 2)]), expected);
     }
 
-    /// Two arms on servers of their own, whose tables grow with each run.
+    /// Two arms on separate servers, whose tables grow with each run.
     #[test]
     fn data_that_grow_are_compared_as_they_were_before_the_first_runs() {
         let found = |baseline: [&str; 3], own: [&str; 3], servers: [&str; 2]| {
@@ -886,15 +892,17 @@ mod tests {
         };
         let none = Vec::<String>::new();
         let first = ["data database.size_bytes: 1000, 1300"];
-        // Each run adds as many bytes as the arms differ by, or more in one arm.
+        // In the first case, each run adds as many bytes as the arms differ by; in the others, the
+        // data of one arm grow faster.
         let grown = ["1000", "1300", "1600"];
         assert_eq!(found(grown, ["1300", "1600", "1900"], ["x", "y"]), first);
         assert_eq!(found(["1000", "2000", "3000"], ["1300", "1400", "1500"], ["x", "y"]), first);
         assert_eq!(found(grown, ["1010", "2000", "3000"], ["x", "y"]), none);
-        // On one server, or an unknown one, the first runs of the arms follow each other.
+        // If both arms use the same server, or the server is unknown, the first run of one arm
+        // changes the data that the other arm finds.
         assert_eq!(found(grown, ["1300", "1200", "1900"], ["x", "x"]), none);
         assert_eq!(found(grown, ["1300", "1200", "1900"], ["unknown", "y"]), none);
-        // The server cleaned up after the first run.
+        // The server freed space after the first run.
         let same = ["1000", "1000", "1000"];
         assert_eq!(found(same, ["1300", "1000", "1000"], ["x", "y"]), none);
     }

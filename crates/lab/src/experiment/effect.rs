@@ -1,10 +1,11 @@
 //! Verification that the difference of an arm is in effect.
 //!
-//! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run.
-//! TLS is judged by the client's own connection: a server may not report TLS, and behind a pooler
-//! that ends TLS the server reports about another connection. Settings of a private server are
-//! [read back](super::settings) from it, and so are [settings](super::before_settings) that the
-//! statements before a run set. Changes by other statements and by programs are not verified.
+//! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run,
+//! and are checked there. TLS is judged by the client's own connection: a server may not report
+//! TLS, and behind a pooler that ends TLS, the server reports its connection to the pooler.
+//! Settings of a private server are [read back](super::settings) from it, and so are
+//! [settings](super::before_settings) that the statements before a run set. Changes by other
+//! statements and by programs are not verified.
 
 use std::collections::BTreeSet;
 
@@ -23,24 +24,24 @@ use crate::run::Order;
 /// The option of a URL that requests TLS.
 const TLS: &str = "tls";
 
-/// The setting by which a server reports the version of TLS on its connection.
+/// The setting in which a server reports the version of TLS on its connection.
 const SERVER_VERSION: &str = "ssl_version";
 
-/// The values of this setting on a connection without TLS: of PostgreSQL, and of MySQL.
+/// The values of [`SERVER_VERSION`] on a connection without TLS: in PostgreSQL, and in MySQL.
 const UNENCRYPTED_VALUES: [&str; 2] = ["empty", "''"];
 
-/// The beginning of the fact [`SERVER`] of SQLite.
+/// Prefix of the value of the fact [`SERVER`] for SQLite.
 const SQLITE: &str = "SQLite ";
 
-/// Facts about the differences of an arm that are not errors.
+/// Remarks about the differences of an arm that do not make the arm invalid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArmEffect {
     /// The keys of differences that neither a server nor the client's connection confirms.
     pub not_read_back: Vec<String>,
-    /// TLS that does not reach the server, because a pooler or proxy ends it.
+    /// The TLS of the client's connection, if a pooler or proxy ends it before the server.
     pub terminated_tls: Option<TerminatedTls>,
-    /// True if the arm's target differs from the baseline's but reached the same database of the
-    /// same server.
+    /// True if the arm's target differs from that of the baseline, but leads to the same database
+    /// of the same server.
     pub shares_server: bool,
 }
 
@@ -49,7 +50,7 @@ pub struct ArmEffect {
 pub struct TerminatedTls {
     /// The version of TLS on the client's connection.
     pub client: String,
-    /// The name of the fact with the server's view of its connection.
+    /// The name of the fact in which the server reports the TLS of its own connection.
     pub fact: &'static str,
     /// Value of that fact.
     pub server: String,
@@ -118,8 +119,8 @@ fn check_difference(
     Err(NotInEffect::of(difference, found))
 }
 
-/// Returns the effect of an arm: the given keys of differences that the facts of its run do not
-/// confirm, and TLS that ends before the server.
+/// Returns the effect of an arm: those of the given keys whose differences are not confirmed by the
+/// facts of the arm's run, and TLS that ends before the server.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
     let mut not_read_back: Vec<String> = Vec::new();
     for key in keys {
@@ -140,8 +141,8 @@ fn is_unconfirmed(key: &str, facts: &[(String, String)]) -> bool {
     }
 }
 
-/// Returns true if the facts of a run identify the server that the run has reached. A simulated
-/// server is a part of this program, and SQLite a file.
+/// Returns true if the facts of a run identify the server that the run has reached. This includes
+/// simulated servers, which are a part of this program, and SQLite, which is a file.
 fn is_known_server(facts: &[(String, String)]) -> bool {
     let is_here = |server: &str| server == SIMULATED_SERVER || server.starts_with(SQLITE);
     known(facts, SERVER).is_some_and(is_here) || server_id(facts).is_some()
@@ -152,15 +153,16 @@ pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
     known(facts, database::SERVER_ID)
 }
 
-/// Returns the number of servers, or starts of a server, on which runs with these facts were
-/// executed; `None` if the server of every run is unknown.
+/// Returns the number of different servers, or different starts of one server, on which runs with
+/// these facts were executed; `None` if no run's server is known.
 pub(super) fn server_starts<'f>(runs: impl Iterator<Item = &'f [(String, String)]>) -> Option<u32> {
     let ids: BTreeSet<&str> = runs.filter_map(server_id).collect();
     (!ids.is_empty()).then_some(ids.len() as u32)
 }
 
-/// Returns true if a run shows whether an option took effect. A simulated server is a part of this
-/// program, and SQLite grants an option or refuses the connection.
+/// Returns true if a run shows that an option took effect: TLS shows in the client's connection, a
+/// simulated server is a part of this program, and other servers report the option as a setting.
+/// SQLite grants an option or refuses the connection.
 fn is_option_confirmed(name: &str, facts: &[(String, String)]) -> bool {
     let is_simulated = known(facts, SERVER) == Some(SIMULATED_SERVER);
     name == TLS || is_simulated || known(facts, &setting_of_option(name)).is_some()

@@ -16,8 +16,7 @@ use crate::stage::OpenError;
 /// The error that ended an experiment without an answer.
 #[derive(Debug)]
 pub struct ExperimentError {
-    /// The heading of the arm whose run failed, with its point in a sweep; `None` if the failure
-    /// was not that of a run.
+    /// The heading of the arm whose run failed, with its point in a sweep; `None` if no run failed.
     pub arm: Option<String>,
     /// The index of the round in which the error occurred, from 0; `None` outside of the rounds.
     pub round: Option<u32>,
@@ -42,22 +41,22 @@ pub enum Problem {
         /// The database's error, or the timeout.
         error: driver::Error,
     },
-    /// A statement that lets the database settle was not answered in time.
+    /// A statement that lets the database settle was not answered within its time limit.
     Unsettled {
         /// The text of the statement.
         statement: String,
         /// The step after which the server was to settle.
         after: DataStep,
-        /// The error, with the limit.
+        /// The error, which names the time limit.
         error: driver::Error,
     },
     /// The target does not answer, for this reason.
     Unreachable(String),
-    /// A table does not have the rows of the load.
+    /// A table does not have as many rows as were loaded.
     WrongRows {
         /// The step after which the rows were counted.
         after: DataStep,
-        /// The table, with its number of rows and the expected number.
+        /// The table, with its actual and its expected number of rows.
         found: String,
     },
     /// The target stopped answering during a run and did not answer again.
@@ -67,7 +66,7 @@ pub enum Problem {
     },
     /// The server differs from the server of the earlier runs.
     OtherServer {
-        /// Maker and version of the server of the earlier runs, and of the current server.
+        /// Product and version of the server of the earlier runs, and of the current server.
         versions: [String; 2],
     },
     /// The difference of the arm is not in effect: the arm is INVALID.
@@ -94,14 +93,15 @@ pub enum Problem {
     Canary(calibrate::Problem),
     /// A record cannot be written or read.
     Record(RecordError),
-    /// The record of a run in progress cannot be removed.
+    /// The unfinished record of a run in progress cannot be removed.
     RunRecord(PathBuf, io::Error),
-    /// The experiment to continue is complete.
+    /// The experiment cannot be continued, because it is complete.
     AlreadyComplete,
-    /// The experiment to continue ended because the load generator or the machine failed too often.
+    /// The experiment cannot be continued, because it ended after too many failures of the load
+    /// generator or the machine.
     InstrumentFailed,
-    /// The search for saturation could not observe the quantity of its condition, so the experiment
-    /// cannot be continued.
+    /// The experiment cannot be continued, because its search for saturation could not observe the
+    /// quantity of its condition.
     NotObserved,
     /// The experiment differs from the record that it is to continue.
     Changed {
@@ -130,8 +130,8 @@ pub enum DataStep {
 }
 
 impl DataStep {
-    /// Returns the condition under which a table has the rows of the load after this step, for a
-    /// message.
+    /// Returns a clause for a message: the condition under which a table has as many rows as were
+    /// loaded after this step.
     fn requirement(self) -> &'static str {
         match self {
             DataStep::Load => "the table must be empty before the load, and take all of its rows",
@@ -179,7 +179,7 @@ pub enum ContradictingState {
         /// The first line of the arm that the run lacks, if there is one.
         declared: Option<String>,
     },
-    /// No fact says how the client's connection is encrypted.
+    /// The run's facts do not show whether the client's connection is encrypted.
     UnknownEncryption,
     /// The client's connection is encrypted.
     Encrypted {
@@ -190,7 +190,7 @@ pub enum ContradictingState {
     },
     /// The client's connection is not encrypted.
     NotEncrypted,
-    /// The server has the settings of the arm in the runs of the baseline, too.
+    /// The settings of the arm are also in effect in the runs of the baseline.
     SameInBaseline,
     /// The server uses a different value of a setting.
     OtherSetting {
@@ -267,7 +267,7 @@ impl ExperimentError {
         ExperimentError::of(arm, Problem::Lost { target: only.map(Target::to_string) })
     }
 
-    /// Returns the error as one that happened in a round, given by its index.
+    /// Adds the round in which the error happened, given by its index.
     pub(super) fn in_round(self, round: u32) -> ExperimentError {
         ExperimentError { round: Some(round), ..self }
     }
@@ -303,7 +303,8 @@ impl ExperimentError {
         }
     }
 
-    /// Returns the error with the key whose statements ran in place of `[setup]`.
+    /// Returns the error of statements that were executed in place of `[setup]`, with their key and
+    /// the number of the failed statement.
     pub(super) fn of_statement(self, key: StatementKey) -> ExperimentError {
         let problem = match *self.problem {
             Problem::Run(Error::Failed(RunFailure::Statement { place, error })) => {
@@ -314,8 +315,8 @@ impl ExperimentError {
         ExperimentError { problem: Box::new(problem), ..self }
     }
 
-    /// Returns the error of the statement that was sent to let a server settle after a step; `None`
-    /// if the statement was answered.
+    /// Returns the error of the statement that was sent to let a server settle after a step, if the
+    /// statement was not answered in time; otherwise `None`.
     pub(super) fn of_settling(self, statement: String, after: DataStep) -> Option<ExperimentError> {
         match *self.problem {
             Problem::Run(Error::Failed(RunFailure::Statement { error, .. }))
@@ -341,7 +342,7 @@ impl ExperimentError {
 }
 
 impl Problem {
-    /// Returns true if the target answered earlier, and no longer does.
+    /// Returns true if the target answered at first, and later no longer.
     fn is_loss(&self) -> bool {
         matches!(self, Problem::Unreachable(_) | Problem::Lost { .. })
     }
@@ -455,7 +456,7 @@ impl std::error::Error for ExperimentError {
             | Problem::OtherServer { .. }
             | Problem::NotInEffect(_)
             | Problem::WrongRows { .. }
-            // Their text contains the whole reason.
+            // The texts of these problems contain the whole reason.
             | Problem::Settings { .. }
             | Problem::ReadBack(_)
             | Problem::UnknownSetting(_)
@@ -497,11 +498,11 @@ fn changed_fact_message(key: &str) -> String {
     }
 }
 
-/// Maximum number of characters of a line that differs.
+/// Maximum number of characters of a differing line in a message.
 const LONGEST_LINE: usize = 100;
 
-/// Returns the end of a message: the first line of each text that the other text lacks; empty if
-/// there is none, or if the record lacks the text.
+/// Returns the end of a message about two texts: the first line of each that is not in the other.
+/// Empty if there is no such line, or if the record lacks the text.
 fn difference([before, now]: &[String; 2]) -> String {
     if before.is_empty() {
         return String::new();
@@ -514,7 +515,7 @@ fn difference([before, now]: &[String; 2]) -> String {
     }
 }
 
-/// Returns the first line of a text, shortened, that another text lacks; comments are ignored.
+/// Returns the first line of a text that is not in another text, shortened. Comments are ignored.
 pub(super) fn first_line_without(text: &str, other: &str) -> Option<String> {
     let is_missing = |line: &&str| !line.starts_with(';') && !other.lines().any(|it| it == *line);
     let line = text.lines().find(is_missing)?;

@@ -11,7 +11,7 @@ pub trait ExperimentListener {
     /// Receives an event.
     fn on_event(&self, event: &ExperimentEvent<'_>);
 
-    /// Receives the live figures of a run that begins.
+    /// Receives the live figures of a run that is about to begin.
     fn watch(&self, live: LiveView) {
         drop(live);
     }
@@ -22,7 +22,8 @@ pub trait ExperimentListener {
 pub enum ExperimentEvent<'a> {
     /// The servers are started.
     ServersStarting,
-    /// The server of an arm is restarted with the arm's settings, to see whether it starts.
+    /// The server of an arm is restarted with the arm's settings, as a test that it starts with
+    /// them.
     TryingSettings {
         /// The name of the arm.
         arm: &'a str,
@@ -36,20 +37,20 @@ pub enum ExperimentEvent<'a> {
     RunStarted {
         /// Number of the run, from 1.
         number: u32,
-        /// The largest number of runs.
+        /// Maximum number of runs of the experiment.
         most: u32,
         /// Round of the run, from 0.
         round: u32,
         /// The name of its arm.
         arm: &'a str,
     },
-    /// A step of a search for saturation begins: a run of the baseline.
+    /// A step of a search for saturation begins. A step is a run of the baseline.
     StepStarted {
-        /// Number of the step's run, from 1.
+        /// Number of the run that executes the step, from 1.
         number: u32,
         /// Number of the step, from 0.
         step: u32,
-        /// The largest number of steps.
+        /// Maximum number of steps of the search.
         most: u32,
         /// Number of earlier attempts at this step.
         attempt: u32,
@@ -58,7 +59,7 @@ pub enum ExperimentEvent<'a> {
         /// The value of the load.
         value: f64,
     },
-    /// The load for the runs of all arms was found.
+    /// The search for saturation has found the load for the runs of all arms.
     LoadFound {
         /// The load that was varied.
         vary: &'a VariedLoad,
@@ -84,7 +85,7 @@ pub enum ExperimentEvent<'a> {
         phase: Phase,
         /// Length of the trial's window.
         window: Nanos,
-        /// Remaining time of the budget; the time of a hold is not charged to it.
+        /// Remaining time of the budget. The time of a hold does not count against the budget.
         left: Nanos,
     },
     /// A trial has ended and was recorded.
@@ -103,8 +104,8 @@ pub enum ExperimentEvent<'a> {
     RoundRepeated {
         /// Index of the round, from 0.
         round: u32,
-        /// In a sweep over the number of servers: the run that lost a server, and the event that
-        /// shows it, if the loss was the reason.
+        /// The run that lost a server, and the event that shows the loss, if a loss in a sweep over
+        /// the number of servers is the reason for the repetition.
         lost_server: Option<&'a str>,
     },
     /// A look was taken.

@@ -1,4 +1,4 @@
-//! Execution of an experiment: its runs in their order, and its looks.
+//! Execution of an experiment: its runs in the planned order, and its looks.
 
 use analyze::compare::{Look, NextStep, Repeats, RoundState, RunFigures, compare, judge_round};
 use archive::{
@@ -19,14 +19,14 @@ use super::schedule::PlannedRun;
 use super::search::ANSWER_FACT;
 use super::warm_up::figures_of_round;
 
-/// Smallest number of rounds that is assumed to compute how many rounds a sweep may repeat; it lets
-/// a short sweep repeat one, too.
+/// Minimum number of pairs from which the permitted number of repeated rounds of a sweep is
+/// computed. With fewer pairs, a short sweep could not repeat any round.
 const FEWEST_OF_SWEEP: u32 = 4;
 
 /// Runs an experiment, or continues an interrupted one, and records it.
 ///
 /// # Errors
-/// A run failed, or the record cannot be written. The measurements until then are recorded, and the
+/// A run failed, or the record cannot be written. Earlier measurements are in the record, and the
 /// experiment can be resumed.
 pub fn run_experiment(
     order: &ExperimentOrder<'_>,
@@ -48,7 +48,7 @@ fn execute(
 ) -> Result<ExperimentEnd, ExperimentError> {
     let mut execution = Execution::begin(order, listener, record, content)?;
     let end = execution.execute();
-    // The answer is recorded first: a teardown may fail, hang or be ended by the user.
+    // The answer is recorded before the teardown, which may fail, hang or be ended by the user.
     let concluded = end.and_then(|end| execution.conclude(end));
     if concluded.is_err() {
         execution.record_failure();
@@ -66,8 +66,8 @@ enum RoundEnd {
 }
 
 impl Execution<'_> {
-    /// Prepares the data and runs the rounds, after the steps of a search for saturation if there
-    /// is one, or the trials of a capacity search.
+    /// Prepares the data and runs the rounds; a search for saturation executes its steps before
+    /// them. A capacity search executes its trials instead of rounds.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
         let first = match &self.search {
             Some(_) => self.schedule.trial(0).seed,
@@ -109,8 +109,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Judges the given number of pairs, from the first one. A sweep ends after its planned rounds,
-    /// regardless of their results.
+    /// Evaluates the given number of pairs, counted from the first. A sweep ends after its planned
+    /// rounds, whatever their results.
     fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
         let is_sweep = self.experiment().sweep.is_some();
         let look = Look { pairs, is_decided: is_sweep || self.is_decided(pairs) };
@@ -152,7 +152,8 @@ impl Execution<'_> {
         let verdicts = self.runs.figures_of_round(round).map(|figures| &figures.verdict);
         match judge_round(verdicts, repeats) {
             RoundState::Counts => Ok(RoundEnd::Counts),
-            // A point that the load generator cannot measure is INVALID; the others are not.
+            // If the load generator cannot measure a point, this point is INVALID, but the other
+            // points are not.
             RoundState::Lost if is_sweep => Ok(RoundEnd::Counts),
             RoundState::Lost => Ok(RoundEnd::Lost),
             RoundState::Repeat => {
@@ -162,8 +163,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Marks the runs of a round as repeated. The answer does not show these runs, so a lost server
-    /// is noted for the answer.
+    /// Marks the runs of a round as repeated. The answer leaves these runs out, so the loss of a
+    /// server in one of them is noted separately.
     fn mark_round_repeated(&mut self, round: u32) -> Result<(), ExperimentError> {
         let lost = self.runs.lost_server(round);
         let runs = self.runs.mark_repeated(round);
@@ -177,8 +178,8 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Computes the figures of a round again with the latest end of a warm-up in the round, unless
-    /// the warm-up was given.
+    /// Recomputes the figures of a round with a common end of the warm-up, which is the latest one
+    /// in the round. Does nothing if the plan gives the warm-up.
     fn share_warm_up(&mut self, round: u32) -> Result<(), ExperimentError> {
         if self.experiment().arms.iter().all(|arm| arm.plan.warmup != Warmup::Auto) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! An experiment that is being executed: its servers, record and runs, and the actions that the
-//! runs of rounds, steps and trials have in common.
+//! An experiment that is being executed: its servers, record and runs, and the actions that are
+//! common to the runs of rounds, steps and trials.
 
 use analyze::compare::{Design, Look, RunFigures};
 use archive::{ExperimentContent, ExperimentWriter, Figure, RecordError, RunRow, RunState};
@@ -27,13 +27,13 @@ use crate::run::RunResult;
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExperimentEnd {
-    /// The runs of all planned looks were executed.
+    /// The runs that all planned looks need have been executed.
     Complete,
     /// The user interrupted the experiment; it can be resumed.
     Interrupted,
     /// The load generator or the machine failed too often.
     InstrumentFailed,
-    /// The difference of an arm is not in effect: the arm is INVALID.
+    /// The difference of an arm is not in effect, so the arm is INVALID.
     NotInEffect,
     /// A step of a search for saturation lacks the quantity of its condition.
     NotObserved,
@@ -43,7 +43,7 @@ pub enum ExperimentEnd {
 pub(super) struct Execution<'a> {
     pub(super) record: ExperimentWriter,
     pub(super) servers: ExperimentServers<'a>,
-    /// The secrets to remove from texts that may come from a server.
+    /// The secrets that are removed from texts that may come from a server.
     pub(super) secrets: Secrets,
     pub(super) schedule: Schedule,
     pub(super) design: Design,
@@ -55,14 +55,14 @@ pub(super) struct Execution<'a> {
     pub(super) search: Option<RecordedSearch>,
     /// The answer of a capacity search that has ended, as text.
     pub(super) answer: Option<String>,
-    /// The number of leading rounds that are complete and not to be repeated.
+    /// The number of leading rounds that are complete and cannot be repeated any more.
     pub(super) judged: u32,
     /// True if the process that wrote the record did not record its end.
     pub(super) was_killed: bool,
-    /// The resumption of the experiment; `None` once the experiment has added something to the
-    /// record.
+    /// The resumption of the experiment, until the experiment adds something to the record; then
+    /// `None`.
     resumption: Option<Resumption>,
-    /// True if the steps before the latest run were not undone.
+    /// True if statements or programs before the latest run changed something that was not undone.
     has_leftovers: bool,
 }
 
@@ -71,9 +71,9 @@ struct Resumption {
     at: WallTime,
     /// Number of runs before the resumption.
     runs: usize,
-    /// The runs of incomplete rounds, which do not count from now on.
+    /// The runs of incomplete rounds, which no longer count.
     abandoned: Vec<u32>,
-    /// The facts about the end of the experiment before the resumption.
+    /// The facts that record how the experiment ended before the resumption.
     facts: Vec<(&'static str, String)>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Execution<'a> {
         Ok(execution)
     }
 
-    /// Marks the record of an earlier process as that of a running experiment.
+    /// Marks the record of an earlier process as the record of a running experiment.
     fn mark_as_running(
         &mut self,
         content: &ExperimentContent,
@@ -137,8 +137,8 @@ impl<'a> Execution<'a> {
         self.record.remove_fact(INVALID_ARM)
     }
 
-    /// Records that the experiment was resumed, before the experiment adds anything else to the
-    /// record.
+    /// Records that the experiment was resumed. Called before the experiment adds anything else to
+    /// the record.
     pub(super) fn record_resumption(&mut self) -> Result<(), RecordError> {
         let Some(Resumption { at, runs, abandoned, .. }) = self.resumption.take() else {
             return Ok(());
@@ -147,20 +147,20 @@ impl<'a> Execution<'a> {
         self.record.add_note(at, &notes::resumption(runs))
     }
 
-    /// Records that an error ended this process. A resumption that has added nothing leaves the
-    /// record as it was. If steps are still to be undone, the state remains that of a killed
-    /// process, so that the next process undoes them.
+    /// Records that an error ended this process. If a resumed experiment has added nothing to the
+    /// record, the record is left as it was. If changes before a run must still be undone, the
+    /// recorded state remains that of a killed process, which makes the next process undo them.
     pub(super) fn record_failure(&mut self) {
         let facts = match (self.has_leftovers, self.resumption.take()) {
             (true, _) => return,
             (false, Some(resumption)) => resumption.facts,
             (false, None) => vec![(STATE, INTERRUPTED.to_owned())],
         };
-        // The failure may be that of the record itself.
+        // The error may be that the record cannot be written.
         let _ = self.record.set_facts(&facts);
     }
 
-    /// Brings the data back to its state after the load.
+    /// Restores the data to their state after the load.
     pub(super) fn restore(&mut self, id: ArmPointId) -> Result<(), ExperimentError> {
         let failures = self.servers.restore(id)?;
         failures.iter().for_each(|sentence| self.warn(sentence));
@@ -188,9 +188,9 @@ impl<'a> Execution<'a> {
         self.servers.order.experiment
     }
 
-    /// Takes over the runs of an interrupted experiment. Returns the runs of an incomplete round,
-    /// which are abandoned, because the other half of their pairs would be measured on other
-    /// servers. If all servers are simulated, no run is abandoned, because these are the same in
+    /// Takes over the runs of an interrupted experiment, and returns the abandoned ones: the runs
+    /// of an incomplete round, whose partners in the pairs would be measured on other servers. If
+    /// all servers are simulated, no run is abandoned, because simulated servers are the same in
     /// every process.
     fn restore_runs(&mut self, content: &ExperimentContent) -> Result<Vec<u32>, ExperimentError> {
         for own in [self.servers.run_record_path(), self.servers.auxiliary_path()]
@@ -245,8 +245,8 @@ impl<'a> Execution<'a> {
         }
         self.has_leftovers = true;
         let made = self.servers.run_before_steps(id).and_then(|()| make(self));
-        // The statements after a run undo the steps before it, however the run ended, also after an
-        // interrupt.
+        // However the run ended, even by an interrupt, the statements after it undo the steps
+        // before it.
         let after = self.servers.run_after_steps(id);
         self.has_leftovers = after.result.is_err();
         after.interrupted.iter().for_each(|sentence| self.warn(sentence));
@@ -260,7 +260,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Returns a run if the user has not ended it; otherwise removes its record.
+    /// Returns a run, unless the user has interrupted it: then removes its record.
     pub(super) fn discard_if_interrupted(
         &self,
         done: RunResult,
@@ -273,8 +273,8 @@ impl<'a> Execution<'a> {
         Ok(None)
     }
 
-    /// Moves a run of an arm into the record. If its server was lost, or the difference of its arm
-    /// was not in effect, the run is recorded but does not count.
+    /// Moves a run of an arm into the record. If the run lost its server, or the difference of its
+    /// arm was not in effect, it is recorded but does not count.
     pub(super) fn record_run(
         &mut self,
         arm: &Arm,
@@ -286,12 +286,13 @@ impl<'a> Execution<'a> {
             let _ = std::fs::remove_file(&done.record);
             return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
         }
-        // The server is a part of the machine: without it there is no pair. A simulated server that
-        // is lost is lost in every repetition, so the loss is the result of its arm.
+        // A server that is lost during a run cannot be measured in the other run of the pair, so
+        // the run does not count. A simulated server that is lost would be lost again in every
+        // repetition, so the loss is a result of its arm.
         let is_lost = done.end == EndKind::TargetLost && !arm.is_simulated();
         let in_effect = effect::check_reported(arm, &figures.facts);
         if is_lost || in_effect.is_err() {
-            // The round of this run begins again if the experiment is resumed.
+            // If the experiment is resumed, the round of this run begins again.
             row.state = RunState::Abandoned;
         }
         self.record_resumption()?;
@@ -308,7 +309,8 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// Returns the search of an experiment, if it is one, with its recorded trials.
+/// Returns the capacity search of an experiment with its recorded trials; `None` for other
+/// experiments.
 fn recorded_search(
     order: &ExperimentOrder<'_>,
     content: &ExperimentContent,

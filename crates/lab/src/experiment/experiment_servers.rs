@@ -1,5 +1,5 @@
 //! The servers of an experiment, and all actions on them: settings, data, statements and programs
-//! around the runs, and the runs themselves. Rounds and records are handled elsewhere.
+//! around the runs, and the runs themselves. Rounds and records are handled in other modules.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -37,17 +37,17 @@ pub(super) struct ExperimentServers<'a> {
     pub(super) listener: &'a dyn ExperimentListener,
     servers: Servers,
     commands: Commands,
-    /// The loads of the next run, if each run loads the tables again.
+    /// The loads that were executed for the next run, if the tables are loaded again for each run.
     reloaded: Vec<Load>,
-    /// Excerpts of the tables on each stage, until the first run on that stage takes them into its
-    /// record.
+    /// Excerpts of the tables on each stage, until they are stored in the record of the first run
+    /// on that stage.
     excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
-    /// Results of the examples of the first run on each stage.
+    /// Results of the examples of the first run, by stage.
     results: BTreeMap<StageId, Vec<ExampleResult>>,
-    /// The load of every run, in place of the load of the workload; `None` until it is found.
+    /// The load that replaces the load of the workload in every run; `None` until it is found.
     pub(super) load: Option<FixedLoad>,
-    /// The data that `[setup]` has created and `[teardown]` has not removed, each with the arm
-    /// whose connections created it.
+    /// The stages whose data `[setup]` has created and `[teardown]` has not removed, each with the
+    /// arm through whose connections they were created.
     set_up: BTreeMap<StageId, ArmPointId>,
 }
 
@@ -67,9 +67,9 @@ struct AuxiliaryResult {
 
 /// The result of the statements and programs after a run.
 pub(super) struct AfterSteps {
-    /// Success, or the first failure.
+    /// Success, or the first error.
     pub(super) result: Result<(), ExperimentError>,
-    /// A sentence for each key whose statements or programs the user ended.
+    /// A sentence for each key whose statements or programs were interrupted by the user.
     pub(super) interrupted: Vec<String>,
 }
 
@@ -107,8 +107,8 @@ impl<'a> ExperimentServers<'a> {
         })
     }
 
-    /// Returns the secrets of the arms and the passwords of their targets, which a server may
-    /// repeat.
+    /// Returns the secrets of the arms and the passwords of their targets. Texts from a server may
+    /// repeat them.
     pub(super) fn secrets(&self) -> Secrets {
         Secrets::of_all([self.order.experiment.secrets(), self.servers.passwords()])
     }
@@ -117,8 +117,9 @@ impl<'a> ExperimentServers<'a> {
         &self.order.experiment.arm_points()[id.index()]
     }
 
-    /// Restarts the private servers with the settings of each arm that changes some, before
-    /// anything is measured, and finally with the settings of their first arm.
+    /// Tests the settings of the arms before anything is measured: restarts the private servers
+    /// with the settings of each arm that changes some, and finally with the settings of the first
+    /// arm on each server.
     fn try_settings(&mut self) -> Result<(), ExperimentError> {
         for (index, arm) in self.order.experiment.arm_points().iter().enumerate() {
             let id = ArmPointId(index);
@@ -153,8 +154,8 @@ impl<'a> ExperimentServers<'a> {
         read_back.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Connects to every host of every arm, because filling the tables of one server is wasted time
-    /// if another server then proves unreachable.
+    /// Connects to every host of every arm. Otherwise an unreachable server would be noticed only
+    /// after the tables of another server have been filled.
     fn connect_to_hosts(&self) -> Result<(), ExperimentError> {
         for id in self.servers.arms_with_own_hosts() {
             if self.is_interrupted() {
@@ -194,8 +195,8 @@ impl<'a> ExperimentServers<'a> {
         Ok(())
     }
 
-    /// Runs setup and loads of an arm. If a plan is given, also reads excerpts of the tables and
-    /// executes the examples of that plan.
+    /// Runs the setup and the loads of an arm. If a plan is given, also reads excerpts of the
+    /// tables, and executes the examples of that plan.
     fn load(
         &mut self,
         id: ArmPointId,
@@ -226,8 +227,8 @@ impl<'a> ExperimentServers<'a> {
         for statement in settle::statements(plan) {
             let text = statement.text.clone();
             let ran = self.run_auxiliary(id, |order| retain_statements(order, &[statement]));
-            // Other errors, such as a missing privilege, are ignored: the server then settles
-            // later.
+            // Other errors, such as a missing privilege, are ignored, because the server settles
+            // later without the statement.
             if let Some(error) = ran.err().and_then(|error| error.of_settling(text, after)) {
                 return Err(error);
             }
@@ -249,7 +250,8 @@ impl<'a> ExperimentServers<'a> {
         verified.map(drop).map_err(|error| error.of_rows(after))
     }
 
-    /// Runs `[teardown]` on every server that was set up, and returns a sentence for each failure.
+    /// Runs `[teardown]` on every server on which `[setup]` was run, and returns a sentence for
+    /// each failure.
     pub(super) fn tear_down(&self) -> Vec<String> {
         let mut failures = Vec::new();
         for id in self.set_up.values().copied() {
@@ -278,7 +280,8 @@ impl<'a> ExperimentServers<'a> {
         ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
-    /// Runs the statements of `after` like a teardown: all of them, each within `stall-timeout`.
+    /// Runs the statements of `after` like a teardown: all of them, even if one fails, each within
+    /// `stall-timeout`.
     fn run_after_statements(&self, id: ArmPointId) -> Result<HookEnd, ExperimentError> {
         let arm = self.arm_point(id);
         if arm.after.is_empty() {
@@ -297,8 +300,8 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Returns the stop request of a teardown. An interrupt ends the teardown; if the experiment
-    /// was interrupted before, only a further interrupt does.
+    /// Returns the stop request of a teardown. An interrupt ends the teardown. If an interrupt has
+    /// already ended the experiment, only a further interrupt does so.
     fn stop_of_teardown(&self) -> Stop {
         match self.is_interrupted() {
             true => self.order.stop.child_for_teardown(),
@@ -306,7 +309,7 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Returns the stop request of an action that ends with the experiment.
+    /// Returns a stop request for an action that ends together with the experiment.
     fn own_stop(&self) -> Stop {
         self.order.stop.child()
     }
@@ -316,7 +319,8 @@ impl<'a> ExperimentServers<'a> {
         self.order.stop.is_requested()
     }
 
-    /// Runs the fixed parts of an arm's plan that remain after `change`, without jobs and record.
+    /// Runs the setup, loads and teardown that are left in an arm's plan after `change` has been
+    /// applied to it, without jobs and without a record.
     fn run_auxiliary(
         &self,
         id: ArmPointId,
@@ -325,8 +329,8 @@ impl<'a> ExperimentServers<'a> {
         self.run_auxiliary_with_events(id, &Arc::default(), change)
     }
 
-    /// Runs the fixed parts of an arm's plan, as [`ExperimentServers::run_auxiliary`] does, and
-    /// reports events to `events`, even if a part fails.
+    /// Does the same as [`ExperimentServers::run_auxiliary`], and reports the events to `events`,
+    /// even if a part fails.
     fn run_auxiliary_with_events(
         &self,
         id: ArmPointId,
@@ -337,7 +341,8 @@ impl<'a> ExperimentServers<'a> {
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
         order.options.prepare = Prepare::Keep;
-        // Reading the tables before a measured run takes time, and fills the cache.
+        // The tables are not read before a measured run, because this takes time and fills the
+        // cache.
         order.options.shows_tables = false;
         order.options.teardown = true;
         order.stop = self.own_stop();
@@ -374,8 +379,8 @@ impl<'a> ExperimentServers<'a> {
         self.run_statements(id, StatementKey::Before)
     }
 
-    /// Runs the statements and the programs after a run of an arm, the programs even if a statement
-    /// failed.
+    /// Runs the statements and then the programs after a run of an arm. The programs run even if a
+    /// statement failed.
     pub(super) fn run_after_steps(&self, id: ArmPointId) -> AfterSteps {
         let ends = [
             (StatementKey::After.name(), self.run_after_statements(id)),
@@ -391,12 +396,13 @@ impl<'a> ExperimentServers<'a> {
         AfterSteps { result: statements.and(programs).map(drop), interrupted }
     }
 
-    /// Undoes the steps before the run in which an earlier process was killed. This may fail for
-    /// steps that were already undone or never executed.
+    /// Undoes changes before the run during which an earlier process was killed. This may fail if
+    /// they were already undone, or never made.
     pub(super) fn undo_leftovers(&self) {
         let all = self.order.experiment.arm_points();
         for (index, arm) in all.iter().enumerate() {
-            // An arm has the same steps at all points of a sweep.
+            // At all points of a sweep, an arm has the same statements and programs around its
+            // runs.
             let is_first = all[..index].iter().all(|other| other.name != arm.name);
             if is_first && !arm.is_simulated() && !self.is_interrupted() {
                 let _ = self.run_after_steps(ArmPointId(index));
@@ -420,7 +426,7 @@ impl<'a> ExperimentServers<'a> {
         self.measure_order(id, planned, order, |_| {})
     }
 
-    /// Builds the parameters of a run of an arm, at a fixed load if given.
+    /// Builds the parameters of a run of an arm, with a fixed load if one is given.
     ///
     /// # Errors
     /// A file has changed, or the run would not have the difference of the arm.
@@ -442,7 +448,7 @@ impl<'a> ExperimentServers<'a> {
         }
     }
 
-    /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before
+    /// Runs the jobs of an order on the server of an arm. `begin` can change the order just before
     /// the start.
     pub(super) fn measure_order(
         &self,
@@ -495,12 +501,15 @@ impl<'a> ExperimentServers<'a> {
         read.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
-    /// Returns an error before a run of a baseline without differences if the settings of another
-    /// arm are in effect on its server: both arms would be the same.
+    /// Checks the server before a run of a baseline without differences.
+    ///
+    /// # Errors
+    /// The settings of another arm are in effect on the server, so both arms would be the same.
     fn refuse_leftovers(&self, id: ArmPointId) -> Result<(), ExperimentError> {
         let experiment = &self.order.experiment;
         let baseline = self.arm_point(id);
-        // The arm of the file, without the difference of the point, which all arms have.
+        // The arm as it is in the file, without the difference that all arms have at this point of
+        // a sweep.
         let of_file = |arm: &Arm| experiment.arms.iter().find(|one| one.name == arm.name);
         let is_plain = of_file(baseline).is_some_and(|arm| arm.differences.is_empty());
         if baseline.is_simulated() || !is_plain {
@@ -528,8 +537,8 @@ impl<'a> ExperimentServers<'a> {
         InspectedServer { stage: self.servers.stage(id), stop: &self.order.stop }
     }
 
-    /// Brings the data back to its state after the load. Returns a sentence for each failure of a
-    /// teardown in between.
+    /// Restores the data to their state after the load. Returns a sentence for each failure of a
+    /// teardown that this requires.
     pub(super) fn restore(&mut self, id: ArmPointId) -> Result<Vec<String>, ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(Vec::new()),
@@ -560,7 +569,7 @@ impl<'a> ExperimentServers<'a> {
     }
 }
 
-/// Divides the excerpts of a load into executed examples and tables.
+/// Separates the excerpts of a load into executed examples and tables.
 fn with_results(excerpts: Vec<Excerpt>) -> (Vec<ExampleResult>, Vec<Excerpt>) {
     let of_kind = |kind| move |excerpt: &Excerpt| excerpt.kind == kind;
     let (examples, others): (Vec<_>, Vec<_>) =
@@ -582,7 +591,7 @@ pub(super) fn with_causes(error: &ExperimentError) -> String {
     }
 }
 
-/// Reduces an order to the given statements.
+/// Leaves only the given statements in an order.
 fn retain_statements(order: &mut Order, statements: &[FixedStatement]) {
     order.plan.setup = statements.to_vec();
     order.plan.loads.clear();
@@ -620,7 +629,8 @@ mod tests {
         fn on_event(&self, _: &ExperimentEvent<'_>) {}
     }
 
-    /// Returns an experiment with an arm on a database in a folder and one on a simulated server.
+    /// Returns an experiment with two arms: one on a database in a folder, the other on a simulated
+    /// server.
     fn experiment(folder: &Path) -> Experiment {
         let workload = format!(
             "url = sqlite:{}\nduration = 100ms\n[setup]\nquery = drop table if exists t\n\
@@ -674,8 +684,8 @@ mod tests {
         });
     }
 
-    /// The tables are filled before the first run, and the example of a later run has different
-    /// values.
+    /// The tables are filled, and the examples executed, before the first run. The example of a
+    /// later run has different values, and therefore no results.
     #[test]
     fn run_with_the_seed_of_the_first_one_has_the_results_of_its_examples() {
         with_servers(|servers| {

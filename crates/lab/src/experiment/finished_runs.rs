@@ -8,12 +8,12 @@ use record::environment::{SERVER, known};
 
 use super::counting::{self, is_counted};
 
-/// A run, with its figures if it may count.
+/// A finished run; it has figures only if it may count.
 struct FinishedRun {
     row: RunRow,
     figures: Option<RunFigures>,
-    /// Maker and version of its server, if the server reported them and the run counts or has
-    /// counted.
+    /// Product and version of the run's server, if the server reported them and the run counts or
+    /// has counted.
     server: Option<String>,
 }
 
@@ -34,8 +34,8 @@ impl FinishedRuns {
         self.0.push(FinishedRun::new(row, figures));
     }
 
-    /// Adds a run of a repeated round, with the settings in its record: the later rounds must be
-    /// measured on the same server.
+    /// Adds a run of a repeated round, with the settings in the run's record. They are needed
+    /// because later rounds must be measured on the same server.
     pub(super) fn push_repeated(&mut self, row: RunRow, settings: &[(String, String)]) {
         let server = known(settings, SERVER).map(str::to_owned);
         self.0.push(FinishedRun { row, figures: None, server });
@@ -46,7 +46,7 @@ impl FinishedRuns {
         self.0.len()
     }
 
-    /// Returns all runs, with the figures of the runs that count.
+    /// Returns all runs, each with its figures if the run counts.
     pub(super) fn all(&self) -> impl Iterator<Item = (&RunRow, Option<&RunFigures>)> + Clone {
         self.0.iter().map(|run| (&run.row, run.figures.as_ref()))
     }
@@ -56,7 +56,7 @@ impl FinishedRuns {
         self.0.iter().filter(|run| is_counted(&run.row)).count()
     }
 
-    /// Returns true if a position of a round has a run that counts.
+    /// Returns true if there is a counting run for a position of a round.
     pub(super) fn has_run(&self, round: u32, position: u32) -> bool {
         self.of_round(round).any(|run| run.row.position == position)
     }
@@ -66,8 +66,9 @@ impl FinishedRuns {
         self.of_round(round).filter_map(|run| run.figures.as_ref())
     }
 
-    /// Returns the first run of a round that lost a server of a sweep over the number of servers,
-    /// with the event that shows it: `run 2: db2:5432 closed the connection`.
+    /// Returns a text about the first run of a round that lost a server of a sweep over the number
+    /// of servers: the run and the event that shows the loss, as in `run 2: db2:5432 closed the
+    /// connection`.
     pub(super) fn lost_server(&self, round: u32) -> Option<String> {
         self.of_round(round).find_map(|run| {
             let checks = &run.figures.as_ref()?.verdict.checks;
@@ -79,7 +80,7 @@ impl FinishedRuns {
         })
     }
 
-    /// Returns the rows of the counting runs of a round.
+    /// Returns the rows of the runs of a round that count.
     pub(super) fn rows_of_round(&self, round: u32) -> Vec<RunRow> {
         self.of_round(round).map(|run| run.row.clone()).collect()
     }
@@ -96,7 +97,8 @@ impl FinishedRuns {
         self.0.iter().filter(of_round)
     }
 
-    /// Marks the counting runs of a round as repeated, and returns their numbers.
+    /// Sets the state of the counting runs of a round to [`RunState::Repeated`], and returns their
+    /// numbers.
     pub(super) fn mark_repeated(&mut self, round: u32) -> Vec<u32> {
         let runs: Vec<u32> = self.of_round(round).map(|run| run.row.run).collect();
         for run in self.0.iter_mut().filter(|run| runs.contains(&run.row.run)) {
@@ -121,8 +123,8 @@ impl FinishedRuns {
         rounds.len() as u32
     }
 
-    /// Returns the versions of the server in the first run of an arm and in a new run of it, if
-    /// they differ.
+    /// Returns the server versions of an arm's first run and of a new run of the arm, if they
+    /// differ.
     pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
         let mut of_arm = self.0.iter().filter(|run| run.row.arm == arm);
         match (of_arm.find_map(|run| run.server.as_deref()), known(&new.facts, SERVER)) {
@@ -136,7 +138,7 @@ impl FinishedRuns {
         rows.filter(|row| row.state == RunState::Repeated)
     }
 
-    /// Returns the runs that count, for the comparison of arms with these names.
+    /// Returns the runs that count, for the comparison of the arms with these names.
     pub(super) fn counted_runs(&self, names: &[String]) -> Vec<CountedRun<'_>> {
         let counted = self.0.iter().filter_map(|FinishedRun { row, figures, .. }| {
             let arm = names.iter().position(|name| *name == row.arm)?;

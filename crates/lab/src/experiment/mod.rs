@@ -7,7 +7,7 @@
 //! [`run_experiment`] executes an experiment or continues an interrupted one. The order and the
 //! seeds of the runs are a pure function of the seed of the workload. Each run writes a record of
 //! its own, which is moved into the record of the experiment when the run has ended.
-//! [`read_results`] compares the arms from the record alone. Before the rounds, a search for
+//! [`read_results`] compares the arms, using only the record. Before the rounds, a search for
 //! saturation may raise the load of the baseline in steps, to find the load of all runs. A capacity
 //! search has trials in place of rounds; [`read_search`] finds its result from the record alone,
 //! even if another version of the search wrote the record.

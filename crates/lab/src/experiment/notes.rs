@@ -1,6 +1,6 @@
 //! Remarks in the record of an experiment.
 
-/// Returns the remark that an experiment is continued after this number of runs.
+/// Returns a remark for the record: the experiment is continued after this number of runs.
 pub(super) fn resumption(runs: usize) -> String {
     match runs {
         0 => "resumed before the first run".to_owned(),

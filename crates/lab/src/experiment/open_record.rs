@@ -1,4 +1,4 @@
-//! The file of an experiment's record: created, continued, or removed if it has no run.
+//! The file of an experiment's record: it is created, continued, or removed if it contains no run.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) fn open_record(
     Ok((record, content))
 }
 
-/// Checks that the experiment is the one that the interrupted record belongs to.
+/// Checks that the interrupted record belongs to this experiment.
 fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(), ExperimentError> {
     match content.fact(STATE) {
         Some("complete") => return Err(Problem::AlreadyComplete.into()),
@@ -50,7 +50,7 @@ fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(),
 }
 
 /// Returns the first file that has changed, was added, or is no longer read. A record without files
-/// comes from a version that did not record them.
+/// was written by a version that did not record them.
 fn changed_file(before: &[InputFile], now: &[InputFile]) -> Option<Problem> {
     if before.is_empty() {
         return None;
@@ -71,8 +71,9 @@ pub fn has_no_run(record: &Path) -> bool {
     ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty())
 }
 
-/// Removes the record of an experiment that failed before its first run, because it holds nothing.
-/// If the record is to be kept, the end and the reason are added to it.
+/// Removes the record of an experiment that failed before its first run, because it contains no
+/// measurement. If the record is to be kept, adds the end of the experiment and the reason for it
+/// instead.
 pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
     if !has_no_run(order.record) {
         return;
@@ -80,7 +81,7 @@ pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentE
     if order.keeps_record_if_unreachable && error.is_unreachable() {
         explain(order, error);
     } else {
-        // If the record cannot be removed, the next attempt reports the same error.
+        // If the record cannot be removed, the user's next attempt reports the same error.
         let _ = std::fs::remove_file(order.record);
     }
 }

@@ -14,7 +14,7 @@ use crate::run::Order;
 pub struct ExperimentOrder<'a> {
     /// The experiment to run.
     pub experiment: &'a Experiment,
-    /// Source of the parameters of the experiment's runs.
+    /// Source of the [`Order`] of each run.
     pub runs: &'a dyn RunMaker,
     /// The path of the experiment's record.
     pub record: &'a Path,
@@ -26,20 +26,20 @@ pub struct ExperimentOrder<'a> {
     pub origin: &'a [(&'static str, String)],
     /// True to continue the record of an interrupted experiment.
     pub is_resumed: bool,
-    /// True to keep the record of an experiment without a run if a server was unreachable; a note
-    /// gives the reason.
+    /// True to keep the record, even without a run, if a server was unreachable. A note in the
+    /// record gives the reason.
     pub keeps_record_if_unreachable: bool,
     /// A request to end the experiment early.
     pub stop: Stop,
 }
 
-/// A source of the parameters of runs.
+/// A source of the [`Order`] of each run.
 ///
-/// The plan of the parameters has the seed of schedule and values. The experiment replaces `record`
-/// and `stop`.
+/// The plan in an order has the seed of the run's schedule and values. The experiment replaces the
+/// `record` and `stop` of the order.
 pub trait RunMaker {
-    /// Returns the parameters of a run of an arm, with this seed of schedule and values; `None` if
-    /// the files of the workload have changed and no longer give a plan.
+    /// Returns the parameters of a run of an arm, whose schedule and values have this seed; `None`
+    /// if the files of the workload have changed and no longer give a plan.
     fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
 }
 

@@ -1,4 +1,4 @@
-//! Facts, figures and looks, read from the record of an experiment.
+//! Facts, figures and looks that are read from the record of an experiment.
 
 use analyze::compare::{Look, RunFigures};
 use analyze::{Evidence, summarize};
@@ -6,11 +6,11 @@ use archive::{Archive, ExperimentContent, RecordError};
 
 use crate::evidence::evidence;
 
-/// Name of the fact with the state of an experiment: `running` (or killed), `complete`,
+/// Name of the fact with the state of an experiment: `running` (also if it was killed), `complete`,
 /// `interrupted`, `instrument-failed`, `not-in-effect` or `not-observed`.
 pub const STATE: &str = "state";
 
-/// The state of an experiment that has not ended, or was killed.
+/// The state of an experiment that is running, or was killed.
 pub const RUNNING: &str = "running";
 
 /// The state of an experiment that the user or an error ended before its last look.

@@ -31,7 +31,7 @@ pub struct ExperimentResults {
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
-    /// Changes of the machine during the experiment.
+    /// Changes of the machine's speed during the experiment.
     pub machine: Vec<MachineChange>,
     /// The validity of each arm, from the verdicts on its runs.
     pub validity: Vec<ArmValidity>,
@@ -89,7 +89,7 @@ pub fn read_results(
                 steps.push(recorded);
                 continue;
             }
-            // The trials of a search differ in their load.
+            // The trials of a search are meant to differ in their load.
             if row.phase != Phase::Capacity {
                 let is_of_run = |arm_point: &ArmPointOutline| {
                     arm_point.arm == row.arm && arm_point.point == row.point
@@ -157,15 +157,16 @@ impl ExperimentResults {
         differences::arm_differences(baseline, arm, &facts.collect::<Vec<_>>(), keys)
     }
 
-    /// Returns the number of servers, or starts of a server, on which the steps of a search for
-    /// saturation ran; `None` if the server of every step is unknown. A search that is resumed on a
-    /// private server has several.
+    /// Returns the number of different servers, or different starts of one server, on which the
+    /// steps of a search for saturation ran; `None` if no step's server is known. A search that is
+    /// resumed on a private server ran on several.
     pub fn server_starts_of_steps(&self) -> Option<u32> {
         let counts = self.steps.iter().filter(|step| step.row.state == RunState::Counts);
         effect::server_starts(counts.map(|step| step.figures.facts.as_slice()))
     }
 
-    /// Returns the effect of an arm's differences, given by their keys, from the facts of its runs.
+    /// Returns the effect of the differences with these keys on the runs of an arm, from the facts
+    /// of the runs.
     pub fn effect(&self, arm: ArmId, keys: &[String]) -> ArmEffect {
         let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
         let first = counts.find(|run| run.arm == arm);
@@ -181,16 +182,16 @@ impl ExperimentResults {
         of(baseline).any(|id| of(arm).any(|other| other == id))
     }
 
-    /// Returns the change of the machine between the runs of two arms. `compared` is their
-    /// comparison as arms of this experiment; `name` is the arm in the result.
+    /// Returns the change of the machine between the runs of two arms. `compared` is the comparison
+    /// of the two, with their indexes in this experiment; `name` is the arm to name in the result.
     pub fn machine_between(
         &self,
         design: &Design,
         compared: &ArmComparison,
         name: ArmId,
     ) -> Option<MachineChange> {
-        // Canaries are compared with those of the first arm, so the baseline is swapped with that
-        // arm.
+        // The analysis compares the canaries of each arm with those of the first arm, so the
+        // baseline of this comparison and the first arm are swapped.
         let swapped = |arm: ArmId| match arm {
             ArmId::BASELINE => compared.baseline,
             arm if arm == compared.baseline => ArmId::BASELINE,
@@ -215,8 +216,8 @@ impl ExperimentResults {
 }
 
 /// Marks metrics as not comparable if an undeclared difference between two arms makes the
-/// comparison meaningless. The arms of `undeclared` are those of the comparison. `writes` is true
-/// if the workload writes.
+/// comparison meaningless. `undeclared` and `comparison` use the same indexes of arms. `writes` is
+/// true if the workload writes.
 pub fn mark_incomparable(
     comparison: &mut Comparison,
     undeclared: &[UndeclaredDifference],

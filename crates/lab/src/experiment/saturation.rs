@@ -1,7 +1,8 @@
 //! Searches for saturation: their recorded steps, and the components that they can observe.
 //!
-//! The load is a pure function of the question and the steps, and both are in the record. So a
-//! resumed experiment continues where it ended, and every reader finds the same load.
+//! The load that a search finds is a pure function of the search's parameters and its steps, which
+//! are both in the record. A resumed experiment therefore continues where it ended, and every
+//! reader of the record finds the same load.
 
 use std::fmt;
 use std::path::Path;
@@ -54,12 +55,12 @@ fn not_a_step(path: &Path, row: &RunRow) -> RecordError {
     ExperimentContent::damaged(path, format!("run {} is not a step of its search", row.run))
 }
 
-/// Returns the value of a step as it is written in a file.
+/// Returns the value of a step in the form in which it is written in a file.
 pub(super) fn point_text(value: f64) -> String {
     value.to_string()
 }
 
-/// Returns the next step of a search for saturation after the recorded steps, or the load if the
+/// Returns the step that follows the recorded steps of a search for saturation, or the load if the
 /// search has found one.
 ///
 /// # Errors

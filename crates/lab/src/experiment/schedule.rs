@@ -30,18 +30,18 @@ pub struct PlannedRun {
     pub server: SimulatedRun,
 }
 
-/// Maximum number of runs of a round, for the numbering of random draws.
+/// Maximum number of runs of a round. The numbers of random draws are reserved for this many.
 const MOST_RUNS: u64 = 1 << 16;
 
-/// Number of random draws that are reserved for an attempt. They are numbered after the draws of
-/// all rounds of the previous attempt.
+/// Number of random draws that are reserved for one attempt at all rounds; the draws of the next
+/// attempt are numbered from there.
 const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
 
 impl Schedule {
-    /// Returns the runs of an attempt at a round. Their order is the same for all attempts.
+    /// Returns the runs of an attempt at a round. All attempts execute them in the same order.
     ///
     /// Each attempt draws different values, because the keys that an earlier attempt has inserted
-    /// are in the table.
+    /// are already in the table.
     pub fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
         let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
         let seed = self.draw_seed("round", earlier + u64::from(round));
@@ -58,7 +58,7 @@ impl Schedule {
         (0..).zip(self.order(round)).map(of).collect()
     }
 
-    /// Returns the run of an attempt at a step of a search for saturation; each attempt draws
+    /// Returns the run for an attempt at a step of a search for saturation. Each attempt draws
     /// different values.
     pub(super) fn step(&self, step: u32, attempt: u32) -> PlannedRun {
         let number = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT + u64::from(step);
@@ -70,7 +70,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the run of a trial of a capacity search; each trial draws different values.
+    /// Returns the run for a trial of a capacity search. Each trial draws different values.
     pub(super) fn trial(&self, number: u32) -> PlannedRun {
         PlannedRun {
             arm_point: 0,

@@ -1,8 +1,9 @@
-//! Capacity searches: their orders, and their recorded trials.
+//! Capacity searches: their parameters ([`CapacityOrder`]), and their recorded trials.
 //!
-//! A search is a pure function of its order and its trials, and both are in the record. So a
-//! resumed search continues from its last trial, and every reader finds the same answer. A reader
-//! with another version of the search shows the answer that was stored at the end of the search.
+//! The progress of a search is a pure function of its parameters and its trials, which are both in
+//! the record. A resumed search therefore continues from its last trial, and every reader of the
+//! record finds the same answer. A reader with another version of the search shows the answer that
+//! was stored at the end of the search.
 
 use std::path::Path;
 
@@ -44,23 +45,23 @@ const METHOD_FACT: &str = "search-method";
 pub(super) const ANSWER_FACT: &str = "search-answer";
 
 /// Largest difference between a value in the stored answer and the same value in the record of its
-/// trial, as a fraction: JSON may change the last digit.
+/// trial, as a fraction of the value. JSON may change the last digit.
 const MAX_RELATIVE_ERROR: f64 = 1e-12;
 
 /// Shortest warm-up of a trial.
 const MIN_WARMUP: Nanos = Nanos::from_secs(1);
 
-/// Time between trials in addition to the canary: for the end of a run and the start of the next
-/// one.
+/// Minimum time between trials in addition to the canary, in which a run ends and the next one
+/// starts.
 const TRIAL_OVERHEAD: Nanos = Nanos::from_secs(1);
 
-/// Minimum time between trials, in which a server that was overloaded becomes idle. In virtual
-/// time, the time between trials is exactly this one; the published errors of the search were
-/// measured with it.
+/// Minimum time between trials, in which an overloaded server becomes idle. In virtual time, the
+/// time between trials always has this length, with which the published errors of the search were
+/// measured.
 pub(super) const MIN_DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Returns the order of a capacity search; `None` if the experiment is not a search.
-/// `ceiling_per_s` is the calibrated ceiling of the generator.
+/// Returns the parameters of a capacity search; `None` if the experiment is not a search.
+/// `ceiling_per_s` is the calibrated ceiling of the generator, in requests per second.
 pub fn search_order(
     experiment: &Experiment,
     is_virtual: bool,
@@ -73,13 +74,13 @@ pub fn search_order(
         true => MIN_DRAIN,
         false => MIN_DRAIN.max(canary_length(Some(warmup + question.trial)) + TRIAL_OVERHEAD),
     };
-    // The ceiling is a rate and does not limit a number of clients.
+    // The ceiling is a rate, so it does not limit a varied number of clients.
     let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());
     let parameters = SearchParameters { seed: plan.seed, warmup, drain, ceiling_per_s };
     Some(order_of_question(question, parameters))
 }
 
-/// Returns the facts from which `recorded_order` restores the order of a search.
+/// Returns the facts from which `recorded_order` restores the parameters of a search.
 pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (SEED_FACT, order.seed.0.to_string()),
@@ -91,7 +92,7 @@ pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The parameters of a search that its question does not contain.
+/// The parameters of a search that are not in the experiment file.
 struct SearchParameters {
     seed: Seed,
     warmup: Nanos,
@@ -117,7 +118,7 @@ fn order_of_question(question: &CapacityQuestion, surroundings: SearchParameters
     }
 }
 
-/// Returns the order of a recorded search; `None` if a fact is missing or unreadable.
+/// Returns the parameters of a recorded search; `None` if a fact is missing or unreadable.
 pub(super) fn recorded_order<'f>(
     question: &CapacityQuestion,
     fact: impl Fn(&str) -> Option<&'f str>,
@@ -144,8 +145,8 @@ pub struct RecordedSearch {
     pub trials: Vec<RecordedTrial>,
     /// The result; `None` if the search has not ended.
     pub capacity: Option<Capacity>,
-    /// Version of the search whose result was stored in the record; `None` if the result follows
-    /// from the trials.
+    /// Version of the search that stored this result in the record; `None` if the result was
+    /// computed from the trials.
     pub stored_method: Option<u32>,
 }
 
@@ -156,25 +157,27 @@ pub struct RecordedTrial {
     pub run: u32,
     /// The trial.
     pub trial: Trial,
-    /// The outcome of this trial alone.
+    /// The outcome of this trial, judged without the other trials.
     pub outcome: TrialOutcome,
     /// The figures of the trial's run.
     pub figures: RunFigures,
 }
 
 impl RecordedSearch {
-    /// Returns the number of servers, or starts of a server, on which the trials ran; `None` if the
-    /// server of every trial is unknown. A search that is resumed on a private server has several.
+    /// Returns the number of different servers, or different starts of one server, on which the
+    /// trials ran; `None` if no trial's server is known. A search that is resumed on a private
+    /// server ran on several.
     pub fn server_starts(&self) -> Option<u32> {
         effect::server_starts(self.trials.iter().map(|one| one.figures.facts.as_slice()))
     }
 }
 
 /// Reads the trials of a search, and its result: the stored one if another version of the search
-/// made the trials.
+/// executed the trials.
 ///
 /// # Errors
-/// The record is damaged, or another version of the search made its trials and stored no answer.
+/// The record is damaged, or another version of the search executed the trials and stored no
+/// answer.
 pub fn read_search(
     path: &Path,
     question: &CapacityQuestion,
@@ -195,7 +198,7 @@ pub fn read_search(
     Ok(search)
 }
 
-/// Returns a search with its recorded trials.
+/// Returns a search that has received its recorded trials.
 pub(super) fn replay_search(
     path: &Path,
     order: CapacityOrder,
@@ -261,8 +264,8 @@ fn read_stored_search(
         let trial = read_trial(&order, &request, row.run, &content.open_run(row.run)?)?;
         trials.push(RecordedTrial { outcome: judged.outcome.clone(), ..trial });
     }
-    // These values must equal the values of their trials exactly, because the trials are looked up
-    // by value.
+    // Trials are looked up by their values, so these values must be exactly equal to those of their
+    // trials.
     for value in [&mut capacity.sustained, &mut capacity.fails].into_iter().flatten() {
         let mut values = trials.iter().map(|trial| trial.trial.value);
         *value = values.find(|known| is_same(*known, *value)).unwrap_or(*value);
@@ -279,14 +282,14 @@ fn method_and_answer(content: &ExperimentContent) -> Option<(u32, &str)> {
     Some((content.fact(METHOD_FACT)?.parse().ok()?, content.fact(ANSWER_FACT)?))
 }
 
-/// Returns true if the trials were made by another version of the search, which stored no answer:
-/// this program cannot compute the answer.
+/// Returns true if another version of the search executed the trials and stored no answer. This
+/// program cannot compute the answer from them.
 pub fn lacks_answer(content: &ExperimentContent) -> bool {
     is_of_another_search(content) && method_and_answer(content).is_none()
 }
 
-/// Returns true if the trials were made by another version of the search: this program can neither
-/// continue nor judge them. A search that has not begun has no facts yet.
+/// Returns true if another version of the search executed the trials. This program can neither
+/// continue nor judge them. The record of a search that has not begun has no facts yet.
 fn is_of_another_search(content: &ExperimentContent) -> bool {
     let method = CapacityOrder::METHOD.to_string();
     content.fact(SEED_FACT).is_some() && content.fact(METHOD_FACT) != Some(&method)
@@ -296,7 +299,7 @@ fn is_trial_of(request: &TrialRequest, row: &RunRow) -> bool {
     request.number == row.round as usize && row.point.as_ref() == Some(&point_text(request))
 }
 
-/// Returns the value of a trial as it is written in a file.
+/// Returns the value of a trial in the form in which it is written in a file.
 pub(super) fn point_text(request: &TrialRequest) -> String {
     request.value.to_string()
 }

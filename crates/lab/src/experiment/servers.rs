@@ -15,8 +15,9 @@ const TLS: &str = "tls";
 
 /// The servers and drivers of an experiment's arms.
 ///
-/// Arms with the same target share a stage. Arms whose targets differ in options of the client, or
-/// in settings that arms change, share the server behind them and find the same data.
+/// Arms with the same target share a stage. Arms whose targets differ only in options of the
+/// client, or in settings that arms change, have different stages on the same server and find the
+/// same data.
 pub(super) struct Servers {
     stages: ById<StageId, OpenStage>,
     /// The stage of each arm.
@@ -59,7 +60,7 @@ impl Id for PrivateId {
 struct OpenStage {
     stage: Stage,
     target: Target,
-    /// The first stage whose server has the same data.
+    /// The first stage that uses the same server and data.
     data: StageId,
     /// The private server, if it has one.
     private: Option<PrivateId>,
@@ -67,7 +68,7 @@ struct OpenStage {
 
 /// A private server that stages share.
 struct SharedServer {
-    /// The target in the file, without the options in which the arms may differ.
+    /// The requested target, without the options in which the arms may differ.
     requested: Target,
     /// The URL to connect to.
     url: Target,
@@ -75,9 +76,9 @@ struct SharedServer {
 }
 
 impl Servers {
-    /// Starts the servers; `orders` has an order for each arm, and `varied` are the names of the
-    /// settings of private servers that arms change. The main target of a stage is opened if an arm
-    /// on the stage uses it.
+    /// Starts the servers. `orders` has an [`Order`] for each arm; `varied` are the names of the
+    /// settings of private servers that arms change. The main target of a stage is opened only if
+    /// an arm on the stage uses it.
     ///
     /// # Errors
     /// A server cannot be started, or a target cannot be opened; the error has the number of the
@@ -137,14 +138,14 @@ impl Servers {
         &self.stages[self.of_arms[arm]]
     }
 
-    /// Returns one arm for each server; the data of the server are prepared through this arm.
+    /// Returns one arm for each server, through which the data on the server are prepared.
     pub(super) fn arms_with_own_data(&self) -> Vec<ArmPointId> {
         let with_own = self.stages.iter().filter(|(stage, opened)| opened.data == *stage);
         let first = |(stage, _)| self.of_arms.iter().find(|(_, of)| **of == stage);
         with_own.filter_map(first).map(|(arm, _)| arm).collect()
     }
 
-    /// Returns one arm for each list of hosts that arms use, in the order of the arms.
+    /// Returns one arm for each distinct list of hosts, in the order of the arms.
     pub(super) fn arms_with_own_hosts(&self) -> Vec<ArmPointId> {
         let hosts = |arm: ArmPointId| {
             let target = &self.open_stage(arm).target;
@@ -159,13 +160,14 @@ impl Servers {
         arms
     }
 
-    /// Returns the first stage that uses the data of an arm; it is the same for arms on one server.
+    /// Returns the first stage that uses the data of an arm. All arms on one server have the same
+    /// first stage.
     pub(super) fn data_of(&self, arm: ArmPointId) -> StageId {
         self.open_stage(arm).data
     }
 
-    /// Restarts the private server of an arm with the arm's settings, if arms change settings. The
-    /// server of every arm then begins each run in the same state.
+    /// Restarts the private server of an arm with the arm's settings, if any arm changes settings.
+    /// Every run of every arm then finds its server in the same state.
     ///
     /// # Errors
     /// The server does not start with these settings.
@@ -178,7 +180,8 @@ impl Servers {
         self.private[private].server.restart_with(settings)
     }
 
-    /// Returns the URL to connect to: the URL of a private server if the target requests one.
+    /// Returns the URL to connect to. If the target requests a private server, this is the server's
+    /// URL.
     fn server_url(
         &mut self,
         target: &Target,
@@ -224,7 +227,7 @@ fn without_tls(target: &Target) -> Target {
     target
 }
 
-/// Returns a target without the options in which arms that share its private server may differ.
+/// Returns a target without the options in which arms on the same private server may differ.
 fn without_varied(target: &Target, varied: &[String]) -> Target {
     let mut target = without_tls(target);
     let is_varied = |name: &str| {
@@ -255,8 +258,9 @@ fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     }
 }
 
-/// Returns true if two network targets begin with the same host and have the same database, like
-/// the points of a sweep over nodes: each uses the first hosts of one list.
+/// Returns true if two network targets have the same first host and the same database. This is so
+/// at the points of a sweep over the number of hosts, each of which uses the first hosts of one
+/// list.
 fn is_first_of(one: &Target, other: &Target) -> bool {
     let first = |target: &Target| {
         let mut endpoint = target.endpoint.clone();

@@ -1,7 +1,7 @@
 //! Settings of private servers that arms change.
 //!
-//! The server itself reports the value and the source of a setting, so this module need not
-//! interpret the spelling of a value (`64MB`, `65536kB`).
+//! The server itself reports the value of a setting and where it comes from, so this module need
+//! not interpret the spelling of a value (`64MB`, `65536kB`).
 
 use record::environment::{SERVER, known};
 use testbed::Kind;
@@ -48,7 +48,7 @@ pub(super) fn setting_of_option(name: &str) -> String {
     }
 }
 
-/// Reads the settings of an arm back from its server.
+/// Reads the settings that an arm changes back from its server.
 ///
 /// # Errors
 /// The server has no such setting, uses a different value, or does not answer.
@@ -84,7 +84,7 @@ pub(super) fn product_of(stage: &Stage, arm: &Arm) -> Result<String, Problem> {
     Ok(server.map_or("the server", product).to_owned())
 }
 
-/// Returns the product in the description of a server: the first word.
+/// Returns the product, which is the first word in the description of a server.
 pub(super) fn product(server: &str) -> &str {
     server.split(' ').next().unwrap_or(server)
 }
@@ -107,13 +107,13 @@ fn query(kind: Kind, name: &str) -> String {
     }
 }
 
-/// Origins of a value that comes from the command line of the server. `override` and `AUTO` mark a
+/// Origins that servers report for a value from their command line. `override` and `AUTO` mark a
 /// value that the server derives from the command line.
 const COMMAND_LINE: [&str; 6] =
     ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
 
 /// Returns true if a declared value is in effect. MariaDB and MySQL replace a number that they do
-/// not accept by a different one; PostgreSQL does not start with such a number.
+/// not accept; PostgreSQL does not start with such a number.
 fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bool {
     let is_same_number = match (number(declared), number(effective)) {
         (Some(declared), Some(effective)) if kind != Kind::Postgres => declared == effective,
@@ -122,7 +122,8 @@ fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bo
     COMMAND_LINE.contains(&origin) && is_same_number
 }
 
-/// Parses a number of the command line, which may have a suffix for a power of 1024.
+/// Parses a number as it is written on the command line of a server, perhaps with a suffix for a
+/// power of 1024.
 fn number(text: &str) -> Option<f64> {
     const SUFFIXES: &str = "KMGTPE";
     let power = text.chars().next_back().and_then(|last| SUFFIXES.find(last.to_ascii_uppercase()));

@@ -4,12 +4,12 @@ use base::{Dialect, Span};
 use workload::{FixedStatement, JobTarget, Plan};
 
 /// Returns the statements that let a server settle after its tables were filled or restored. They
-/// update the statistics for the planner and write dirty pages, which would otherwise slow down the
-/// next run. Each statement needs a session of its own.
+/// update the planner's statistics and write dirty pages to disk; both would otherwise slow down
+/// the next run. Each statement needs a session of its own.
 ///
-/// MariaDB and MySQL have no checkpoint for users: `flush tables … for export` writes the dirty
-/// pages of its table before it returns, and its locks end with the session. Deleted rows are
-/// purged in the background; no statement waits for that.
+/// MariaDB and MySQL offer no statement for a checkpoint. Instead, `flush tables … for export`
+/// writes the dirty pages of a table before it returns; its locks end with the session. Deleted
+/// rows are purged in the background, and no statement waits for that.
 pub(super) fn statements(plan: &Plan) -> Vec<FixedStatement> {
     let texts: Vec<String> = match plan.dialect(JobTarget::Main) {
         Dialect::Postgres => ["vacuum analyze", "checkpoint"].map(str::to_owned).to_vec(),

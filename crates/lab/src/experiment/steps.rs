@@ -1,4 +1,5 @@
-//! Execution of a search for saturation: runs of the baseline at growing loads, before the rounds.
+//! Execution of a search for saturation: runs of the baseline at increasing loads, before the
+//! rounds.
 
 use analyze::saturate::{NextSaturationStep, SaturationStep, next_saturation_step};
 use archive::{Archive, Phase, RunRow, RunState};
@@ -26,8 +27,8 @@ struct StepRun {
 }
 
 impl Execution<'_> {
-    /// Finds the load for the runs of all arms, if the experiment requests it. Returns the end of
-    /// the experiment if there is no such load.
+    /// Finds the load for the runs of all arms, if the experiment requests a search for it. Returns
+    /// the end of the experiment if the search finds no load.
     pub(super) fn saturate(&mut self) -> Result<Option<ExperimentEnd>, ExperimentError> {
         let Some(question) = &self.servers.order.experiment.saturate else { return Ok(None) };
         loop {

@@ -1,8 +1,10 @@
-//! The answer of a capacity search as JSON, as the record of the search holds it.
+//! The answer of a capacity search as JSON, in the form in which it is stored in the record of the
+//! search.
 //!
 //! Another version of the search would choose other trials, so it cannot compute the answer from
 //! the recorded ones; it shows the stored answer. `docs/record.md` describes the document. Every
-//! later version reads it: fields and names are added, and never renamed or removed.
+//! later version must be able to read it, so fields and names are added, and never renamed or
+//! removed.
 
 use analyze::capacity::{
     Boundary, Capacity, CapacityOrder, FailReason, Interval, InvalidReason, Irregular, JudgedTrial,
@@ -11,7 +13,7 @@ use analyze::capacity::{
 use base::Nanos;
 use serde_json::{Value, json};
 
-/// Longest time that is read; sums of such times do not overflow.
+/// Longest time that is accepted. Sums of such times do not overflow.
 const MAX_NANOS: u64 = u64::MAX / 1_000_000;
 
 /// The stored answer of a search.
@@ -23,7 +25,7 @@ pub(super) struct StoredAnswer {
     pub(super) windows: Vec<Nanos>,
 }
 
-/// Returns the result of a search with these trials as text.
+/// Returns the JSON text of a search's result and of its trials.
 pub(super) fn write(capacity: &Capacity, trials: &[Trial]) -> String {
     let judged = trials.iter().zip(&capacity.trials);
     let interval = capacity.interval.map(|it| [it.low, it.high].map(write_number));
@@ -46,7 +48,7 @@ pub(super) fn write(capacity: &Capacity, trials: &[Trial]) -> String {
     document.to_string()
 }
 
-/// Returns a number in JSON; an infinite one as text, because JSON has no such number.
+/// Returns a number as JSON. An infinite number is written as text, because JSON has none.
 fn write_number(number: f64) -> Value {
     match number.is_finite() {
         true => json!(number),
@@ -174,7 +176,8 @@ pub(super) fn read(text: &str) -> Option<StoredAnswer> {
     Some(StoredAnswer { windows: windows.collect::<Option<_>>()?, capacity })
 }
 
-/// The fields of an object. An answer with a field that is missing or of another type is damaged.
+/// The fields of an object. An answer is damaged if one of its fields is missing or has another
+/// type.
 struct Fields<'v>(&'v Value);
 
 impl<'v> Fields<'v> {
@@ -209,7 +212,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Reads a value of the load, which is positive.
+    /// Reads an optional value of the load, which must be positive.
     fn load_or_none(&self, key: &str) -> Option<Option<f64>> {
         self.or_none(key, |value| read_finite(value).filter(|value| *value > 0.0))
     }
@@ -358,8 +361,8 @@ mod tests {
         Irregular::Metastable(found)
     }
 
-    /// Returns irregularities of all kinds. A kind that is added to `Irregular` must also be added
-    /// here; the function that writes them does not compile without it.
+    /// Returns irregularities of all kinds. A kind that is added to `Irregular` must be added here,
+    /// too; the compiler only enforces its addition to the function that writes irregularities.
     fn irregular() -> Vec<Irregular> {
         vec![
             Irregular::GeneratorLimited { value: 700.0 },
@@ -470,7 +473,7 @@ mod tests {
         }
     }
 
-    /// A damaged answer lacks a field, or has a different type or name in its place.
+    /// A damaged answer lacks a field, or has a different type or an unknown name in it.
     #[test]
     fn damaged_answer_is_not_read() {
         let trials: Vec<Trial> = capacity().trials.iter().map(trial).collect();

@@ -1,5 +1,5 @@
-//! Detection of the end of `[setup]`, after which `[teardown]` may run, and the failures of
-//! `[teardown]`, which do not end an experiment.
+//! Listening to the statements outside of the runs: the end of `[setup]`, after which `[teardown]`
+//! may run, and the failures of `[teardown]`, which do not end an experiment.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ pub(super) struct TeardownFailure {
 enum Cause {
     /// A statement, given by its number from 1, failed or was not answered.
     Statement(usize, driver::Error),
-    /// The target could not be reached for this reason, or did not answer earlier statements.
+    /// The target could not be reached for this reason, or had not answered earlier statements.
     Unreachable(String),
 }
 
@@ -42,7 +42,8 @@ impl TeardownFailure {
         TeardownFailure { sentence, cause }
     }
 
-    /// Returns the problem of an experiment that ran statements of this key as a teardown.
+    /// Returns the problem of an experiment that executes the statements of this key like a
+    /// teardown.
     pub(super) fn of_key(self, key: StatementKey) -> Problem {
         match self.cause {
             Cause::Statement(number, error) => Problem::Statement { key, number, error },
@@ -59,8 +60,8 @@ pub(super) struct SetupEvents {
 }
 
 impl SetupEvents {
-    /// Returns true if `[setup]` has ended. Tables that it did not create may belong to another
-    /// user, and are not torn down.
+    /// Returns true if `[setup]` has ended. Before that, the tables are not torn down, because they
+    /// may belong to another user.
     pub(super) fn is_set_up(&self) -> bool {
         self.is_set_up.load(Ordering::Acquire)
     }

@@ -25,25 +25,25 @@ const ONLY_ARM: ArmPointId = ArmPointId(0);
 struct LastTrial {
     /// Instant from which the server is idle.
     ended: Stamp,
-    /// Instant up to which time counts against the budget: the end of the trial's schedule.
+    /// Instant up to which time has been charged to the budget: the end of the trial's schedule.
     /// Requests that are open at that instant may take up to `drain` longer.
     charged: Stamp,
 }
 
 impl LastTrial {
-    /// Returns the end, at `now`, of a trial whose time `took` counts against the budget.
+    /// Returns the end of the next trial, which ended at `now` and used `took` of the budget.
     fn next(self, took: Nanos, now: Stamp) -> LastTrial {
         LastTrial { ended: now, charged: self.charged + took }
     }
 
-    /// Returns the time up to `now` that does not count against the budget yet.
+    /// Returns the time up to `now` that has not been charged to the budget yet.
     fn uncharged_time(self, now: Stamp) -> Nanos {
         now.since(self.charged)
     }
 }
 
 impl Execution<'_> {
-    /// Runs the trials that a search still needs.
+    /// Runs trials until the search ends.
     pub(super) fn search(
         &mut self,
         known: &RecordedSearch,
@@ -105,7 +105,7 @@ impl Execution<'_> {
             if order.options.is_virtual {
                 return;
             }
-            // If the system refuses a timer, the run fails as well.
+            // If the system provides no timer, the run fails as well.
             let _ = wait_while(&order.stop, |now| now < last.ended + search::MIN_DRAIN);
             let time = last.uncharged_time(Monotonic.now()).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
@@ -171,7 +171,8 @@ fn whole_millis(time: Nanos) -> Nanos {
 mod tests {
     use super::*;
 
-    /// A trial of 11 s that begins after 2 s, and waits for its requests for 8 s.
+    /// A trial that begins at 2 s, has a schedule of 11 s, and then waits 8 s for its open
+    /// requests.
     #[test]
     fn wait_for_the_requests_of_a_trial_counts_before_the_next_one() {
         let at = |seconds: u64| Stamp(Nanos::from_secs(seconds).0);

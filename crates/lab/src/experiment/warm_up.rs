@@ -1,9 +1,9 @@
 //! The warm-up of a round.
 //!
-//! With `warmup = auto`, an end of the warm-up is detected in each run. If each run were cut at its
-//! own, a slow start would be left out of one arm and counted in another. So the latest end in a
-//! round applies to all of its runs. It follows from the records of these runs alone, so every
-//! reader finds the same end.
+//! With `warmup = auto`, an end of the warm-up is detected in each run. If each run used its own, a
+//! slow start might be excluded from the runs of one arm and included in those of another. So the
+//! latest end in a round applies to all runs of the round. It is computed from the records of these
+//! runs alone, so every reader finds the same end.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use workload::Warmup;
 use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
-/// Returns true if two runs belong to one round and attempt, and therefore share a warm-up. The
-/// steps and trials of a search are numbered like rounds, but each has its own warm-up.
+/// Returns true if two runs belong to one round and attempt, and therefore share a warm-up. Steps
+/// and trials of a search have numbers like rounds, but each has its own warm-up.
 pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
     let is_abandoned = |row: &RunRow| row.state == RunState::Abandoned;
     let round = |row: &RunRow| (row.phase.name(), row.round, row.attempt, is_abandoned(row));
@@ -97,7 +97,7 @@ pub fn found_warm_up(record: &Path, run: u32) -> Result<Option<Nanos>, RecordErr
     Ok((evidence.plan.warmup == Warmup::Auto).then(|| evidence.steps.warmup()))
 }
 
-/// Returns the warm-up of all runs of a round: the longest of the warm-ups that were detected.
+/// Returns the common warm-up of the runs of a round: the longest of the detected warm-ups.
 pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
     of_runs.into_iter().max().unwrap_or_default()
 }

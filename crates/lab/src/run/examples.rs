@@ -1,7 +1,8 @@
 //! Examples of the statements of a run, for readers of its record.
 //!
-//! An example has the values of request 0. Values are a pure function of seed, job, place and
-//! number, so taking an example changes no request, and it needs no database.
+//! An example has the values of request 0. Values are a pure function of the seed, the job, the
+//! place of the value and the number of the request. Computing an example therefore changes no
+//! request of the run, and needs no database.
 
 use base::{Dialect, Placeholders};
 use driver::{AnyDriver, Driver};
@@ -16,12 +17,13 @@ use super::order::{ExampleResult, Order};
 pub(super) struct Examples {
     /// Examples of each job and part.
     pub(super) excerpts: Vec<Excerpt>,
-    /// Examples that may have results, because they query the target whose tables the run fills.
+    /// Examples that may be executed to show their results, because they query the target whose
+    /// tables the run fills.
     pub(super) of_main_target: Vec<JobExamples>,
 }
 
 impl Examples {
-    /// Returns an example of each statement of each job and part. For a plan other than the run's
+    /// Returns an example of each statement of each job and part. For a plan that is not the run's
     /// own, returns only the examples that may have results.
     pub(super) fn of(order: &Order, drivers: &Drivers<AnyDriver>) -> Examples {
         let plan = order.examples_of.as_ref().unwrap_or(&order.plan).with_secrets_hidden();
@@ -48,8 +50,8 @@ impl Examples {
         examples
     }
 
-    /// Returns the results of the examples in `executed` that equal one of these examples. An
-    /// example with different values is left out, because its results differ.
+    /// Returns the results in `executed` whose examples are equal to examples of this run. Results
+    /// of other examples are left out, because other values have other results.
     pub(super) fn results(&self, executed: &[ExampleResult]) -> Vec<Excerpt> {
         let recorded = |excerpt: &Excerpt| excerpt.clone().limit(str::to_owned);
         let recorded: Vec<Excerpt> = self.excerpts.iter().map(recorded).collect();
@@ -65,8 +67,8 @@ struct Row {
 }
 
 /// Returns the statements with their examples; `None` if there are no statements, or if their
-/// values come from a file whose first record cannot be read here. A pipe is not read, because the
-/// record would then be missing for a request of the run.
+/// values come from a file whose first record cannot be read here. A pipe is not read here, because
+/// a request of the run would then lack the record.
 fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>> {
     if requests.statements.is_empty() {
         return None;
@@ -85,7 +87,8 @@ fn rows(order: &Order, requests: &Requests, dialect: Dialect) -> Option<Vec<Row>
     Some(statements.zip(examples).map(row).collect())
 }
 
-/// Reads the records of the first request from a regular file; a pipe cannot be read twice.
+/// Reads the records of the first request from a regular file. A pipe is left alone, because it
+/// cannot be read twice.
 fn first_records(order: &Order, feed: &Feed) -> Option<Records> {
     let files = &order.options.files;
     if !files.is_regular(&feed.file).ok()? {
@@ -95,7 +98,7 @@ fn first_records(order: &Order, feed: &Feed) -> Option<Records> {
     let mut reader = Reader::new(files.open(&feed.file).ok()?, feed.format, per_group);
     let mut block = Records::default();
     block.reset(per_group);
-    // If a file cannot be read, the run ends with an error elsewhere.
+    // If a file cannot be read, the run reports the error later.
     reader.fill(std::slice::from_mut(&mut block), |_| 0, |block| !block.is_empty()).ok()?;
     (!block.is_empty()).then_some(block)
 }

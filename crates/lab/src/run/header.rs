@@ -6,8 +6,8 @@ use workload::{Account, JobOrPart, JobTarget, Placeholders};
 
 use super::order::Order;
 
-/// Builds the record's header; `nodes` are the per-node statistics of jobs. The plan in the header
-/// has only the sections that the run carries out.
+/// Builds the record's header; `nodes` has the entries of jobs at single servers. The plan in the
+/// header contains only the sections that the run executes.
 pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
     let Order { plan, options, .. } = order;
     let mut plan = plan.with_secrets_hidden();

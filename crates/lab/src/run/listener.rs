@@ -18,17 +18,17 @@ use super::order::Order;
 use crate::observation::{self, MachineObservers, ObservationSink};
 use crate::server_counters::metric_of;
 
-/// The observers that are running: while a table is filled, or from time zero on.
+/// The observers that are running while a table is filled, or from time zero on.
 struct RunObservers {
     /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::DatabaseWatchStarter>,
     machines: Option<MachineObservers>,
-    /// The observer of the database. It ends with the measured phase, so its own queries fall
-    /// between the two readings of the server's statistics.
+    /// The observer of the database. It ends together with the measured phase, so all of its
+    /// queries lie between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
 }
 
-/// A listener that writes the run's events into the record and passes them on.
+/// A listener that writes the run's events into the record and passes them on to another listener.
 pub(super) struct RecordingListener {
     notes: RecordFacts,
     next: Arc<dyn Listener>,
@@ -42,7 +42,7 @@ pub(super) struct RecordingListener {
     scope: Scope,
     /// The other hosts to observe, and the sampling interval.
     observe: Observe,
-    /// The processors of the observers.
+    /// The processors on which the observers run.
     observer_processors: Processors,
     observers: Mutex<RunObservers>,
     zero: Mutex<Option<Stamp>>,
@@ -51,8 +51,8 @@ pub(super) struct RecordingListener {
 }
 
 impl RecordingListener {
-    /// Creates the listener of a run that passes its events on to `next`. `observations` receives
-    /// the samples of the processes in `scope`, and of the database if `database` starts an
+    /// Creates the listener of a run, which passes events on to `next`. `observations` receives the
+    /// samples of the processes in `scope`, and the samples of the database if `database` starts an
     /// observer.
     pub(super) fn new(
         order: &Order,
@@ -99,8 +99,7 @@ impl RecordingListener {
         // The threads of the observers inherit the processors of the thread that starts them. The
         // current thread may be a lane that is bound to its own processor.
         std::thread::scope(|threads| {
-            // If this thread cannot be started, the threads of the observers could not be started
-            // either.
+            // If this thread cannot be started, neither could the threads of the observers.
             let _ = std::thread::Builder::new().spawn_scoped(threads, begin);
         });
     }
@@ -110,8 +109,8 @@ impl RecordingListener {
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
-    /// Ends all observers, the slowest last, so that the others do not sample idle components in
-    /// the meantime.
+    /// Ends all observers. The slowest to end comes last; otherwise the others would sample idle
+    /// components in the meantime.
     pub(super) fn end_observers(&self) {
         let mut machines = self.observers.lock().expect("nothing panics here").machines.take();
         machines.iter_mut().for_each(MachineObservers::end_local);
@@ -119,7 +118,8 @@ impl RecordingListener {
         machines.into_iter().for_each(MachineObservers::end);
     }
 
-    /// Records the server's counters; a reading before the run is dated to time zero.
+    /// Records the server's counters. The time of a reading before the run is recorded as time
+    /// zero.
     fn note_counters(&self, counters: &Result<Vec<Count>, String>) {
         let zero = *self.zero.lock().expect("nothing panics here");
         let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
@@ -135,7 +135,7 @@ impl RecordingListener {
         }
     }
 
-    /// Returns the calendar time; in virtual time, the calendar time of the start.
+    /// Returns the calendar time. In virtual time, this is always the calendar time of the start.
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
     }
@@ -145,7 +145,8 @@ impl Listener for RecordingListener {
     fn on_event(&self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Settings { target, settings } => {
-                // Settings are the first data that are read from a target.
+                // Settings are the first data that are read from a target, so the target has
+                // answered.
                 self.was_reached.store(true, Ordering::Relaxed);
                 for (name, value) in settings {
                     match target {

@@ -38,8 +38,8 @@ use header::header;
 use listener::RecordingListener;
 use run_result::{close_op_log, record_end};
 
-/// Runs a plan once and records it; `watch` gets a live view before the run begins, and `listener`
-/// its events.
+/// Runs a plan once and records it. `watch` receives a live view before the run begins, and
+/// `listener` receives the events of the run.
 ///
 /// A plan without jobs is set up, loaded and torn down; nothing is measured.
 ///
@@ -58,7 +58,7 @@ pub fn run(
     }
 }
 
-/// Runs and records a plan on servers that exist already, and leaves them to the next run.
+/// Runs and records a plan on the servers of a stage, which the next run can use again.
 ///
 /// # Errors
 /// As [`run`].
@@ -105,7 +105,7 @@ fn record(
     watch: impl FnOnce(LiveView),
 ) -> Result<RunResult, Error> {
     let Order { plan, options, stop, .. } = order;
-    // Read the facts before changing anything, such as the limit of open files.
+    // The facts are read before anything is changed, such as the limit of open files.
     let facts = facts(order, reached);
     let lanes = options.threads.max(1);
     check_addresses(lanes).map_err(Error::Memory)?;
@@ -160,7 +160,7 @@ fn record_unreachable(
     watch: impl FnOnce(LiveView),
 ) -> Result<RunResult, Error> {
     measure_nothing_without_jobs(&mut order.plan);
-    // The nodes behind an unreached target are unknown, and nothing was sent to them.
+    // The servers behind an unreachable target are unknown, and nothing was sent to them.
     let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
     recorder.notes().hide(order.plan.secrets());
     label(&order).into_iter().for_each(|(name, value)| recorder.notes().setting(name, value));

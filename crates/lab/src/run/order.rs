@@ -30,13 +30,13 @@ pub struct Order {
     pub inputs: Vec<InputFile>,
     /// Loads that were executed for this run before it began, for its record.
     pub loads: Vec<Load>,
-    /// Excerpts of tables that were loaded for this run before it began, for its record.
+    /// Excerpts of tables that were filled for this run before it began, for its record.
     pub excerpts: Vec<Excerpt>,
-    /// Examples that were executed when the tables were loaded, with their results. A result is
-    /// recorded if the run has the same example.
+    /// Examples that were executed when the tables were filled, with their results. A result is
+    /// recorded if this run has the same example.
     pub results: Vec<ExampleResult>,
-    /// A plan whose examples are executed after the load, in place of the examples of the run's own
-    /// jobs.
+    /// A plan whose examples are executed after the load, instead of the examples of the run's own
+    /// plan.
     pub examples_of: Option<Plan>,
     /// The command line, rebuilt from the parsed arguments.
     pub command: String,
@@ -48,8 +48,8 @@ pub struct Order {
     pub facts: Vec<(String, String)>,
     /// The user's label for the run.
     pub label: Option<String>,
-    /// The seed and the position of this run, if it is one of several on simulated servers. `None`
-    /// for a single run, whose servers have the seed of the plan.
+    /// If this run is one of several on simulated servers: the seed of the servers, and the
+    /// position of this run. `None` for a single run, whose servers have the seed of the plan.
     pub server_seed: Option<SimulatedRun>,
     /// A request to end the run early.
     pub stop: Stop,
@@ -65,8 +65,8 @@ pub struct ExampleResult {
 }
 
 impl Order {
-    /// Returns the parameters of a run without an op-log and without loads, facts or files from
-    /// before the run. The names of its workload, command and version are empty.
+    /// Returns the parameters of a run. There is no op-log, and there are no loads, facts or files
+    /// from before the run. The name of the workload, the command and the version are empty.
     pub fn new(plan: Plan, target: Target, options: Options, record: RecordPlace) -> Order {
         Order {
             plan,

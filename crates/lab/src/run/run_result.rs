@@ -15,7 +15,7 @@ use crate::error::Error;
 pub struct RunResult {
     /// The reason why the run ended.
     pub end: EndKind,
-    /// The target whose failure prevented every measurement, if there was one.
+    /// The target whose failure prevented all measurements, if there was one.
     pub missing_target: Option<MissingTarget>,
     /// The path of the record.
     pub record: PathBuf,
@@ -32,14 +32,15 @@ pub struct RunResult {
 pub struct MissingTarget {
     /// Name of the target; `None` for the main target.
     pub name: Option<String>,
-    /// True if the target was reached and then lost; otherwise the record contains only the reason.
+    /// True if the target was reached before it was lost. Otherwise the record contains only the
+    /// reason.
     pub was_reached: bool,
-    /// Reason, with the name of a named target, without secrets.
+    /// Reason for the failure, without secrets; includes the name of a named target.
     pub reason: String,
 }
 
 impl RunResult {
-    /// Removes the record, for callers that do not need an empty one.
+    /// Removes the record, for callers that do not want a record without measurements.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -48,8 +49,8 @@ impl RunResult {
     }
 }
 
-/// Closes the op-log, notes its result in the record and returns a description of missing rows;
-/// discards the op-log of a run that measured nothing.
+/// Closes the op-log, notes its result in the record, and returns a description of missing rows.
+/// Discards the op-log instead if the run has measured nothing.
 pub(super) fn close_op_log(
     op_log: OpLog,
     finished: &Result<RunOutcome, RunFailure>,
@@ -71,7 +72,7 @@ pub(super) fn close_op_log(
     loss
 }
 
-/// Notes failed files of jobs, and the remarks about jobs.
+/// Records the failures of the jobs' files, and the remarks about the jobs, as events.
 fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
@@ -86,7 +87,7 @@ fn note_faults(finished: &RunOutcome, notes: &RecordFacts) {
     }
 }
 
-/// Records the end of the run, or removes the record of a run that never began.
+/// Records the end of the run, or removes the record if the run never began.
 pub(super) fn record_end(
     plan: &Plan,
     recorder: Recorder,
@@ -102,7 +103,7 @@ pub(super) fn record_end(
             run_end(plan, &finished)
         }
         Err(RunFailure::Unreachable(unreachable)) => {
-            // The server's message may quote a statement with its password.
+            // The server's message may quote a statement that contains a password.
             let reason = secrets.hide(&unreachable.to_string());
             let text = reason.clone();
             missing_target = Some(MissingTarget { name: unreachable.target, was_reached, reason });
@@ -132,7 +133,7 @@ fn run_end(plan: &Plan, finished: &RunOutcome) -> End {
     End { at, kind, text }
 }
 
-/// Returns a text that names the targets that refuse connections; empty if none does.
+/// Returns a text that names the targets that refuse connections; empty if all accept them.
 fn refusing_targets(plan: &Plan, lost: &[JobTarget]) -> String {
     let name = |target: &JobTarget| match plan.name_of(*target) {
         Some(name) => format!("[target {name}]"),

@@ -1,14 +1,15 @@
 //! The length of a self-test.
 
-/// The length of the oracles that depend on chance. A quarter of the time doubles the tolerance.
+/// The length of the tests whose oracles depend on chance. A test of a quarter of the length has
+/// twice the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// A twentieth of a thorough run, for a first impression; quantiles of one request in a
-    /// thousand are not judged.
+    /// A twentieth of a thorough run, for a first impression. Quantiles that only one request in a
+    /// thousand exceeds are not judged.
     Quick,
     /// Half of a thorough run.
     Standard,
-    /// Long enough for p99.9 to be known to 3 to 5 % at a utilisation of 0.7, for tests.
+    /// Long enough to measure p99.9 to within 3 to 5 % at a utilisation of 0.7. Used by the tests.
     Thorough,
 }
 

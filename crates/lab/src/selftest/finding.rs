@@ -1,18 +1,18 @@
-//! The judgement of a measured number against its expected value: pure functions, after decision
-//! 14.
+//! The judgement of a measured number against its expected value: pure functions, by decision 14.
 //!
-//! A random number is measured in independent replications. It is accepted if the mean of the
-//! replications is within four of its standard errors of the exact value, and if their standard
-//! deviation is half to twice the standard deviation of a recursion of the same queue. Without the
-//! second rule, a test whose estimates scatter wildly would accept any value, and a test whose
-//! replications are not independent would be overconfident.
+//! A random number is measured in independent replications. It is accepted if it passes two rules.
+//! The mean of the replications is within four of its standard errors of the exact value. The
+//! standard deviation of the replications is half to twice the standard deviation that a recursion
+//! of the same queue gives. Without the second rule, a test whose estimates scatter wildly would
+//! accept any value, and a test whose replications are not independent would be overconfident.
 
 use super::quantity::Quantity;
 
 /// Largest accepted distance of the mean from the exact value, in standard errors of the mean.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// Largest accepted factor between the measured and the expected standard deviation.
+/// Largest accepted ratio between the measured and the expected standard deviation, in either
+/// direction.
 const MAX_SCATTER_FACTOR: f64 = 2.0;
 
 /// A measured number and its expected value.
@@ -22,7 +22,7 @@ pub struct Finding {
     pub oracle: String,
     /// The measured quantity.
     pub quantity: Quantity,
-    /// The expected value, in the quantity's own unit: seconds, fractions, counts.
+    /// The expected value, in the unit of the quantity: seconds, a fraction or a number.
     pub expected: f64,
     /// The measured value, in the same unit.
     pub measured: f64,
@@ -58,7 +58,7 @@ impl Allowed {
 pub struct Scatter {
     /// Standard deviation of the measured replications.
     pub measured: f64,
-    /// Standard deviation by a recursion of the same queue.
+    /// Standard deviation that a recursion of the same queue gives.
     pub expected: f64,
     /// Resolution of an estimate: smaller differences are meaningless.
     resolution: f64,
@@ -67,7 +67,8 @@ pub struct Scatter {
 impl Scatter {
     /// Returns true if the measured scatter agrees with the expected one.
     ///
-    /// A constant, such as a p99 cut off by a timeout, must scatter by less than the resolution.
+    /// The estimates of a constant, such as a p99 that a timeout cuts off, must scatter by less
+    /// than the resolution.
     pub fn is_as_expected(&self) -> bool {
         if self.expected <= self.resolution {
             return self.measured <= self.resolution;
@@ -95,7 +96,8 @@ impl Finding {
             expected: exact,
             measured: mean(estimates),
             allowed: Allowed::around(STANDARD_ERRORS * standard_error + resolution),
-            // A constant deviates only by the resolution or by a fault, not by a standard error.
+            // A constant can differ only by the resolution or because of a fault, so it has no
+            // standard error.
             standard_error: (expected_deviation > resolution).then_some(standard_error),
             scatter: Some(Scatter {
                 measured: deviation,
@@ -132,7 +134,7 @@ impl Finding {
         Finding { oracle, quantity, expected, measured, allowed, standard_error, scatter }
     }
 
-    /// Returns true if distance and scatter are as expected.
+    /// Returns true if both the distance from the expected value and the scatter are accepted.
     pub fn passed(&self) -> bool {
         self.is_close() && self.scatters_as_expected()
     }
@@ -157,7 +159,7 @@ impl Finding {
         self.percent(self.deviation())
     }
 
-    /// Returns the tolerance below and above, in percent of the expected value; `None` if the
+    /// Returns the tolerances below and above the expected value, in percent of it; `None` if a
     /// tolerance is infinite or the expected value is zero.
     pub fn allowed_percent(&self) -> [Option<f64>; 2] {
         [-self.allowed.below, self.allowed.above].map(|distance| self.percent(distance))
@@ -168,15 +170,16 @@ impl Finding {
         percent.is_finite().then_some(percent)
     }
 
-    /// Returns the deviation in standard errors; `None` without a standard error.
+    /// Returns the deviation in standard errors; `None` if there is no standard error.
     pub fn deviation_in_standard_errors(&self) -> Option<f64> {
         let errors = self.deviation() / self.standard_error?;
         errors.is_finite().then_some(errors)
     }
 }
 
-/// Returns the resolution of an estimate: a histogram of three digits divides each power of two
-/// into 1,024 buckets, whose middle is within 1/2,048, and clocks tick in nanoseconds.
+/// Returns the resolution of an estimate. A histogram of three digits divides each power of two
+/// into 1,024 buckets, so the middle of a bucket is within 1/2,048 of its values; clocks tick in
+/// nanoseconds.
 fn resolution(exact: f64) -> f64 {
     exact / 2_048.0 + 2e-9
 }
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_mean_within_four_standard_errors_passes_and_one_beyond_does_not() {
-        // A standard error is 0.577.
+        // The standard error of the mean is 0.577.
         for (exact, passes) in [(10.0, true), (12.2, true), (12.4, false), (7.6, false)] {
             let finding = judged(exact, 1.15);
             assert_eq!(finding.passed(), passes, "{finding:?}");

@@ -1,4 +1,4 @@
-//! A planted fault: a record that misses one request.
+//! A planted fault: a record that lacks some requests.
 
 use engine::{LaneOutlet, Rules};
 use record::{Balance, Delivery, MemoryOutlet, Outlet, Returned};
@@ -8,7 +8,7 @@ use super::oracle_run::{JOB, Span, memory, plan, server, simulate_into};
 use super::oracles::ONE_SERVER;
 use super::quantity::Quantity;
 
-/// An outlet that drops this many completed requests and passes everything else on.
+/// An outlet that drops this number of completed requests, and passes on everything else.
 struct LossyOutlet {
     next: MemoryOutlet,
     to_lose: u64,
@@ -36,7 +36,7 @@ impl Outlet for LossyOutlet {
     }
 }
 
-/// Compares arrivals and outcomes in a minute of M/M/1 when `to_lose` requests get lost.
+/// Compares arrivals and outcomes in a minute of M/M/1 in which `to_lose` requests get lost.
 pub(super) fn findings(to_lose: u64) -> Vec<Finding> {
     let span = Span { warmup_s: 0.0, window_s: 60.0 };
     let (plan, config) = (plan(ONE_SERVER.workload, span, 1), server(ONE_SERVER.server));

@@ -1,4 +1,4 @@
-//! The merging of a run's intervals into its window: correctly, as histograms, or with a fault.
+//! Merging of a run's intervals into its window: correctly, by adding histograms, or with a fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,13 +16,13 @@ use super::stall::{STALL_QUANTILES, Stalled};
 /// A method of merging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
-    /// Adding the histograms, as the product does.
+    /// Adding the histograms, as Assay does.
     Histograms,
     /// Averaging the quantiles of the intervals.
     Averages,
 }
 
-/// Measures a stall without a fault in the engine, and merges its intervals by the given method.
+/// Measures a stall with an engine without faults, and merges the intervals by the given method.
 pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
     let intervals = IntervalOutlet::default();
     stall.measure_into(Rules::STANDARD, || Box::new(intervals.clone()) as LaneOutlet);
@@ -50,7 +50,8 @@ fn average_quantile(intervals: &[&Histograms], kind: Kind, q: f64) -> Nanos {
     Nanos(intervals.iter().map(quantile).sum::<u64>() / intervals.len() as u64)
 }
 
-/// Returns a request whose wait is its response time minus its service time.
+/// Returns a request with this response time and service time; the rest of the response time is a
+/// wait.
 fn answered_after(response: Nanos, service: Nanos) -> Sample {
     let (start, done) = (Stamp(0), Stamp(response.0));
     let sent = Stamp(response.saturating_sub(service).0);
@@ -64,7 +65,7 @@ fn answered_after(response: Nanos, service: Nanos) -> Sample {
 struct IntervalOutlet(Arc<Mutex<BTreeMap<Interval, Tally>>>);
 
 impl IntervalOutlet {
-    /// Returns the whole run, with its times merged by the given method.
+    /// Returns the totals of the whole run, with the times merged by the given method.
     fn window(&self, merging: Merging) -> Tally {
         let intervals = self.0.lock().expect("nothing panics here");
         let mut window = Tally::new(1);

@@ -37,7 +37,8 @@ pub use mutations::Mutation;
 pub use quantity::{Estimate, Quantity};
 pub use wire::WireProblem;
 
-/// Measures every oracle in virtual time; calls `on_step` with the name of each before it begins.
+/// Measures every oracle in virtual time. Calls `on_step` with the name of each oracle before it
+/// begins.
 pub fn oracles(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for oracle in &oracles::ORACLES {
@@ -55,8 +56,9 @@ pub fn oracles(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Finding> {
     findings
 }
 
-/// Measures oracles in real time over loopback, in the protocols of PostgreSQL and MySQL; with
-/// [`Depth::Quick`], only the oracle with a constant service time, whose test needs no statistics.
+/// Measures oracles in real time over loopback, in the protocols of PostgreSQL and MySQL. With
+/// [`Depth::Quick`], measures only the oracle with a constant service time, which needs no
+/// statistics.
 ///
 /// # Errors
 /// The simulated server cannot be started or reached.
@@ -67,7 +69,7 @@ pub fn over_the_wire(
     wire::findings(depth, on_step)
 }
 
-/// Plants every fault; calls `on_step` with the name of each before it is planted.
+/// Plants every fault. Calls `on_step` with the name of each fault before it is planted.
 pub fn mutations(depth: Depth, on_step: &mut dyn FnMut(&str)) -> Vec<Mutation> {
     let plant = |fault: &mutations::Fault| {
         on_step(fault.name);

@@ -1,7 +1,7 @@
 //! Faults that are planted on purpose.
 //!
-//! An oracle that always passes, whatever the generator does, would prove nothing: each fault must
-//! fail an oracle that passes without it.
+//! An oracle that always passes, whatever the generator does, would prove nothing. Therefore each
+//! fault must make an oracle fail that passes without the fault.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Mutation {
 }
 
 impl Mutation {
-    /// Returns true if all findings pass without the fault and one fails with it.
+    /// Returns true if all findings pass without the fault and at least one fails with it.
     pub fn is_noticed(&self) -> bool {
         self.without_fault.iter().all(Finding::passed) && self.failing().next().is_some()
     }
@@ -116,7 +116,7 @@ pub(super) const FAULTS: [Fault; 10] = [
     },
 ];
 
-/// Returns the plan with each arrival delayed to the next tick of a timer of 1 ms.
+/// Returns the plan with each arrival delayed until the next tick of a timer with a period of 1 ms.
 fn at_ticks(mut plan: Plan) -> Plan {
     const TICK: u64 = 1_000_000;
     let length_s = plan.duration.expect("an oracle ends").as_secs_f64();
@@ -137,7 +137,7 @@ fn at_ticks(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the plan at 98 % of its rate.
+/// Returns the plan with 98 % of its arrival rate.
 fn slower(mut plan: Plan) -> Plan {
     let (schedule, _) = schedule(&mut plan);
     let per_s = schedule.highest_per_s() * 0.98;

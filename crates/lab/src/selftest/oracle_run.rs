@@ -1,4 +1,4 @@
-//! The steps common to all oracles: plan, simulated server and run.
+//! The parts that all oracles have in common: plan, simulated server and run.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use workload::{Overrides, Plan};
 
 use crate::target::simulation;
 
-/// The one job of every oracle.
+/// The account of the only job of every oracle.
 pub(super) const JOB: AccountId = AccountId(0);
 
 /// The lengths of warm-up and window of a run.
@@ -57,7 +57,8 @@ fn options(rules: Rules, time: Time) -> Options {
     }
 }
 
-/// Runs a plan in virtual time by the given rules, into the caller's outlet.
+/// Runs a plan in virtual time by the given measurement rules, and delivers the measurements to the
+/// caller's outlet.
 pub(super) fn simulate_into(
     rules: Rules,
     plan: &Plan,
@@ -71,7 +72,7 @@ pub(super) fn simulate_into(
         .expect("a simulated run does not fail");
 }
 
-/// Runs a plan in virtual time by the given rules and returns the recorded totals.
+/// Runs a plan in virtual time by the given measurement rules, and returns the recorded totals.
 pub(super) fn simulate(rules: Rules, plan: &Plan, config: &Config) -> Totals {
     let driver = Simulated::new(config.clone(), plan.seed);
     run_on(rules, plan, driver, Time::Virtual).expect("a simulated run does not fail")

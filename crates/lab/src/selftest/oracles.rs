@@ -1,11 +1,11 @@
 //! The oracles: simulated servers whose response times are known in closed form, each measured in
 //! twenty independent replications.
 //!
-//! Twenty and not ten (decision 14): the standard deviation estimated from ten replications is
-//! below half of the true one once in 75 cases, the one estimated from twenty once in 2,000. Four
-//! standard errors are exceeded once in 1,300 cases. The seeds are the same everywhere, and in
-//! virtual time one seed has one result: an oracle that passes once passes until the program
-//! changes.
+//! Ten replications would not be enough (decision 14): a standard deviation that is estimated from
+//! ten is below half of the true one in one of 75 cases, but one that is estimated from twenty in
+//! only one of 2,000. Four standard errors are exceeded in one of 1,300 cases. The seeds are the
+//! same everywhere, and in virtual time a seed always gives the same result. An oracle that passes
+//! once therefore passes until the program changes.
 
 use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss_probability};
@@ -23,23 +23,23 @@ use crate::run_concurrently;
 const REPLICATIONS: u64 = 20;
 
 /// Length of a thorough window, in seconds: the time of 330,000 requests at 700 per second. At a
-/// utilisation of 0.7, this number of requests shows p99 to within 5 %, at two standard errors.
-/// Twenty such windows show p99.9 to within 5 % at four standard errors, which takes 32,171
-/// independent requests at two standard errors, times 46 because response times are correlated,
-/// times four.
+/// utilisation of 0.7, this number of requests gives p99 to within 5 % at two standard errors.
+/// Twenty such windows give p99.9 to within 5 % at four standard errors. With independent response
+/// times, two standard errors would take 32,171 requests; correlated response times take 46 times
+/// as many, and four standard errors four times as many again.
 const WINDOW_S: f64 = 470.0;
 
 /// A simulated server, its load, and the exact values that must be measured.
 pub(super) struct Oracle {
-    /// Its name in Kendall's notation, preceded by its number in the project's literature, if it
-    /// has one.
+    /// The name of the server in Kendall's notation, after its number in the project's literature,
+    /// if it has one.
     pub(super) name: &'static str,
     /// The workload file, without its times and its seed.
     pub(super) workload: &'static str,
     /// The URL of the simulated server.
     pub(super) server: &'static str,
-    /// The lengths of the warm-up, after which the initially empty queue no longer matters, and of
-    /// the window of a thorough test.
+    /// The lengths of warm-up and window of a thorough test. After the warm-up, it no longer
+    /// matters that the queue was empty at first.
     pub(super) span: Span,
     /// Mean think time of closed clients, in seconds.
     pub(super) think_s: f64,
@@ -57,7 +57,7 @@ pub(super) const ONE_SERVER: Oracle = Oracle {
     exact: || with_arrivals(&MM1, MM1.arrival_rate),
 };
 
-/// One server with a constant service time, and the arrivals of [`ONE_SERVER`].
+/// One server with a constant service time, with the same arrivals as [`ONE_SERVER`].
 pub(super) const CONSTANT_SERVER: Oracle = Oracle {
     name: "O3 M/D/1",
     server: "sim:md1?service=1ms",
@@ -69,7 +69,8 @@ const MM1: MMc = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: 700.0 };
 
 const MM4: MMc = MMc { servers: 4, service_rate: 250.0, arrival_rate: 800.0 };
 
-/// M/M/4 with its queue in the generator instead of the server: the wait for a worker counts.
+/// M/M/4 whose queue is in the generator instead of the server, so that the wait for a worker is
+/// measured.
 pub(super) const FOUR_WORKERS: Oracle = Oracle {
     name: "O2 M/M/4 queue",
     workload: "[read]\nquery = select 1\nrate = 800\nconcurrency = 4\n",
@@ -78,8 +79,8 @@ pub(super) const FOUR_WORKERS: Oracle = Oracle {
     ..ONE_SERVER
 };
 
-/// M/M/1 with a timeout that one request in forty reaches, far from every judged quantile. The
-/// server also serves requests that timed out, so the other requests are unaffected.
+/// M/M/1 with a timeout that one request in forty reaches, far above every judged quantile. The
+/// server also serves requests that have timed out, so the other requests are not affected.
 pub(super) const TIMEOUTS: Oracle = Oracle {
     name: "M/M/1 timeout",
     workload: "[read]\nquery = select 1\nrate = 700\ntimeout = 12ms\n",
@@ -108,7 +109,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O3 M/D/2",
         workload: "[read]\nquery = select 1\nrate = 1400\n",
         server: "sim:mdc?service=1ms&servers=2",
-        // The same number of requests suffices here; twice the rate sends them in half the time.
+        // This oracle needs the same number of requests, which twice the rate sends in half the
+        // time.
         span: Span { warmup_s: 10.0, window_s: WINDOW_S / 2.0 },
         exact: || with_arrivals(&MDc::new(2, 1e-3, 1_400.0), 1_400.0),
         ..ONE_SERVER
@@ -116,8 +118,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
     Oracle {
         name: "O4 M/H2/1",
         server: "sim:bimodal?fast=500us&slow=5500us&slow-share=0.1",
-        // The estimates scatter twice as much as with a single service time, so the window is
-        // longer.
+        // The estimates scatter twice as much as with one service time for all requests, so the
+        // window is longer.
         span: Span { warmup_s: 10.0, window_s: 2.0 * WINDOW_S },
         exact: || {
             let (fast_s, slow_s) = (0.5e-3, 5.5e-3);
@@ -166,7 +168,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O8 M/M/1/10",
         workload: "[read]\nquery = select 1\nrate = 900\n",
         server: "sim:mm1?service=1ms&capacity=10",
-        // Every request is a sample for a fraction; for a rare quantile, only one in a thousand is.
+        // A short window is enough for a fraction, for which every request is a sample. For a rare
+        // quantile, only one request in a thousand is.
         span: Span { warmup_s: 2.0, window_s: 60.0 },
         exact: || vec![(Quantity::Loss, loss_probability(10, 0.9))],
         ..ONE_SERVER
@@ -196,7 +199,8 @@ fn with_arrivals(form: &impl ClosedForm, per_s: f64) -> Vec<(Quantity, f64)> {
     values
 }
 
-/// A response time that is cut off at a timeout.
+/// The response time of a system whose requests time out, so the longest response times are cut
+/// off.
 struct CutOff {
     form: MMc,
     timeout_s: f64,
@@ -219,7 +223,7 @@ impl Oracle {
         plan(self.workload, Span { window_s, ..self.span }, seed)
     }
 
-    /// Measures the oracle in replications with different seeds, by the given rules.
+    /// Measures the oracle in replications with different seeds, by the given measurement rules.
     pub(super) fn findings(&self, rules: Rules, depth: Depth) -> Vec<Finding> {
         self.findings_of(rules, depth, |plan| plan)
     }
@@ -251,7 +255,7 @@ impl Oracle {
         judged.map(compare).chain([self.unaccounted(&measured)]).collect()
     }
 
-    /// Compares the number of requests without an outcome with zero.
+    /// Compares the number of requests without an outcome with its expected value, zero.
     fn unaccounted(&self, runs: &[Replication]) -> Finding {
         let vanished = runs.iter().map(Replication::unaccounted).sum::<u64>();
         let expected = (Quantity::Unaccounted, 0.0);

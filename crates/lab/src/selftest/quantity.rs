@@ -1,4 +1,4 @@
-//! The quantities of a run that are judged.
+//! The quantities of a run that the self-test judges.
 
 use hdrhistogram::Histogram;
 use record::Kind;
@@ -9,7 +9,7 @@ use sim::closed_form::ClosedForm;
 pub enum Estimate {
     /// The mean.
     Mean,
-    /// The time that this fraction of the times does not exceed.
+    /// The quantile at this fraction: this fraction of the times are no longer.
     Quantile(f64),
 }
 
@@ -24,7 +24,7 @@ impl Estimate {
         Estimate::Quantile(0.999),
     ];
 
-    /// Returns the exact value, in seconds.
+    /// Returns the exact value of the estimate by a closed form, in seconds.
     pub(super) fn exactly(self, form: &impl ClosedForm) -> f64 {
         match self {
             Estimate::Mean => form.mean(),
@@ -32,12 +32,12 @@ impl Estimate {
         }
     }
 
-    /// Returns the estimate in seconds from a histogram of nanoseconds.
+    /// Returns the estimate from a histogram of nanoseconds, in seconds.
     pub(super) fn of_histogram(self, histogram: &Histogram<u32>) -> f64 {
         let nanos = match self {
             Estimate::Mean => histogram.mean(),
             Estimate::Quantile(q) => {
-                // The middle of the bucket: its edges would bias the estimate.
+                // The middle of the bucket is used, because its edges would bias the estimate.
                 histogram.median_equivalent(histogram.value_at_quantile(q)) as f64
             }
         };
@@ -47,7 +47,7 @@ impl Estimate {
     fn name(self) -> String {
         match self {
             Estimate::Mean => "mean".to_owned(),
-            // The finest judged quantile is a tenth of a percent.
+            // No judged quantile has more than one decimal of a percent, as in p99.9.
             Estimate::Quantile(q) => format!("p{}", (q * 1e3).round() / 10.0),
         }
     }
@@ -56,9 +56,9 @@ impl Estimate {
 /// A quantity that is compared with its expected value. Times are in seconds, shares are fractions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
-    /// An estimate of a kind of time.
+    /// An estimate of times of one kind, such as response times.
     Time(Kind, Estimate),
-    /// Requests that came due, per second.
+    /// Number of requests that came due, per second.
     Arrivals,
     /// Completions per second.
     Throughput,
@@ -70,10 +70,11 @@ pub enum Quantity {
     Completed,
     /// Number of requests that came due and have no outcome.
     Unaccounted,
-    /// Number of seconds of the schedule whose arrivals differ from the twin's.
+    /// Number of seconds of the schedule in which the number of arrivals differs from that of the
+    /// twin.
     DifferentSeconds,
-    /// Number of requests whose outcome differs from the twin's: completed or error, rejected, or
-    /// unsent.
+    /// Number of requests whose outcome differs from that of the twin: completed or error,
+    /// rejected, or unsent.
     DifferentOutcomes,
 }
 
@@ -98,7 +99,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the unit for display, and the factor to convert to it.
+    /// Returns the unit for display, and the factor that converts a value to this unit.
     pub fn unit(self) -> (&'static str, f64) {
         match self {
             Quantity::Time(..) => ("ms", 1e3),

@@ -1,12 +1,12 @@
 //! The expected scatter of independent replications of a queue.
 //!
-//! The responses of a queue are correlated: an estimate from n of them scatters as if there were
-//! n/I, with an inflation I of 30 to 80 at the loads of the oracles. The inflation has a closed
-//! form for few queues and estimates. The recursions of Lindley (1952) and of Kiefer and Wolfowitz
-//! (1955) give it for all of them: an arrival is served by the server that is free first, and
-//! nothing else is needed to go from one response to the next. The recursions share no code with
-//! engine or simulated server and draw random numbers of their own. The means of their estimates
-//! are not used, because closed forms give these exactly.
+//! The responses of a queue are correlated: an estimate from n of them scatters like an estimate
+//! from n/I independent ones, with an inflation I of 30 to 80 at the loads of the oracles. The
+//! inflation has a closed form for few queues and estimates. The recursions of Lindley (1952) and
+//! of Kiefer and Wolfowitz (1955) give it for all of them: an arrival is served by the server that
+//! is free first, and nothing else is needed to go from one response to the next. The recursions
+//! share no code with the engine or the simulated server and draw their own random numbers. The
+//! means of their estimates are not used, because closed forms give these exactly.
 
 use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};
@@ -16,17 +16,17 @@ use super::oracle_run::JOB;
 use super::replication::Replication;
 use crate::run_concurrently;
 
-/// Number of replications; a hundred give the standard deviation to 7 %.
+/// Number of replications. A hundred replications give the standard deviation to within 7 %.
 const RECURSIONS: u64 = 100;
 
 /// The arrival process of a recursion.
 #[derive(Clone, Copy)]
 enum ArrivalSource {
-    /// Independent exponential gaps at a rate per second.
+    /// Arrivals at independent exponential intervals, with this rate per second.
     Poisson(f64),
-    /// Even gaps at a rate per second.
+    /// Arrivals at equal intervals, with this rate per second.
     Even(f64),
-    /// Clients with an exponential think time of this mean, in seconds.
+    /// Closed clients with an exponential think time, whose mean is given in seconds.
     Thinking { clients: u32, mean_s: f64 },
 }
 
@@ -103,8 +103,8 @@ impl QueueingSystem {
         replication
     }
 
-    /// Returns true if the system is full at an arrival; `inside` has the end times of the requests
-    /// in the system.
+    /// Returns true if the system is full at an arrival. `inside` has the end times of the requests
+    /// in the system; those that have ended are removed.
     fn is_full(&self, inside: &mut Vec<f64>, arrival: f64) -> bool {
         inside.retain(|end| *end > arrival);
         self.capacity.is_some_and(|capacity| inside.len() >= capacity)
@@ -119,7 +119,8 @@ impl QueueingSystem {
         }
     }
 
-    /// Counts a request as the engine would: by its arrival, and its completion by its end.
+    /// Counts a request as the engine would: its arrival at the time of the arrival, and its
+    /// completion at the time of its end.
     fn note(&self, replication: &mut Replication, arrival: f64, end: f64) {
         let window = self.warmup_s..self.length_s;
         let response = (end - arrival).min(self.timeout_s);
@@ -196,10 +197,10 @@ mod tests {
     use crate::selftest::quantity::{Estimate, Quantity};
 
     /// Returns the relative standard deviation of the mean of n response times of M/M/1 at a
-    /// utilisation ρ, times √n. The deviation for waiting times is Blomqvist's ("The covariance
-    /// function of the M/G/1 queuing system", 1967). A response time is a wait plus a service time;
-    /// the covariances of the service time with all later waits add up to the derivative of the
-    /// mean wait with respect to the mean service time.
+    /// utilisation ρ, multiplied by √n. The deviation for waiting times is from Blomqvist ("The
+    /// covariance function of the M/G/1 queuing system", 1967). A response time is a wait plus a
+    /// service time; the covariances of the service time with all later waits add up to the
+    /// derivative of the mean wait with respect to the mean service time.
     fn deviation_of_the_mean(load: f64) -> f64 {
         let spare = 1.0 - load;
         let waits = load * (2.0 + load * (5.0 + load * (load - 4.0))) / spare.powi(4);
@@ -207,16 +208,17 @@ mod tests {
         (waits + 2.0 * covariances + 1.0).sqrt() * spare
     }
 
-    /// Returns the relative standard deviation of a quantile, times √n, given the inflation of its
-    /// variance. The response time is exponential, so the value for independent response times is
-    /// √(q/(1 − q)) / −ln(1 − q).
+    /// Returns the relative standard deviation of a quantile, multiplied by √n; `inflation` is the
+    /// factor by which correlation raises its variance. The response time is exponential, so the
+    /// result for independent response times is √(q/(1 − q)) / −ln(1 − q).
     fn deviation_of_a_quantile(q: f64, inflation: f64) -> f64 {
         (q / (1.0 - q) * inflation).sqrt() / -(1.0 - q).ln()
     }
 
     #[test]
     fn the_recursion_scatters_as_theory_says_of_one_exponential_server() {
-        // The inflations of median and p99 come from long simulations and are known to ±50 %.
+        // The inflations of the median and of p99 come from long simulations and are accurate to
+        // ±50 %.
         for (per_s, inflations) in [(700, [15.0, 46.0]), (800, [20.0, 58.0])] {
             let exact = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: per_s as f64 };
             let workload = format!("[read]\nquery = select 1\nrate = {per_s}\n");

@@ -8,7 +8,7 @@ use workload::Plan;
 use super::oracle_run::JOB;
 use super::quantity::Quantity;
 
-/// The figures of one run's window.
+/// The figures of the window of one run.
 pub(super) struct Replication {
     /// Response times, in nanoseconds.
     pub(super) responses: Histogram<u32>,
@@ -40,7 +40,7 @@ impl Replication {
         }
     }
 
-    /// Returns the window of a run.
+    /// Returns the figures of the window of a run.
     pub(super) fn of(totals: &Totals, plan: &Plan) -> Replication {
         let window = &totals.account(JOB).window;
         let length = plan.duration.expect("an oracle ends");
@@ -55,7 +55,7 @@ impl Replication {
         }
     }
 
-    /// Returns the difference between arrivals and outcomes.
+    /// Returns the number of arrivals minus the number of outcomes.
     pub(super) fn unaccounted(&self) -> u64 {
         self.arrivals.abs_diff(self.scheduled)
     }

@@ -1,31 +1,32 @@
-//! Faulty measurement rules of real tools, as [`Rules`] of the engine.
+//! Measurement faults of real tools, as [`Rules`] for the engine.
 
 use base::{Nanos, Stamp};
 use engine::Rules;
 use record::{Dispatch, Request};
 
-/// Measures response times from the actual send, which omits waits caused by a slow server.
+/// Response times are measured from the actual send, which leaves out waits that a slow server
+/// causes.
 pub(super) const FROM_THE_ACTUAL_SEND: Rules =
     Rules { recorded: Some(from_the_actual_send), ..Rules::STANDARD };
 
-/// Sends nothing for arrivals that found no free worker.
+/// Nothing is sent for arrivals that find no free worker.
 pub(super) const SKIPPING_MISSED_TICKS: Rules =
     Rules { makes_up_missed_arrivals: false, ..Rules::STANDARD };
 
-/// Counts no response time for requests that timed out.
+/// Requests that timed out have no response time.
 pub(super) const DROPPING_TIMEOUTS: Rules =
     Rules { timeouts_have_latencies: false, ..Rules::STANDARD };
 
-/// Empties the queue at the end of the warm-up: the window starts with an idle server.
+/// The queue is emptied at the end of the warm-up, so the window starts with an idle server.
 pub(super) const EMPTYING_THE_QUEUE: Rules =
     Rules { queues_survive_the_warm_up: false, ..Rules::STANDARD };
 
-/// Reads intended starts from a clock that ticks once per millisecond.
+/// Intended starts are read from a clock that ticks once per millisecond.
 pub(super) const BY_A_COARSE_CLOCK: Rules =
     Rules { recorded: Some(by_a_coarse_clock), ..Rules::STANDARD };
 
-/// Restarts the schedule when it is more than `MILLIS` milliseconds behind, as if the requests had
-/// been due later.
+/// The schedule is restarted when it is more than `MILLIS` milliseconds behind, as if the requests
+/// had been due later.
 pub(super) const fn restarting_the_schedule<const MILLIS: u64>() -> Rules {
     Rules { recorded: Some(restarted::<MILLIS>), ..Rules::STANDARD }
 }

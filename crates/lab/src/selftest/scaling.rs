@@ -1,5 +1,5 @@
-//! A deterministic oracle: a server whose throughput rises and falls with the number of clients, by
-//! the universal scalability law.
+//! A deterministic oracle: a server whose throughput first rises and then falls with the number of
+//! clients, by the universal scalability law.
 
 use engine::Rules;
 use record::Kind;
@@ -17,10 +17,12 @@ const SERVER: &str = "sim:usl?service=1ms&contention=0.03&coherency=0.0002";
 
 const LAW: Scalability = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };
 
-/// Numbers of clients: one, below, at and beyond the maximum.
+/// Numbers of clients: one, then numbers below, near and above the number with the highest
+/// throughput.
 const CLIENTS: [u32; 5] = [1, 8, 32, 70, 140];
 
-/// Relative tolerance: the resolution of a histogram, and the requests at the ends of the window.
+/// Relative tolerance, for the resolution of a histogram and for requests that cross an end of the
+/// window.
 const EXACTNESS: f64 = 0.001;
 
 /// Compares the results of runs, one for each number of clients, with the law.

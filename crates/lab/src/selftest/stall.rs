@@ -1,5 +1,5 @@
-//! Deterministic oracles of coordinated omission: a server that stalls, and a backlog from the
-//! warm-up.
+//! Deterministic oracles of coordinated omission: a server that stalls, and a backlog that is left
+//! by the warm-up.
 
 use engine::{LaneOutlet, Rules};
 use record::{Kind, Tally};
@@ -11,20 +11,22 @@ use super::finding::{Allowed, Finding};
 use super::oracle_run::{JOB, Span, plan, server, simulate, simulate_into};
 use super::quantity::{Estimate, Quantity};
 
-/// Even arrivals for one worker. A closed loop would report nothing but the worker's service time.
+/// A workload with evenly spaced arrivals for one worker. A closed loop would report only the
+/// worker's service time.
 const ONE_WORKER: &str =
     "[read]\nquery = select 1\nrate = 1000\narrival = uniform\nconcurrency = 1\n";
 
 /// The quantiles of the response time that are judged.
 pub(super) const STALL_QUANTILES: [f64; 4] = [0.90, 0.95, 0.99, 0.999];
 
-/// Number of even arrivals at 1,000/s in 100 s, the first after one period.
+/// Number of evenly spaced arrivals at 1,000 per second in 100 s; the first is due after one
+/// period.
 const ARRIVALS: u64 = 99_999;
 
 /// Tolerance of a service time, in seconds.
 const MICROSECOND_S: f64 = 1e-6;
 
-/// A server that stops for the first second of every ten.
+/// A server that stalls for the first second of every ten.
 #[derive(Clone, Copy)]
 pub(super) struct Stalled {
     pub(super) name: &'static str,
@@ -50,19 +52,20 @@ impl Stalled {
         server(&url)
     }
 
-    /// Measures the stall by the given rules.
+    /// Measures the stall by the given measurement rules.
     pub(super) fn findings(self, rules: Rules) -> Vec<Finding> {
         let totals = simulate(rules, &Self::plan(), &self.config());
         self.judge(&totals.account(JOB).window)
     }
 
-    /// Runs the stall by the given rules, into the caller's outlet.
+    /// Runs the stall by the given measurement rules, and delivers the measurements to the caller's
+    /// outlet.
     pub(super) fn measure_into(self, rules: Rules, outlet: impl Fn() -> LaneOutlet) {
         simulate_into(rules, &Self::plan(), &self.config(), outlet);
     }
 
-    /// Judges both clocks: the response time shows the stall, and the service time equals the time
-    /// that a closed loop would have reported.
+    /// Judges both times: the response time shows the stall, and the service time is the time that
+    /// a closed loop would have reported.
     pub(super) fn judge(self, window: &Tally) -> Vec<Finding> {
         let service_s = f64::from(self.service_us) / 1e6;
         let exact = Stall { service_s, stall_s: 1.0, period_s: 10.0, arrival_rate: 1_000.0 };
@@ -92,14 +95,15 @@ impl Stalled {
 
 const BACKLOG_WINDOW_S: f64 = 8.0;
 
-/// A stall that ends with the warm-up: its backlog is measured in the window.
+/// A stall that ends together with the warm-up, so its backlog is measured in the window.
 struct Backlog;
 
 impl ClosedForm for Backlog {
     /// Returns the probability of a response time above `t`.
     ///
-    /// Half the capacity is spare and a second of work waits, so the response time falls linearly
-    /// from 1 s to nothing during the first two seconds of the window.
+    /// The server has half of its capacity to spare, and a backlog of one second of work. The
+    /// response time therefore falls linearly from 1 s to zero during the first two seconds of the
+    /// window.
     fn exceeds(&self, t: f64) -> f64 {
         if t < 1e-3 { 1.0 } else { (2.0 / BACKLOG_WINDOW_S * (1.0 - (t - 1e-3))).max(0.0) }
     }
@@ -109,7 +113,7 @@ impl ClosedForm for Backlog {
     }
 }
 
-/// Measures a backlog from the warm-up by the given rules.
+/// Measures a backlog that is left by the warm-up, by the given measurement rules.
 pub(super) fn backlog(rules: Rules) -> Vec<Finding> {
     let workload = "[read]\nquery = select 1\nrate = 500\narrival = uniform\nconcurrency = 1\n";
     let config = server("sim:md1?service=1ms&servers=unlimited&stall=2s&stall-every=1000s");

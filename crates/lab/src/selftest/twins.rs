@@ -1,13 +1,13 @@
 //! Comparison of runs in real time with their twins in virtual time (decision 14).
 //!
 //! A run and its twin have the same seed, and therefore the same schedule and the same sequence of
-//! service times. The twin is exact, as the oracles show, so no statistics are needed here. A
-//! machine can only add lateness, and lateness has a direction: if requests arrive later at a
-//! queue, none of them leaves earlier, and none leaves later by more than the greatest lateness
-//! (Lindley's recursion is monotone, and does not stretch). A response time below its twin is
-//! therefore a fault of the engine, however busy the machine is. The upper limit is wide and
-//! includes the lateness that the run itself has recorded: it judges the recording, and not the
-//! speed of the machine.
+//! service times. The twin is exact, as the oracles show, so no statistics are needed here. The
+//! machine can only make requests late, and this has an effect in one direction only: if requests
+//! arrive later at a queue, none of them leaves earlier, and none leaves later by more than the
+//! greatest lateness (Lindley's recursion is monotone and does not stretch). A response time below
+//! that of the twin is therefore a fault of the engine, however busy the machine is. The upper
+//! limit is wide and includes the lateness that the run itself has recorded: it judges the
+//! recording, and not the speed of the machine.
 
 use record::{Histograms, Kind, Totals};
 
@@ -15,22 +15,22 @@ use super::finding::{Allowed, Finding};
 use super::oracle_run::JOB;
 use super::quantity::{Estimate, Quantity};
 
-/// Fraction by which an estimate may be below its twin. Requests of two threads may reach the
-/// server in an order other than the intended one, and then swap their service times.
+/// Fraction by which an estimate may be below its twin. The requests of two threads may reach the
+/// server in another order than intended, and then exchange their service times.
 const MAX_BELOW: f64 = 0.1;
 
 /// Fraction by which an estimate may exceed its twin.
 const MAX_ABOVE: f64 = 0.3;
 
-/// Time in seconds that the machine may add to any response time beyond the recorded lateness: the
-/// late arrival of an answer is not recorded separately.
+/// Time in seconds by which the machine may lengthen any response time beyond the recorded
+/// lateness. It allows for the late arrival of an answer, which is not recorded separately.
 const GRACE_S: f64 = 0.020;
 
-/// The results of several runs together.
+/// The combined results of several runs.
 pub(super) struct PooledRuns {
     /// The requests of all windows.
     windows: Histograms,
-    /// The arrivals in each second of each run.
+    /// The number of arrivals in each second, one list per run.
     schedules: Vec<Vec<u64>>,
     /// The outcomes of the requests of each run.
     outcome_counts: Vec<OutcomeCounts>,
@@ -54,15 +54,15 @@ impl PooledRuns {
         estimate.of_histogram(&self.windows.of(kind))
     }
 
-    /// Returns the largest accepted lateness of an estimate, in seconds.
+    /// Returns the largest accepted excess of an estimate over its exact value, in seconds.
     pub(super) fn lateness_s(&self, exact: f64) -> f64 {
         let worst_lag_s = self.windows.of(Kind::SendLag).max() as f64 / 1e9;
         MAX_ABOVE * exact + GRACE_S + worst_lag_s
     }
 }
 
-/// Returns the arrivals in each second of the schedule, without the trailing seconds of late
-/// answers.
+/// Returns the number of arrivals in each second of the schedule, without the seconds after it in
+/// which only late answers arrive.
 fn arrivals(totals: &Totals) -> Vec<u64> {
     let intervals = &totals.account(JOB).intervals;
     let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
@@ -72,9 +72,9 @@ fn arrivals(totals: &Totals) -> Vec<u64> {
     arrivals
 }
 
-/// Numbers of requests of a run that ended with an answer or a timeout, were rejected, or were left
-/// unsent. Answers and timeouts count together, because the machine decides which of the two a
-/// borderline request gets.
+/// Numbers of requests of a run that ended with an answer or a timeout, that were rejected, or that
+/// were left unsent. Answers and timeouts are counted together, because the speed of the machine
+/// decides whether a borderline request times out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct OutcomeCounts {
     ended: u64,
@@ -97,8 +97,8 @@ impl OutcomeCounts {
 }
 
 /// Compares runs in real time with their twins. `never_shorter` are the kinds of time that lateness
-/// cannot shorten. The service time is one of them if the server has neither queue nor stall;
-/// otherwise a late request would wait less there.
+/// cannot shorten. The service time is one of them only if the server has neither queue nor stalls;
+/// otherwise a late request would wait for a shorter time at the server.
 pub(super) fn compare(
     name: &str,
     never_shorter: &[Kind],

@@ -1,8 +1,8 @@
 //! Oracles in real time, over loopback, in the protocols of PostgreSQL and MySQL.
 //!
 //! The server is simulated and answers by deadline, on a thread of its own; the driver, the network
-//! and the clock are real. With a constant service time, the twin in virtual time has the same
-//! times to the nanosecond, whatever else the driver sends before time zero.
+//! and the clock are real. With a constant service time, the twin in virtual time has exactly the
+//! same service times, whatever else the driver sends before time zero.
 
 use std::fmt;
 use std::io;
@@ -27,7 +27,7 @@ use super::twins::{PooledRuns, compare};
 /// A simulated server that is measured in real time.
 struct RealTimeOracle {
     name: &'static str,
-    /// The workload; its connections are all open from the start.
+    /// The workload. All of its connections are open from the start.
     workload: &'static str,
     server: &'static str,
     /// The lengths of warm-up and window.
@@ -35,7 +35,8 @@ struct RealTimeOracle {
     /// Mean think time of closed clients, in seconds.
     think_s: f64,
     exact: fn(Estimate) -> f64,
-    /// True if the twin in virtual time has the same service times, because they are not random.
+    /// True if the twin in virtual time has the same service times, because service times are
+    /// constant.
     has_twin: bool,
 }
 
@@ -92,8 +93,8 @@ const REAL_TIME_ORACLES: [RealTimeOracle; 6] = [
         has_twin: false,
         ..CONSTANT_SERVER
     },
-    // The server stalls for the first second of every four. With one connection, a closed loop
-    // would see only its service time.
+    // The server stalls for the first second of every four. There is one connection, so a closed
+    // loop would see only the service time.
     RealTimeOracle {
         name: "stall",
         workload: "connections = 1\nmax-connections = 1\n[read]\nquery = select 1\nrate = 100\n\
@@ -145,7 +146,7 @@ impl fmt::Display for WireProblem {
 
 impl std::error::Error for WireProblem {}
 
-/// Measures the oracles in both protocols, one at a time so that they do not disturb each other.
+/// Measures the oracles in both protocols, one at a time, because they would disturb each other.
 ///
 /// # Errors
 /// An oracle could not be run.
@@ -199,7 +200,7 @@ impl RealTimeOracle {
         let config = server(self.server);
         let pool = PooledRuns::of(std::slice::from_ref(real));
         let mut findings = match config.stall > Nanos::ZERO {
-            // The closed form describes a fluid; the twin has discrete requests.
+            // The closed form describes a fluid; the twin has discrete requests, as the run has.
             true => Vec::new(),
             false => self.compare_with_closed_form(name, plan, &pool),
         };
@@ -224,7 +225,7 @@ impl RealTimeOracle {
             let deviation = standard_deviation(&scatter);
             Finding::of_single_run(name, (quantity, exact), measured, deviation, machine_tolerance)
         };
-        // A window of this length has only five requests beyond p99.9.
+        // In a window of this length, only five requests are beyond p99.9.
         let estimates = Estimate::ALL.into_iter();
         estimates
             .filter(|estimate| Quantity::response(*estimate).is_common())

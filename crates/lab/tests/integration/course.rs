@@ -1,4 +1,4 @@
-//! Tests of the times of a run in its parts: probes, merged into fewer parts for display.
+//! Tests of the times in the parts of a run: probes, which are merged into fewer parts for display.
 
 use analyze::Distribution;
 use archive::Archive;

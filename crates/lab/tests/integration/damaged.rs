@@ -1,4 +1,5 @@
-//! Tests of damaged records: memory use and running time must not depend on any number in them.
+//! Tests of damaged records: whatever numbers a record contains, memory use and running time must
+//! stay limited.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use record::EndKind;
 
 use crate::support::{self, Run, TestFolder, ended};
 
-/// Returns the error of reading a record of two seconds that this SQL statement has changed;
+/// Changes a record of two seconds with an SQL statement, and returns the error of reading it;
 /// `readable` if there is none.
 fn read_changed_record(statement: &str) -> String {
     let place = TestFolder::new();
@@ -19,7 +20,7 @@ fn read_changed_record(statement: &str) -> String {
     lab::evidence(&archive).map_or_else(|error| error.to_string(), |_| "readable".to_owned())
 }
 
-/// Writes a record of two seconds and changes it by this SQL statement.
+/// Writes a record of two seconds, and changes it with an SQL statement.
 fn write_changed_record(place: &TestFolder, statement: &str) {
     let mut run = Run::begin(&place.record());
     for second in 0..2 {

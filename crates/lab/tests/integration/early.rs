@@ -13,7 +13,7 @@ use crate::support::{TestFolder, WORKLOAD, check, ended, header, plan, read};
 
 const TABLE: &str = "[load t]\nrows = 1000\ncolumns = a: row()\n";
 
-/// Records half of a load.
+/// Records half of a load, and returns the recorder, which is still running.
 fn record_half_a_load(path: &Path, workload: &str) -> Recorder {
     let recorder = Recorder::create(path, &header(workload)).unwrap();
     recorder.notes().load(Load {
@@ -38,15 +38,15 @@ fn wait_until_written(recorder: Recorder, path: &Path) {
     }
 }
 
-/// Checks verdict and the checks `complete` and `window` of a run that ended during its load; a
-/// `kind` of `None` is a killed run.
+/// Checks the verdict, and the checks `complete` and `window`, of a run that ended during its load.
+/// A `kind` of `None` stands for a killed run.
 #[track_caller]
 fn check_verdict(workload: &str, kind: Option<EndKind>, expected: [&str; 3]) {
     let place = TestFolder::new();
     let recorder = record_half_a_load(&place.record(), workload);
     match kind {
         Some(kind) => drop(recorder.finish(ended(kind, Nanos::ZERO)).unwrap()),
-        // A dropped recorder flushes and leaves the record of a killed run.
+        // A recorder that is dropped writes its data and leaves the record of a killed run.
         None => wait_until_written(recorder, &place.record()),
     }
     let (evidence, summary) = read(&place.record());

@@ -57,11 +57,11 @@ fn experiment_on(workload: &str, text: &str) -> Experiment {
     experiment.unwrap_or_else(|| panic!("{found:?}"))
 }
 
-/// A source of orders that interrupts the experiment before one of its runs.
+/// A [`RunMaker`] that interrupts the experiment before one of its runs.
 struct Runs<'a> {
     experiment: &'a Experiment,
     stop: Stop,
-    /// Number of orders until the interruption.
+    /// Number of further calls of [`RunMaker::order`] up to the one that interrupts the experiment.
     left: Cell<u32>,
 }
 
@@ -90,7 +90,7 @@ impl ExperimentListener for Quiet {
     fn on_event(&self, _: &ExperimentEvent<'_>) {}
 }
 
-/// Runs an experiment, which is interrupted after `left` orders.
+/// Runs an experiment that is interrupted at call `left` of [`RunMaker::order`].
 fn run(
     experiment: &Experiment,
     record: &Path,
@@ -104,7 +104,7 @@ fn run(
     run_experiment(&ExperimentOrder { facts: &facts, is_resumed, ..order }, &Quiet)
 }
 
-/// Returns the order of a new experiment, without facts and files.
+/// Returns the [`ExperimentOrder`] of a new experiment, without facts and files.
 fn new_order<'a>(
     experiment: &'a Experiment,
     runs: &'a dyn RunMaker,
@@ -185,7 +185,8 @@ fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
     let whole = place.record();
     run(&experiment, &whole, false, ALL).unwrap();
     let cut = whole.with_file_name("cut.assay");
-    // Two orders for the servers, one for the data, then one for each run.
+    // `RunMaker::order` is called twice for the servers, once for the data, and then once for each
+    // run.
     assert_eq!(run(&experiment, &cut, false, 12).unwrap(), ExperimentEnd::Interrupted);
     let so_far = ExperimentContent::read(&cut).unwrap();
     assert_eq!((so_far.runs.len() % 2, so_far.looks.len()), (1, 0), "{so_far:?}");
@@ -219,7 +220,7 @@ fn changed_experiment_is_not_resumed() {
     assert!(matches!(*error.problem, Problem::Changed { key: "experiment", .. }), "{error}");
 }
 
-/// A source of orders that ignores the differences of the arms.
+/// A [`RunMaker`] that ignores the differences of the arms.
 struct SameRuns<'a>(Runs<'a>);
 
 impl RunMaker for SameRuns<'_> {
@@ -354,7 +355,7 @@ fn on_sqlite_with(
     run_experiment(&order, &*listener(stop))
 }
 
-/// A listener that interrupts the experiment when its data are to be prepared.
+/// A listener that interrupts the experiment when the tables are about to be filled.
 struct InterruptsPreparation(Stop);
 
 impl ExperimentListener for InterruptsPreparation {
@@ -365,7 +366,7 @@ impl ExperimentListener for InterruptsPreparation {
     }
 }
 
-/// Returns the number of tables `t` in the database of [`on_sqlite`].
+/// Returns the number of tables named `t` in the database of [`on_sqlite`].
 fn tables(place: &TestFolder) -> u32 {
     let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
     let sql = "select count(*) from sqlite_schema where name = 't'";
@@ -411,7 +412,7 @@ fn data_is_restored_before_every_run() {
     for restore in ["delete from t where id >= 1000", "reload"] {
         let place = TestFolder::new();
         let end = on_sqlite(&place, restore);
-        // A loaded machine may fail in too many rounds.
+        // On a busy machine, too many rounds may fail.
         assert!(
             matches!(end, Ok(ExperimentEnd::Complete | ExperimentEnd::InstrumentFailed)),
             "{restore}: {end:?}"
@@ -423,7 +424,7 @@ fn data_is_restored_before_every_run() {
             let settings = archive.settings().unwrap();
             let canary = settings.iter().find(|(name, _)| name == "generator.canary_ns");
             assert!(canary.unwrap().1.parse::<f64>().unwrap() > 0.0, "{canary:?}");
-            // The record of each run has the load of that run, if there was one.
+            // The record of each run contains the load that was executed for it, if there was one.
             let loads = archive.loads().unwrap();
             let rows: Vec<u64> = loads.iter().map(|report| report.load.rows).collect();
             let expected: &[u64] = if restore == "reload" { &[10] } else { &[] };

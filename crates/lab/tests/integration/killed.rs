@@ -11,20 +11,20 @@ use record::{EndKind, Kind, LateBatch};
 
 use crate::support::{Run, SEED, TestFolder, check, ended, read};
 
-/// The variable with the path of the record that a child of this test writes.
+/// The environment variable with the path of the record that a child process of this test writes.
 const RECORD: &str = "ASSAY_TEST_RECORD";
 
-/// The number of late answers after which a lane hands them over before its second ends.
+/// The number of late answers that make a lane deliver them before its second ends.
 const FLOOD: u64 = LateBatch::CAPACITY as u64;
 
-/// Records five complete seconds of ten requests. Further requests stay open: one of the warm-up,
-/// three due in second 2, two in second 3, and four in second 4, which is the last second that both
-/// lanes have left.
+/// Records five complete seconds of ten requests each. Further requests stay open: one of the
+/// warm-up, three due in second 2, two in second 3, and four in second 4, which is the last second
+/// that both lanes have completed.
 fn record_five_seconds(run: &mut Run) {
     for (second, open) in [(0, 1), (1, 0), (2, 3), (3, 2), (4, 4)] {
         run.second(0, second, 10 - open);
         for number in 0..open {
-            // The outcome of this request is never recorded.
+            // This request never gets an outcome.
             let _ = run.arrive(0, second * 1_000 + 900 + number);
         }
         run.turn(0, second);
@@ -34,8 +34,8 @@ fn record_five_seconds(run: &mut Run) {
     }
 }
 
-/// Records until this process is killed; lane 0 is ahead, so its second 5 is written together with
-/// the end of second 4.
+/// Records until this process is killed. Lane 0 is ahead of the other lane, so its second 5 is
+/// written together with the end of second 4.
 fn record_until_killed(path: &Path) {
     let mut run = Run::begin(path);
     let late: Vec<_> = (0..FLOOD).map(|_| run.arrive(1, 1_999)).collect();
@@ -84,7 +84,8 @@ fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
     assert_eq!(job.counts.balance.scheduled(), 40 + FLOOD);
     assert_eq!(job.counts.balance.unsent(), 9);
     assert_eq!(job.throughput_per_s, Some(31.0 / 4.0), "ends in second 5 are not in the window");
-    // All open requests but the four of the last second have a time: two of 1 s, three of 2 s.
+    // All open requests except the four of the last second have a response time: two of 1 s, and
+    // three of 2 s.
     let response = evidence.jobs[0].histogram(Kind::Response).unwrap();
     assert_eq!(response.len(), 36 + FLOOD);
     let around = |ms: u64| response.count_between((ms - 1) * 1_000_000, (ms + 1) * 1_000_000);
@@ -101,7 +102,7 @@ fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
     let at = Some(Nanos::from_secs(5));
     let expected = Completeness::Ended { end, at, unread_plan: None };
     assert_eq!(finding, Finding::Complete(expected));
-    // The late answers exceed the scheduled rate.
+    // The late answers are more than the schedule offers.
     assert_eq!(check(&summary, "rate").0, "invalid");
     assert_eq!(summary.verdict.word(), "INVALID");
 }

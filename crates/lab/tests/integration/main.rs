@@ -1,4 +1,4 @@
-//! Tests from record to evidence and verdict: records of runs that were completed, killed,
+//! Tests from the record to evidence and verdict, with records of runs that were completed, killed,
 //! interrupted or damaged.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may, as tests do")]

@@ -1,4 +1,4 @@
-//! Records written without an engine, from requests at known instants on two lanes; and runs in
+//! Records written without an engine, from requests at known instants on two lanes. Also runs in
 //! virtual time.
 
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) const JOB: AccountId = AccountId(0);
 /// Time zero on the clock of the lanes.
 pub(crate) const ZERO: Stamp = Stamp(7_000_000_000);
 
-/// A workload with a second of warm-up and a probe every two seconds.
+/// A workload with a warm-up of one second, and a probe every two seconds.
 pub(crate) const WORKLOAD: &str =
     "duration = 60s\nwarmup = 1s\nprobe = 2s\n[read]\nquery = select 1\nrate = 10\n";
 
@@ -124,7 +124,7 @@ impl Run {
         let _ = self.lanes[lane].settle(request, ending);
     }
 
-    /// Records requests in a second, each answered in 2 ms.
+    /// Records requests in a second, each of which is answered after 2 ms.
     pub(crate) fn second(&mut self, lane: usize, second: u64, requests: u64) {
         for number in 0..requests {
             let at = second * 1_000 + 50 + number * 10;
@@ -133,20 +133,21 @@ impl Run {
         }
     }
 
-    /// Records that a lane has left a second.
+    /// Records that a lane has completed a second.
     pub(crate) fn turn(&mut self, lane: usize, second: u64) {
         let gauge = Gauge { in_flight: 1, queued: 0, connections: 4 };
         self.lanes[lane].close_interval(ZERO + Nanos::from_secs(second + 1), || vec![gauge]);
     }
 
-    /// Waits until everything that both lanes handed over up to this second is in the file.
+    /// Waits until everything that both lanes delivered up to the end of this second is in the
+    /// file.
     pub(crate) fn wait_until_written(&self, second: u32) {
         let live = self.recorder.live();
         while live.latest().is_none_or(|live| live.interval < second) {
             std::thread::yield_now();
         }
-        // The live figures appear before the second is written. Once the recorder has taken more
-        // messages than its channel holds, it has finished writing.
+        // The live figures appear before the second is written. The recorder has certainly finished
+        // writing once it has taken more messages than its channel holds.
         let notes = self.recorder.notes();
         (0..100).for_each(|number| notes.setting("number", number.to_string()));
     }

@@ -8,7 +8,7 @@ use crate::support::{check, simulate};
 /// A server that answers 200 requests per second.
 const SINGLE: &str = "sim:mm1?service=5ms";
 
-/// A server that answers any number of requests, each in a second.
+/// A server that answers any number of requests at the same time, each after one second.
 const PARALLEL: &str = "sim:mmc?service=1s&servers=unlimited";
 
 fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summary) {
@@ -18,8 +18,8 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     simulate(&text, threads, target)
 }
 
-/// Checks that all checks pass for every seed, except `rate`, whose limit is exceeded by chance in
-/// two of a thousand runs.
+/// Checks that all checks pass for every seed. Only `rate` may object, for at most two of the
+/// seeds, because chance exceeds its limit in two of a thousand runs.
 fn assert_no_alarm(rate: &str, target: &str) {
     let mut by_chance = 0;
     for seed in 0..200 {
@@ -53,7 +53,8 @@ fn steps_below_the_capacity_raise_no_alarm() {
     assert_no_alarm("trace(rates 1 30, 7 140, 18 3)", SINGLE);
 }
 
-/// The number of open requests equals the arrivals of one second: it grows, but no request waits.
+/// The number of open requests equals the number of arrivals in one second. It grows, although no
+/// request waits.
 #[test]
 fn a_rising_rate_at_a_slow_server_with_room_for_it_raises_no_alarm() {
     assert_no_alarm("ramp(50, 400, 20s)", PARALLEL);
@@ -70,7 +71,8 @@ fn an_overload_at_the_end_of_a_ramp_is_noticed() {
     }
 }
 
-/// Around the peak, 218 more requests arrive than can be answered; all are answered by the end.
+/// Around the peak, 218 more requests arrive than can be answered, but all are answered by the end
+/// of the run.
 #[test]
 fn temporary_overload_of_a_sine_raises_no_growth() {
     for seed in 0..20 {

@@ -17,7 +17,7 @@ use crate::address::Address;
 use crate::error::Error;
 use crate::options::{Options, TlsMode};
 
-/// The client side's TLS set-ups for the modes in use. Built once per driver.
+/// The TLS set-ups of a client, one for each mode in use. Built once per driver.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
     require: Option<Arc<ClientConfig>>,
@@ -71,7 +71,7 @@ pub enum Trust {
     Authority(PathBuf),
 }
 
-/// Builds the TLS set-up of a client, with the certificate that the client shows if the server
+/// Builds the TLS set-up of a client, with the certificate that the client presents if the server
 /// requests one.
 ///
 /// # Errors

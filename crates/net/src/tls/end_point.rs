@@ -1,9 +1,9 @@
 //! The certificate hash used for channel binding.
 //!
 //! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature, or
-//! with SHA-256 if that function is MD5 or SHA-1. Signatures without a separate hash function
-//! (Ed25519) or whose parameters specify it (RSASSA-PSS) yield no binding, because servers do not
-//! agree on it.
+//! with SHA-256 if that function is MD5 or SHA-1. A signature algorithm without a separate hash
+//! function (Ed25519), or whose hash function is a parameter (RSASSA-PSS), gives no binding,
+//! because servers do not agree on it.
 
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 
@@ -60,8 +60,8 @@ fn element(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    /// Builds the parts of a certificate that this module reads: a `tbsCertificate` of `padding`
-    /// zeros, then the algorithm.
+    /// Builds those parts of a certificate that this module reads: a `tbsCertificate` of `padding`
+    /// zeros, followed by the algorithm.
     fn certificate(padding: usize, oid: &[u8]) -> Vec<u8> {
         let wrap = |tag: u8, content: &[u8]| {
             let mut out = vec![tag, 0x82];
@@ -81,7 +81,7 @@ mod tests {
             (rsa(11), &SHA256),
             (rsa(12), &SHA384),
             (rsa(13), &SHA512),
-            // SHA-1 and MD5 are no longer trusted.
+            // SHA-1 and MD5 are replaced by SHA-256.
             (rsa(5), &SHA256),
             (rsa(4), &SHA256),
             (ecdsa(2), &SHA256),

@@ -8,7 +8,7 @@ use rustls::CertificateError;
 use crate::address::Address;
 use crate::error::Error;
 
-/// Builds the error of a handshake that failed at the client's end, with a remedy.
+/// Builds the error of a handshake that failed on the client's side, with a remedy.
 pub(crate) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let message = match cause {
@@ -34,7 +34,7 @@ pub(crate) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     }
 }
 
-/// Builds the error of a handshake that failed at the server's end.
+/// Builds the error of a handshake that failed on the server's side.
 pub(crate) fn accept_failed(client: &Address, error: &io::Error) -> Error {
     let message = format!("TLS with the client at {client} failed: {error}");
     match error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
@@ -43,7 +43,7 @@ pub(crate) fn accept_failed(client: &Address, error: &io::Error) -> Error {
     }
 }
 
-/// Returns the remedy for an untrusted certificate, other than disabling verification.
+/// Returns a remedy for an untrusted certificate that keeps verification on.
 fn remedy(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {

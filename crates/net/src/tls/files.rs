@@ -8,16 +8,16 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::Error;
 
-/// The PEM files with which one end of a connection proves its identity.
+/// The PEM files with which a client or a server proves its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// File of its certificate, and of the certificates that lead from it to an authority.
+    /// File of the certificate, and of the certificates that lead from it to an authority.
     pub certificate: PathBuf,
-    /// File of its private key, not encrypted.
+    /// File of the private key, which must not be encrypted.
     pub key: PathBuf,
 }
 
-/// A certificate with the chain to its authority, and its key.
+/// A certificate with the chain to its authority, and the private key.
 pub(super) type ChainAndKey = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Identity {
@@ -56,7 +56,7 @@ impl PemFile<'_> {
         PemFile { path, option: "tls-ca" }
     }
 
-    /// Reads the certificates in the file, at least one.
+    /// Reads the certificates in the file, which must have at least one.
     pub(super) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
         let read = CertificateDer::pem_file_iter(self.path)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>);

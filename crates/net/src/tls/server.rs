@@ -9,7 +9,7 @@ use super::files::Identity;
 use super::session::TlsSession;
 use crate::error::Error;
 
-/// The server side's TLS set-up. Clients show no certificate.
+/// The TLS set-up of a server. Clients need no certificate.
 #[derive(Clone, Debug)]
 pub struct ServerTls(Arc<ServerConfig>);
 
@@ -33,7 +33,8 @@ impl ServerTls {
         &self.0
     }
 
-    /// Creates the server side of a new connection, from which `early` bytes have been read.
+    /// Creates the server side of a new connection. `early` are the bytes that have already been
+    /// read from it.
     pub(crate) fn session(&self, early: &[u8]) -> Result<TlsSession, Error> {
         let connection = ServerConnection::new(Arc::clone(&self.0))
             .map_err(|error| Error::url(format!("TLS cannot begin: {error}")))?;

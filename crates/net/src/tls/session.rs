@@ -1,7 +1,7 @@
-//! The TLS state of one connection, of either role.
+//! The TLS state of one connection, for a client or a server.
 //!
-//! The TLS library does no I/O of its own: records are encrypted and decrypted between the
-//! channel's buffers and the socket. A request thus remains one write and one read.
+//! The TLS library does no I/O: records are encrypted and decrypted between the channel's buffers
+//! and the socket. With TLS, too, a request is therefore one write and one read.
 
 use std::io::{self, Read, Write};
 use std::task::{Context, Poll, ready};
@@ -11,7 +11,8 @@ use rustls::{Connection, ProtocolVersion};
 use super::end_point;
 use crate::socket::Socket;
 
-/// Number of encrypted bytes read from the socket at once: the maximum size of a record.
+/// Maximum number of encrypted bytes that are read from the socket at once: the maximum size of a
+/// record.
 const READ_SIZE: usize = 16 << 10;
 
 /// The encryption that both ends of a connection have negotiated.
@@ -30,17 +31,17 @@ pub(crate) struct TlsSession {
     encrypted: Vec<u8>,
     decrypted: usize,
     end: usize,
-    /// Encrypted bytes to be sent next.
+    /// Encrypted bytes that are sent next.
     out: Vec<u8>,
-    /// True once application data or the end of the stream has been read.
+    /// True once application data, or the end of the stream, has been received from the other end.
     has_received_data: bool,
 }
 
 impl TlsSession {
-    /// Creates the state of a connection whose handshake has not begun. `early` are the encrypted
-    /// bytes that have been read from the socket already.
+    /// Creates the state of a connection whose handshake has not begun. `early` are encrypted bytes
+    /// that have already been read from the socket.
     pub(super) fn new(mut connection: Connection, early: &[u8]) -> TlsSession {
-        // Requests of any size are encrypted whole.
+        // A request of any size is encrypted as a whole.
         connection.set_buffer_limit(None);
         let mut encrypted = early.to_vec();
         encrypted.resize(early.len().max(READ_SIZE), 0);
@@ -71,12 +72,12 @@ impl TlsSession {
             if !self.connection.is_handshaking() {
                 return Poll::Ready(Ok(()));
             }
-            // The library accepts only part of a long flight at once.
+            // If the handshake messages are long, the library accepts only part of them at once.
             if self.decrypted == self.end && ready!(self.poll_encrypted(socket, context))? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
             if let Err(error) = self.decrypt() {
-                // Send the alert with the reason to the other end.
+                // Send the other end an alert with the reason.
                 let _ = self.connection.write_tls(&mut self.out);
                 let _ = socket.poll_write(context, &self.out);
                 return Poll::Ready(Err(error));
@@ -84,15 +85,15 @@ impl TlsSession {
         }
     }
 
-    /// Returns true if the server may still refuse TLS. The server checks this client's
-    /// certificate, before it sends any data, when the handshake is already complete for the client
-    /// (RFC 8446, section 4.4.2.4).
+    /// Returns true if the server may still refuse TLS. For the client, the handshake is complete
+    /// before the server has checked the client's certificate; the server checks it before it sends
+    /// any data (RFC 8446, section 4.4.2.4).
     pub(crate) fn may_be_refused(&self) -> bool {
         matches!(self.connection, Connection::Client(_)) && !self.has_received_data
     }
 
     /// Returns the hash of the other end's certificate (RFC 5929, `tls-server-end-point`); empty if
-    /// it has shown none.
+    /// the other end has presented none.
     pub(crate) fn end_point(&self) -> Vec<u8> {
         let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
         certificate.map(|der| end_point::hash(der)).unwrap_or_default()
@@ -124,7 +125,7 @@ impl TlsSession {
         std::mem::swap(out, &mut self.out);
     }
 
-    /// Reads decrypted bytes. `Ready` with 0 is the end of the stream.
+    /// Reads decrypted bytes. `Ready` with 0 bytes means the end of the stream.
     pub(crate) fn poll_read(
         &mut self,
         socket: &Socket,
@@ -157,7 +158,7 @@ impl TlsSession {
         Poll::Ready(Ok(count))
     }
 
-    /// Passes encrypted bytes to the TLS library, as many as it accepts before the decrypted bytes
+    /// Passes encrypted bytes to the TLS library: as many as it accepts until its decrypted bytes
     /// are read.
     fn decrypt(&mut self) -> io::Result<()> {
         let mut rest = &self.encrypted[self.decrypted..self.end];

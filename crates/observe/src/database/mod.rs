@@ -1,12 +1,12 @@
-//! Observation of the database over a session of its own.
+//! Observation of the database over a separate session.
 //!
 //! A [`DatabaseWatch`] is a thread with one session that queries the database during a run. Ten
 //! times a second it samples the activity of all sessions and counts it ([`Tally`]): an activity
-//! seen in a tenth of the samples took a tenth of the time. At the sampling interval of the other
-//! sources it also reads the database's own statistics. [`Postgres`], [`Mysql`] and [`Sqlite`] hold
-//! the queries for each dialect.
+//! that is seen in a tenth of the samples took a tenth of the time. At the sampling interval of the
+//! other sources, it also reads the database's own statistics. [`Postgres`], [`Mysql`] and
+//! [`Sqlite`] hold the queries for each dialect.
 //!
-//! The queries use the driver, which counts them separately from requests.
+//! The queries use the same driver as requests do; the driver counts the two separately.
 
 mod mysql;
 mod postgres;
@@ -41,12 +41,13 @@ use tally::Tally;
 /// Mean time between two samples of the sessions.
 const SESSION_SAMPLE_INTERVAL: Nanos = Nanos::from_millis(100);
 
-/// Fractional part of the golden ratio, in thousandths. The offset of a sample within its tenth of
-/// a second advances by this fraction, so samples do not synchronise with an evenly paced load.
+/// Fractional part of the golden ratio, in thousandths. Each sample is offset within its tenth of a
+/// second, and the offset advances by this fraction. The samples therefore do not synchronise with
+/// an evenly paced load.
 const SAMPLE_STRIDE: u64 = 618;
 
-/// Pause before connecting again after the first failure. The pause doubles with each further
-/// failure, up to the longest.
+/// Pause before the next attempt to connect, after the first failure. The pause doubles with each
+/// further failure, up to the longest pause.
 const FIRST_PAUSE: Nanos = Nanos::from_secs(1);
 
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(10);
@@ -65,7 +66,8 @@ pub struct DatabaseWatch {
 
 impl DatabaseWatch {
     /// Starts to observe: connects immediately, and samples the sessions from `zero` on.
-    /// `on_sample` is called periodically with the readings up to then and the time since `zero`.
+    /// `on_sample` is called periodically with the readings since the previous call and the time
+    /// since `zero`.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
@@ -85,14 +87,14 @@ impl DatabaseWatch {
                     .watch(&driver)
                     .await;
             });
-            // Without a timer nothing is reported, and the checks find that there are no data.
+            // Without a timer, nothing is reported, and the checks report that there are no data.
             let _ = watching;
         })?;
         Ok(DatabaseWatch { is_over, thread })
     }
 
-    /// Stops the thread. When this returns, everything observed until now has been reported, and
-    /// the session is closed; a session that does not answer within two seconds is abandoned.
+    /// Stops the thread. When this function returns, everything observed before has been reported,
+    /// and the session is closed. A session that does not answer within two seconds is abandoned.
     pub fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
         // A panic in the thread has been printed already and does not affect the run.
@@ -100,7 +102,7 @@ impl DatabaseWatch {
     }
 }
 
-/// Sampler for the database's dialect.
+/// The sampler for the dialect of the database.
 enum DialectSampler {
     Postgres(Box<Postgres>),
     Mysql(Box<Mysql>),
@@ -108,7 +110,7 @@ enum DialectSampler {
 }
 
 impl DialectSampler {
-    /// Queries the version of the server and the statistics available there.
+    /// Queries the version of the server and the statistics that it offers.
     async fn open<C: Connection>(
         dialect: Dialect,
         session: &mut SampledSession<C>,
@@ -123,7 +125,8 @@ impl DialectSampler {
         })
     }
 
-    /// Returns the id of the observer's session at the server; `None` without sessions.
+    /// Returns the id of the observer's session at the server; `None` if the database has no
+    /// sessions.
     fn session_id(&self) -> Option<SessionId> {
         match self {
             DialectSampler::Postgres(sampler) => Some(sampler.session_id()),
@@ -132,7 +135,8 @@ impl DialectSampler {
         }
     }
 
-    /// Returns the name of the observer's session at the server; empty without sessions.
+    /// Returns the name of the observer's session at the server; empty if the database has no
+    /// sessions.
     fn session_name(&self) -> &str {
         match self {
             DialectSampler::Postgres(sampler) => sampler.session_name(),
@@ -216,7 +220,7 @@ struct DatabaseObserver<T> {
     own: Option<OwnSessions>,
     reported_missing: ReportedMissing,
     series: SeriesLimit,
-    /// Readings that were not reported yet.
+    /// Readings that have not been reported yet.
     sample: Sample,
     /// Number of the current sample, including skipped samples.
     sample_number: u64,
@@ -258,7 +262,8 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
         }
     }
 
-    /// Opens one session after another until the watch is over or no session can be used.
+    /// Opens a new session whenever the previous one has broken, until the watch is over or no
+    /// session can be used.
     async fn watch<D: Driver>(&mut self, driver: &D) {
         let mut pause = FIRST_PAUSE;
         while !self.bounds.is_over() {
@@ -291,7 +296,8 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
             Ok(Err(error)) => return end_after_failed_connect(&error),
             Ok(Ok(connection)) => connection,
         };
-        // The jobs may use only other servers, or this server may have been replaced.
+        // The server is identified here, because the jobs may use only other servers, or this
+        // server may have been replaced.
         if self.own.is_some()
             && let Err(failure) = self.bounds.wait_for(connection.identify()).await
         {
@@ -321,7 +327,7 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
         session: &mut SampledSession<D::Connection>,
     ) -> SessionEnd {
         self.due = self.due.max(self.zero);
-        // A proxy gives its clients ids of its own, and may change the names of sessions.
+        // A proxy gives its clients its own session ids, and may change the names of sessions.
         let (is_direct, name) = (session.id() == sampler.session_id(), sampler.session_name());
         let own = match &self.own {
             Some(own) => own.at_observed_server(name, is_direct, session.node()),
@@ -365,7 +371,7 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
         }
     }
 
-    /// Returns the time of the next sample. Times in the past are skipped.
+    /// Returns the time of the next sample. Samples whose time has passed are skipped.
     fn next_sample_time(&mut self) -> Stamp {
         let past = self.rt.now().since(self.zero).0 / SESSION_SAMPLE_INTERVAL.0;
         self.sample_number = (self.sample_number + 1).max(past);
@@ -389,7 +395,7 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
         self.reported_at = at;
     }
 
-    /// Reports the sample so far if it has missing items.
+    /// Reports the readings so far if some could not be read.
     fn report_missing(&mut self) {
         if !self.sample.missing.is_empty() {
             self.report_at(self.rt.now().since(self.zero));
@@ -409,7 +415,7 @@ fn sample_offset(number: u64) -> u64 {
     number.wrapping_mul(SAMPLE_STRIDE) % 1_000 * (SESSION_SAMPLE_INTERVAL.0 / 1_000)
 }
 
-/// Returns the end of a session that could not be opened.
+/// Returns how a session that could not be opened has ended.
 fn end_after_failed_connect(error: &Error) -> SessionEnd {
     let why = format!("no session for the observer: {error}");
     match error.class() {

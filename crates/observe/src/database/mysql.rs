@@ -5,10 +5,10 @@
 //! each statement. Only the transactions show which statements wait for a row lock, and on which
 //! table. `show processlist` costs the server an eighth of a query over the same list in
 //! `information_schema`, for which the server writes a temporary table to disk. MySQL has the list
-//! in `performance_schema` without a lock around it, and the locks in `data_locks`.
+//! in `performance_schema`, where it can be read without a lock, and the row locks in `data_locks`.
 //!
-//! Each reading queries `show global status`, and the file times and longest waits of
-//! `performance_schema` if that is on.
+//! Each reading queries `show global status`. If `performance_schema` is on, it also queries the
+//! times of files and the longest waits there.
 //!
 //! A user without the privilege `process` sees only its own sessions, and no transactions.
 
@@ -35,27 +35,28 @@ const SESSION_QUERY: &str = "select version(), connection_id(), user(), database
 
 const PROCESS_LIST: &str = "show processlist";
 
-/// Process list of MySQL, read without a lock on all sessions.
+/// Query for the process list of MySQL, which takes no lock on all sessions.
 const MYSQL_PROCESS_LIST: &str = "select id, user, host, command, time, state, \
     left(info, 100) as info from performance_schema.processlist";
 
-/// Open transactions; for each that waits for a lock, the table of the locked row.
+/// Query for the open transactions and, for each that waits for a lock, the table of the locked
+/// row.
 const TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
     trx_state = 'LOCK WAIT' as waiting, lock_table as locked from information_schema.innodb_trx \
     left join information_schema.innodb_locks on lock_id = trx_requested_lock_id";
 
-/// Open transactions of MySQL. The lock for which a transaction waits is not queried, because it
-/// would be granted before the query ends.
+/// Query for the open transactions of MySQL. It leaves out the lock for which a transaction waits,
+/// because the lock would be granted before the query ends.
 const MYSQL_TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
     trx_state = 'LOCK WAIT' as waiting, null as locked from information_schema.innodb_trx";
 
-/// Tables of MySQL with row locks that transactions wait for.
+/// Query for the tables of MySQL with row locks for which transactions wait.
 const MYSQL_LOCKS: &str = "select concat(object_schema, '.', object_name) as name, \
     count(*) as sessions from performance_schema.data_locks where lock_status = 'WAITING' \
     group by 1";
 
-/// Times of files that sessions wait for, and the longest waits overall, in seconds. Data reads are
-/// reported separately from writes, which happen in the background.
+/// Query for the times of files that sessions wait for, and for the longest waits overall, in
+/// seconds. Reads of data are reported separately from writes, which happen in the background.
 const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, count_read \
     from performance_schema.file_summary_by_event_name \
     where event_name = 'wait/io/file/innodb/innodb_data_file' \
@@ -137,8 +138,8 @@ const STATUS_VARIABLES: [&str; 65] = [
     "Uptime",
 ];
 
-/// States of a statement that works and reports no wait. They include reading from the disk, which
-/// has no separate state.
+/// States of a statement that works and reports no wait. Reading from the disk has no state of its
+/// own and is included.
 const RUNNING_STATES: [&str; 41] = [
     "",
     "after create",
@@ -183,10 +184,10 @@ const RUNNING_STATES: [&str; 41] = [
     "updating main table",
 ];
 
-/// States in which a statement waits until its transaction is on disk. MariaDB writes the log after
-/// the statement's end, in `Updating status`; most sessions that commit at the same time are in
-/// that state too. In `Commit`, it writes the log of transactions with a binary log; `waiting for
-/// handler commit` is MySQL's name.
+/// States in which a statement waits until its transaction is on disk. MariaDB writes the log at
+/// the end of the statement, in the state `Updating status`; most of the sessions that commit at
+/// the same time are in this state too. In the state `Commit`, MariaDB writes the log of
+/// transactions that have a binary log. `waiting for handler commit` is MySQL's state.
 const COMMITTING_STATES: [&str; 5] = [
     "commit",
     "updating status",
@@ -201,10 +202,10 @@ const SENDING_STATES: [&str; 3] = ["writing to net", "sending to client", "net c
 /// States in which a statement waits for data from its client.
 const RECEIVING_STATES: [&str; 2] = ["reading from net", "receiving from client"];
 
-/// Idle time, in seconds, from which a session counts as a spare connection of a pool.
+/// Idle time, in seconds, after which a session counts as a spare connection of a pool.
 const SPARE_AFTER_S: u64 = 5;
 
-/// Commands of threads that serve no client.
+/// Commands in the process list of threads that serve no client.
 const SERVER_COMMANDS: [&str; 9] = [
     "daemon",
     "connect",
@@ -220,14 +221,14 @@ const SERVER_COMMANDS: [&str; 9] = [
 /// Remedy for a user without access to the performance schema.
 const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
 
-/// Minimum length of the history list for its shrinking to count as background work.
+/// Minimum length of InnoDB's history list at which its shrinking counts as background work.
 const LONG_HISTORY: f64 = 1_000.0;
 
-/// Share of the log in use above which pages are written to free it.
+/// Share of the log in use above which the server writes pages to free the log.
 const FULL_LOG_SHARE: f64 = 0.8;
 
-/// Minimum number of pages written per sample for the writing of pages to be reported. An idle
-/// server writes fewer, although its log may be nearly full.
+/// Minimum number of pages written per sample for which the writing of pages is reported. An idle
+/// server writes fewer pages, even if its log is nearly full.
 const PAGES_PER_SAMPLE: f64 = 20.0;
 
 /// Sampler for a MariaDB or MySQL server.
@@ -235,12 +236,12 @@ pub(super) struct Mysql {
     /// Connection id of this session.
     own_id: u64,
     user: String,
-    /// Current database; names of its tables are reported without it.
+    /// Current database. The names of its tables are reported without the name of the database.
     database: String,
     max_connections: u64,
     list_query: &'static str,
     transactions_query: &'static str,
-    /// Query for the tables of locks, if the transactions do not include them.
+    /// Query for the tables of locks, if the query for transactions does not return them.
     locks_query: Option<&'static str>,
     has_waits: bool,
     /// Remedy for missing privileges.
@@ -256,11 +257,11 @@ pub(super) struct Mysql {
 /// InnoDB transaction of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Transaction {
-    /// True if the transaction runs no statement.
+    /// True if the transaction is not executing a statement.
     is_idle: bool,
     /// True if the transaction waits for a lock.
     is_waiting: bool,
-    /// Table of that lock; empty if unknown.
+    /// Table of the lock for which the transaction waits; empty if unknown.
     locked_table: String,
 }
 
@@ -275,7 +276,7 @@ impl Mysql {
         &self.user
     }
 
-    /// Returns true if the server is MariaDB, whose transactions include the tables of locks.
+    /// Returns true if the server is MariaDB, whose list of transactions has the tables of locks.
     pub(super) fn is_mariadb(&self) -> bool {
         self.locks_query.is_none()
     }
@@ -328,8 +329,9 @@ impl Mysql {
         Ok(sampler)
     }
 
-    /// Samples the activity of the sessions. The transactions are read first: otherwise a
-    /// transaction that ends between the two readings would be attributed to an idle session.
+    /// Samples the activity of the sessions. Transactions are read before the process list.
+    /// Otherwise a transaction that ends between the two readings would be attributed to an idle
+    /// session.
     pub(super) async fn sample_sessions<C: Connection>(
         &mut self,
         session: &mut SampledSession<C>,
@@ -372,8 +374,8 @@ impl Mysql {
         }
     }
 
-    /// Returns the name of a table, without the name of its database if that is the session's
-    /// current one.
+    /// Returns the name of a table, without the name of its database if it is the current database
+    /// of the session.
     fn own_name(&self, name: &str) -> String {
         let name = table_name(name);
         let own = name.strip_prefix(&self.database).and_then(|rest| rest.strip_prefix('.'));
@@ -395,8 +397,8 @@ impl Mysql {
         reply.rows.iter().map(one).collect()
     }
 
-    /// Returns the observations of our sessions and of other sessions, from the process list;
-    /// `known` distinguishes them.
+    /// Returns the observations of our sessions and of other sessions, from the process list.
+    /// `known` distinguishes the two.
     fn classify_sessions(
         &self,
         list: &Table,
@@ -443,8 +445,9 @@ impl Mysql {
             }
             let is_locked = transaction.is_some_and(|one| one.is_waiting);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
-            // MySQL has no state for a wait for the client's file. The server's socket shows it: it
-            // holds no unread request, because such a statement reads all data at once.
+            // MySQL has no state for a wait for the client's file. The server's socket shows such a
+            // wait: it holds no unread request, because a statement that loads rows reads all data
+            // at once.
             let is_read = waiting.is_some_and(|it| !it.has_unread_request);
             if wait == RUNNING && is_load_from_client(info) && is_read {
                 wait = CLIENT_READ[1].to_owned();
@@ -507,7 +510,7 @@ impl Mysql {
     }
 
     /// Returns InnoDB's background work since the last reading, derived from its statistics. Old
-    /// row versions are being purged if there are many of them and fewer than before. Pages are
+    /// row versions are being purged if the history list is long and has become shorter. Pages are
     /// being written for a checkpoint if the log is nearly full.
     fn background_work(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
         let ends = |name: &str| Some((*self.last_status.get(name)?, *status.get(name)?));
@@ -531,7 +534,7 @@ fn status_query() -> String {
     format!("show global status where variable_name in ({})", names.join(", "))
 }
 
-/// Returns the numbers of a reply with names and values, by name in lower case.
+/// Returns the numbers in an answer that consists of names and values, by name in lower case.
 fn numbers_by_name(reply: &Table) -> BTreeMap<String, f64> {
     let pair = |row: &Vec<Option<String>>| {
         let value: f64 = text(row, 1).parse().ok()?;
@@ -540,14 +543,14 @@ fn numbers_by_name(reply: &Table) -> BTreeMap<String, f64> {
     reply.rows.iter().filter_map(pair).collect()
 }
 
-/// Returns the clients of all sessions over TCP.
+/// Returns the clients of all sessions that use TCP.
 fn clients(list: &Table) -> Vec<SessionClient> {
     let Some([host]) = column_positions(list, ["host"]) else { return Vec::new() };
     list.rows.iter().filter_map(|row| client(text(row, host))).collect()
 }
 
-/// Returns the client at an address, or at a name, with a port: `localhost` without a port is a
-/// Unix socket.
+/// Parses a client: an address or a name, with a port. `localhost` without a port means a Unix
+/// socket, which gives `None`.
 fn client(address: &str) -> Option<SessionClient> {
     let (host, port) = address.rsplit_once(':')?;
     SessionClient::from_reported(host, port)
@@ -626,7 +629,7 @@ mod tests {
         OwnSessions::named("ann")
     }
 
-    /// Returns an answer: values are separated by `|`, `-` is null.
+    /// Returns an answer with these rows. `|` separates values, and `-` stands for null.
     fn table(columns: &str, rows: &[&str]) -> Table {
         let value = |text: &str| (text != "-").then(|| text.to_owned());
         Table {
@@ -696,7 +699,7 @@ mod tests {
         assert_eq!(of(load, 8_192), ("cpu".to_owned(), 1, 0));
         let select = load.replace("load data local infile 'x'", "select 1");
         assert_eq!(of(&select, 0), ("cpu".to_owned(), 1, 0));
-        // MariaDB has a state for this wait.
+        // MariaDB has a state for the wait for the client's file.
         let reading = load.replace("executing", "Reading from net");
         assert_eq!(of(&reading, 0), ("Client:read".to_owned(), 1, 1));
         assert_eq!(of(&reading, 8_192), ("Client:read".to_owned(), 1, 0));

@@ -1,10 +1,11 @@
 //! PostgreSQL 11 and later (PostgreSQL manual, "Monitoring Database Activity").
 //!
 //! Each sample is one statement over `pg_stat_get_activity`, the function behind
-//! `pg_stat_activity`: without the view's joins it costs the server half as much. If a session
+//! `pg_stat_activity`: without the view's joins, it costs the server half as much. If a session
 //! waits for a lock, `pg_locks` is queried for the table. Each reading queries `pg_stat_database`,
-//! `pg_stat_bgwriter`, `pg_stat_checkpointer` (from 17 on), `pg_stat_wal` (14), `pg_stat_io` (16),
-//! and every tenth one `pg_stat_statements` if it is installed.
+//! `pg_stat_bgwriter`, `pg_stat_checkpointer` (from version 17 on), `pg_stat_wal` (from 14 on) and
+//! `pg_stat_io` (from 16 on). Every tenth reading also queries `pg_stat_statements` if it is
+//! installed.
 //!
 //! A user without the role `pg_monitor` sees that sessions of other users exist, but nothing else
 //! about them.
@@ -29,18 +30,19 @@ use super::text::{
 use crate::sample::Sample;
 use crate::sockets::{Owner, SessionClient, WaitingData};
 
-/// Version of the server, process and name of the session, and privileges of the user.
+/// Query for the version of the server, process and name of the session, and privileges of the
+/// user.
 const SESSION_QUERY: &str = "select version(), current_setting('server_version_num'), \
     pg_backend_pid(), current_user, current_setting('track_activities'), \
     pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
     (select extnamespace::regnamespace::text from pg_extension \
     where extname = 'pg_stat_statements'), current_setting('application_name')";
 
-/// Sessions by activity. Texts of statements are only read for sessions that wait or do maintenance
-/// work. `NAMES` stands for the names of our sessions, and `LEADER` for the process whose work a
-/// parallel worker does. `hidden` are the sessions that this user may not see. The query groups
-/// neither by the names of other sessions nor by process ids, because an answer with a row per
-/// session would cost more.
+/// Query for the number of sessions by activity. The texts of statements are read only for sessions
+/// that wait or do maintenance work. `NAMES` is replaced by the names of our sessions, and `LEADER`
+/// by the process for which a parallel worker works. `hidden` are the sessions that this user may
+/// not see. The query groups neither by the names of other sessions nor by process ids, because an
+/// answer with a row per session would cost more.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
     case when application_name in (NAMES) then application_name end as name, \
     case when state = 'active' and wait_event_type is not null \
@@ -58,8 +60,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// Returns [`ACTIVITY`] for sessions with these names and a version of the server. A server before
-/// 13 does not show the process for which a parallel worker works.
+/// Returns [`ACTIVITY`] for sessions with these names and for a version of the server. Before
+/// version 13, a server does not show the process for which a parallel worker works.
 fn activity_query(names: &[&str], version: u64) -> String {
     let literals = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
     let leader = if version >= 130_000 { "leader_pid" } else { "null" };
@@ -68,9 +70,10 @@ fn activity_query(names: &[&str], version: u64) -> String {
         .replace("NAMES", &literals.collect::<Vec<String>>().join(", "))
 }
 
-/// Returns [`ACTIVITY`] for an observed program and a version of the server. It has two more
-/// columns for the client's address and port, and one for the idle time of the session: longer than
-/// a switch between processes takes, or so long that the session counts as unused.
+/// Returns [`ACTIVITY`] for an observed program and for a version of the server. It has two more
+/// columns for the client's address and port. A third column describes the idle time of the
+/// session: longer than a switch between processes takes, or so long that the session counts as
+/// unused.
 fn program_activity_query(version: u64) -> String {
     let columns = "as pids, host(client_addr) as address, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
@@ -82,9 +85,10 @@ fn program_activity_query(version: u64) -> String {
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 10, 11, 12")
 }
 
-/// Sessions that wait for a lock, by table. A session that waits for the end of another transaction
-/// has already locked the position of the row (`tuple`), or else writes to some table. Table ids of
-/// other databases would be wrong here and are left out.
+/// Query for the sessions that wait for a lock, by table. A session that waits for the end of
+/// another transaction has already locked the position of the row (`tuple`), or at least holds a
+/// lock on the table that it writes to. Table ids of other databases are left out, because here
+/// they would stand for other tables.
 const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted, \
         case when database in (0, (select oid from pg_database \
             where datname = current_database())) then relation end as relation \
@@ -100,7 +104,8 @@ const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted
     select w.relation::regclass::text as name, count(distinct w.pid) as sessions from w \
     where w.relation is not null group by 1";
 
-/// Returns [`LOCKS`] for a version: before 12 the server materialises without the keyword.
+/// Returns [`LOCKS`] for a version of the server. Before version 12, a server materialises without
+/// the keyword.
 fn locks_query(version: u64) -> String {
     match version {
         ..120_000 => LOCKS.replace("as materialized", "as"),
@@ -110,7 +115,7 @@ fn locks_query(version: u64) -> String {
 
 const DATABASE: &str = "select * from pg_stat_database where datname = current_database()";
 
-/// Sums over all databases, and the number of sessions that the server admits.
+/// Query for sums over all databases, and for the number of sessions that the server admits.
 const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
     sum(xact_rollback) as xact_rollback, sum(blks_read) as blks_read, \
     sum(blks_hit) as blks_hit, sum(blk_read_time) as blk_read_time, \
@@ -120,8 +125,8 @@ const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
     sum(tup_updated) as tup_updated, sum(tup_deleted) as tup_deleted, \
     current_setting('max_connections') as max_connections from pg_stat_database";
 
-/// Input and output by process type and context, without rows that are zero. From version 18 on the
-/// log is reported separately.
+/// Query for input and output by process type and context, without rows that are zero. From version
+/// 18 on, the log is reported separately.
 const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) as reads, \
     sum(read_time) as read_time, sum(writes) as writes, sum(write_time) as write_time, \
     sum(extends) as extends, sum(evictions) as evictions, sum(fsyncs) as fsyncs, \
@@ -129,13 +134,14 @@ const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) 
         'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
     group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
 
-/// Rows and bytes of running `copy … from` statements; the other statistics include these only when
-/// the statements end.
+/// Query for the rows and bytes of running `copy … from` statements. The other statistics include
+/// them only when the statements end.
 const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
     sum(bytes_processed) as bytes_processed from pg_stat_progress_copy \
     where command = 'COPY FROM'";
 
-/// Returns [`IO`] for a version: before 18 the view does not include the log.
+/// Returns [`IO`] for a version of the server. Before version 18, the view does not include the
+/// log.
 fn io_query(version: u64) -> String {
     let log = match version {
         ..180_000 => "",
@@ -155,7 +161,7 @@ const VIEWS: [(&str, &str, u64); 4] = [
 /// Wait event of a session that waits for its client.
 const CLIENT_READ_EVENT: &str = "ClientRead";
 
-/// Number of readings between two queries of `pg_stat_statements`, which costs the server
+/// Number of readings between two queries of `pg_stat_statements`. Such a query costs the server
 /// milliseconds.
 const STATEMENTS_EVERY: u64 = 10;
 
@@ -170,7 +176,7 @@ pub(super) struct Postgres {
     remedy: String,
     /// True if the user may see the activity of all sessions.
     can_see_all: bool,
-    /// Queries in the form for this version of the server.
+    /// Queries in the form that this version of the server needs.
     locks: String,
     activity: String,
     program_activity_query: String,
@@ -232,7 +238,7 @@ impl Postgres {
         &self.name
     }
 
-    /// Prepares the query for sessions with these names.
+    /// Prepares the queries for sessions with these names.
     pub(super) fn set_own_sessions(&mut self, own: &OwnSessions) {
         self.activity = activity_query(&own.names(), self.version);
     }
@@ -257,7 +263,7 @@ impl Postgres {
         let known = filter.recognition_data(|| clients(&activity));
         let SampledSessions { ours, theirs, hidden } = classify_sessions(&activity, known);
         // If the user may see all sessions, hidden ones are parallel workers that have just ended
-        // and have no type any more.
+        // and no longer have a type.
         if hidden > 0 && !self.can_see_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing(SESSIONS_OF_OTHERS, why);
@@ -319,8 +325,8 @@ impl Postgres {
     }
 }
 
-/// Returns the query for the five statements with the largest total time, by the beginnings of
-/// their texts; `None` without `pg_stat_statements`.
+/// Returns the query for the five statements with the largest total time. A statement is identified
+/// by the beginning of its text. `None` without `pg_stat_statements`.
 fn statements_query(version: u64, schema: &str) -> Option<String> {
     if schema.is_empty() {
         return None;
@@ -346,13 +352,14 @@ fn clients(activity: &Table) -> Vec<SessionClient> {
     activity.rows.iter().filter_map(|row| client(row, places)).collect()
 }
 
-/// Returns the client of a session; `places` are the columns of its address and port.
+/// Returns the client of a session. `places` are the positions of the columns with its address and
+/// port.
 fn client(row: &[Option<String>], places: [usize; 2]) -> Option<SessionClient> {
     let [address, port] = places.map(|place| text(row, place));
     SessionClient::from_reported(address, port)
 }
 
-/// Reads the answer to [`ACTIVITY`]; `known` distinguishes our sessions from others.
+/// Reads the answer to [`ACTIVITY`]. `known` distinguishes our sessions from others.
 fn classify_sessions(activity: &Table, known: RecognitionData<'_>) -> SampledSessions {
     let mut sampled = SampledSessions::default();
     let names = [
@@ -429,9 +436,9 @@ fn ids(list: &str) -> Vec<u64> {
 
 /// Parallel workers with the same activity.
 struct ParallelWorkers<'a> {
-    /// Processes of the sessions for which they work; the server may not show each of them.
+    /// Processes of the sessions for which the workers work. The server may not show all of them.
     leaders: Vec<u64>,
-    /// Name that they inherit from these sessions.
+    /// Name that the workers inherit from these sessions.
     name: &'a str,
     /// True if these workers do not wait.
     is_running: bool,
@@ -439,7 +446,7 @@ struct ParallelWorkers<'a> {
 }
 
 impl ParallelWorkers<'_> {
-    /// Counts the workers; each belongs to the owner of the session for which it works.
+    /// Counts the workers. A worker counts for the owner of the session for which it works.
     fn count_in(
         &self,
         sampled: &mut SampledSessions,
@@ -477,7 +484,7 @@ struct ClientSessions<'a> {
 }
 
 impl ClientSessions<'_> {
-    /// Counts `sessions` of these sessions.
+    /// Counts this number of sessions with this activity.
     fn count_in(self, observation: &mut SessionObservation, sessions: u64) {
         let ClientSessions { state, wait, query, owner, client_wait, is_spare } = self;
         if sessions == 0 {
@@ -497,8 +504,8 @@ impl ClientSessions<'_> {
     }
 }
 
-/// Returns the wait of a session for its client; `None` if the session waits for something else or
-/// does not wait.
+/// Returns the wait of a session for its client; `None` if the session does not wait for its
+/// client.
 fn client_wait(
     state: &str,
     wait: Wait<'_>,
@@ -519,7 +526,7 @@ struct Wait<'w> {
     event: &'w str,
 }
 
-/// Counts client sessions that were in a state.
+/// Counts the client sessions that are in a state.
 fn count_clients(
     observation: &mut SessionObservation,
     state: &str,
@@ -547,7 +554,7 @@ fn count_clients(
         state if state.starts_with("idle in transaction") => {
             observation.idle_in_transaction += sessions;
         }
-        // `disabled`, or not set yet.
+        // The state is `disabled`, or has not been set yet.
         _ => {}
     }
 }
@@ -639,7 +646,8 @@ mod tests {
         }
     }
 
-    /// Returns an answer to [`ACTIVITY`]: values are separated by `|`, `-` is null.
+    /// Returns an answer to [`ACTIVITY`] with these rows. `|` separates values, and `-` stands for
+    /// null.
     fn activity(rows: &[&str]) -> Table {
         let columns = "backend_type|state|wait_event_type|wait_event|name|query|hidden|sessions";
         let value = |text: &str| (text != "-").then(|| text.to_owned());
@@ -754,8 +762,8 @@ mod tests {
         OwnSessions::of(TargetSessions { name: name.to_owned(), ids: Some(vec![ids]) }, [])
     }
 
-    /// Returns the numbers of all parallel workers and of the running ones, for our sessions and
-    /// for those of others.
+    /// Returns the number of all parallel workers and of the running ones: first for our sessions,
+    /// then for the sessions of others.
     fn workers(table: &Table, known: RecognitionData<'_>) -> [(u64, u64); 2] {
         let SampledSessions { ours, theirs, .. } = classify_sessions(table, known);
         [ours, theirs].map(|it| (it.parallel_workers, it.running_workers))

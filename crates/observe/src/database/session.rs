@@ -1,4 +1,4 @@
-//! The observer's session, which limits the time of each wait.
+//! The observer's session, in which every wait has a time limit.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -12,23 +12,23 @@ use rt::{Rt, unless_fired};
 
 use crate::sample::Sample;
 
-/// Time between two checks for the end of the watch during a wait. It is longer than the time
+/// Time between two checks, during a wait, that the watch is not over. It is longer than the time
 /// between two samples, so the wait for the next sample needs no additional wake-up.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(200);
 
-/// Longest time for an answer during the watch.
+/// Time limit for an answer during the watch.
 const ANSWER_TIMEOUT: Nanos = Nanos::from_secs(10);
 
-/// Longest time for all outstanding answers when the watch is over.
+/// Time limit for all outstanding answers together, once the watch is over.
 const FINAL_ANSWERS_TIMEOUT: Nanos = Nanos::from_millis(1_000);
 
-/// Longest time for closing the session.
+/// Time limit for closing the session.
 const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(500);
 
 /// Reason why there is no answer.
 #[derive(Debug)]
 pub(super) enum QueryFailure {
-    /// The watch is over and the wait was ended.
+    /// The end of the watch ended the wait.
     Over,
     /// The database refused this statement; it may accept others.
     Refused(Error),
@@ -40,7 +40,7 @@ pub(super) enum QueryFailure {
 pub(super) enum SessionEnd {
     /// The watch is over.
     Over,
-    /// The session broke, for this reason, and another may be opened later.
+    /// The session broke, for this reason. Another session may be opened later.
     Broken(String),
     /// No session can be used, for this reason.
     Unusable(String),
@@ -56,12 +56,12 @@ impl From<QueryFailure> for SessionEnd {
     }
 }
 
-/// Waits with a time limit that also end with the watch.
+/// Waits that have a time limit and also end when the watch is over.
 #[derive(Clone)]
 pub(super) struct BoundedWait {
     rt: Rt,
     is_over: Arc<AtomicBool>,
-    /// Deadline for the last answers, once the watch is known to be over.
+    /// Deadline for the last answers; `None` until the thread notices that the watch is over.
     deadline: std::rc::Rc<std::cell::Cell<Option<Stamp>>>,
 }
 
@@ -90,8 +90,8 @@ impl BoundedWait {
         }
     }
 
-    /// Waits for a future until the time limit, and after the end of the watch only a little
-    /// longer.
+    /// Waits for a future until the time limit. Once the watch is over, waits only until the
+    /// deadline for the last answers.
     pub(super) async fn wait_for<T>(
         &self,
         future: impl Future<Output = T>,
@@ -114,7 +114,7 @@ impl BoundedWait {
     }
 }
 
-/// A session with the database, and the queries that it refuses.
+/// A session with the database, and the queries that the database has refused in it.
 pub(super) struct SampledSession<C> {
     connection: C,
     bounds: BoundedWait,
@@ -135,8 +135,8 @@ pub(super) struct Query<'q> {
     pub(super) remedy: &'q str,
 }
 
-/// Codes of temporary refusals: a statement that exceeded its time limit, memory or disks that are
-/// full (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists of errors).
+/// Error codes of temporary refusals: a statement that exceeded its time limit, and a lack of
+/// memory or disk space (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists of errors).
 const TRANSIENT_CODES: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
 
 fn is_transient(error: &Error) -> bool {
@@ -154,12 +154,12 @@ impl<C: Connection> SampledSession<C> {
         }
     }
 
-    /// Returns the id that the login gave to the session.
+    /// Returns the id that the server gave to the session at the login.
     pub(super) fn id(&self) -> Option<SessionId> {
         self.connection.session_id()
     }
 
-    /// Returns the server of the target to which the session is connected.
+    /// Returns the server to which the session is connected, as one of the servers of the target.
     pub(super) fn node(&self) -> NodeId {
         self.connection.node()
     }
@@ -183,8 +183,8 @@ impl<C: Connection> SampledSession<C> {
         }
     }
 
-    /// Runs an optional query; `None` if it is refused. A refusal is reported as missing, and the
-    /// query is not repeated unless the refusal is temporary.
+    /// Runs an optional query; `None` if it is refused. A refusal is reported as missing data, and
+    /// the query is not repeated unless the refusal is temporary.
     pub(super) async fn query_or_report_missing(
         &mut self,
         question: Query<'_>,
@@ -210,7 +210,7 @@ impl<C: Connection> SampledSession<C> {
         }
     }
 
-    /// Runs a query that may be refused; a refusal is not reported.
+    /// Runs a query that may be refused, and does not report a refusal.
     pub(super) async fn query_unless_refused(
         &mut self,
         sql: &str,

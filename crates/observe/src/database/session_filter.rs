@@ -7,13 +7,14 @@ use crate::environment::Root;
 use crate::sockets::{SessionClient, SocketPairs, SocketSnapshot};
 
 /// Sessions of a run on the observed server: those of the main target, and those of other targets
-/// that may be on the same server. Clones share the ids.
+/// that may be on the same server. Clones share the lists of ids.
 #[derive(Clone, Debug)]
 pub struct OwnSessions {
     main: TargetSessions,
     others: Vec<TargetSessions>,
-    /// Ids at the observed server, once that server is known. A session with one of these ids
-    /// belongs to the run, whatever its name, because a statement may change the name.
+    /// Ids at the observed server, once it is known which server is observed. A session with one of
+    /// these ids belongs to the run, whatever its name, because a statement may have changed the
+    /// name.
     ids_at_observed: Vec<SessionIds>,
 }
 
@@ -23,25 +24,27 @@ pub struct TargetSessions {
     /// Name that the client gives to the server: PostgreSQL's `application_name`, or the user of
     /// MySQL and MariaDB.
     pub name: String,
-    /// Ids that the servers assigned, by [`NodeId`]; `None` if the name alone identifies a session.
+    /// Ids that the servers assigned, by [`NodeId`]; `None` if sessions can be recognised only by
+    /// name.
     pub ids: Option<Vec<SessionIds>>,
 }
 
 impl TargetSessions {
-    /// Returns the ids of the sessions if the servers assigned them; `None` if a pooler assigned
-    /// them or they are unknown.
+    /// Returns the ids of the sessions; `None` if they are unknown, or if a pooler assigned them
+    /// instead of the servers.
     fn ids_from_servers(&self) -> Option<&[SessionIds]> {
         self.ids.as_deref().filter(|ids| !ids.iter().any(SessionIds::are_of_pooler))
     }
 
-    /// Returns true if a session with this id may belong to this target: the id is known, or no ids
-    /// are.
+    /// Returns true if a session with this id may belong to this target: the id is one of the known
+    /// ids, or no ids are known.
     fn contains(&self, id: u64) -> bool {
         let has_id = |ids: &SessionIds| ids.contains(SessionId(id));
         self.ids_from_servers().is_none_or(|ids| ids.iter().any(has_id))
     }
 
-    /// Returns the sessions that may be at the same server as `others`; `None` if there are none.
+    /// Returns those sessions that may be at the same server as the sessions `others`; `None` if
+    /// there are none.
     fn at_server_of(&self, others: &SessionIds) -> Option<TargetSessions> {
         let Some(ids) = &self.ids else { return Some(self.clone()) };
         let there = ids.iter().filter(|ids| ids.may_share_server(others));
@@ -51,7 +54,7 @@ impl TargetSessions {
 }
 
 impl OwnSessions {
-    /// Combines the sessions of the main target and of others.
+    /// Combines the sessions of the main target and of other targets.
     pub fn of(
         main: TargetSessions,
         others: impl IntoIterator<Item = TargetSessions>,
@@ -64,10 +67,10 @@ impl OwnSessions {
         OwnSessions::of(TargetSessions { name: name.to_owned(), ids: None }, [])
     }
 
-    /// Returns these sessions in the form in which the server `node` of the main target shows them,
-    /// without sessions at other servers. `name` is the name of the main target's sessions there,
-    /// which a proxy may have changed. The ids of the sessions are the server's own if the observer
-    /// is connected to it directly (`is_direct`).
+    /// Returns these sessions as the server `node` of the main target shows them, without sessions
+    /// at other servers. `name` is the name of the main target's sessions there, which a proxy may
+    /// have changed. With `is_direct`, the observer is connected to the server directly, so the ids
+    /// of the sessions are those of the server.
     pub(super) fn at_observed_server(
         &self,
         name: &str,
@@ -96,8 +99,8 @@ impl OwnSessions {
         names
     }
 
-    /// Returns true if the ids of the main target's sessions are known, so that no session of the
-    /// run is taken for another client's.
+    /// Returns true if the ids of the main target's sessions are known. No session of the run is
+    /// then mistaken for a session of another client.
     pub(super) fn are_identified(&self) -> bool {
         self.main.ids_from_servers().is_some()
     }
@@ -113,7 +116,7 @@ impl OwnSessions {
         self.targets().any(|target| target.name == name)
     }
 
-    /// Returns the number of the run's sessions among `sessions` with this name and these ids.
+    /// Returns how many of `sessions` sessions with this name and these ids belong to the run.
     pub(super) fn count(&self, name: &str, ids: &[u64], sessions: u64) -> u64 {
         let mut named = self.targets().filter(|target| target.name == name);
         if named.any(|target| target.ids_from_servers().is_none()) {
@@ -146,7 +149,8 @@ pub(super) enum RecognitionData<'a> {
 }
 
 impl<'a> SessionFilter<'a> {
-    /// Returns the data by which the sessions of these clients are recognised.
+    /// Returns the data by which sessions are recognised in one sample; `clients` returns the
+    /// clients of the sessions.
     pub(super) fn recognition_data(
         self,
         clients: impl FnOnce() -> Vec<SessionClient>,

@@ -6,9 +6,9 @@
 //!
 //! The allocated size is the size of the blocks that the server's files occupy, if the files are
 //! visible from here. Otherwise it is `ALLOCATED_SIZE` on MySQL and MariaDB, and unknown on
-//! PostgreSQL, which does not report one. Files count as the server's only if their lengths agree
-//! with the reported ones, because the folder of a server on another machine may exist here as
-//! well.
+//! PostgreSQL, which does not report one. Files are taken for the server's files only if their
+//! lengths agree with the reported ones, because the folder of a server on another machine may also
+//! exist on this one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -26,11 +26,12 @@ use crate::sample::Sample;
 /// Size of the blocks that `stat` counts, in bytes (stat(2)).
 const BLOCK_BYTES: u64 = 512;
 
-/// Maximum number of segments of a file of PostgreSQL: its largest table, of 32 TiB, has fewer.
+/// Maximum number of segments of a file of PostgreSQL. The largest possible table, of 32 TiB, has
+/// fewer.
 const MOST_SEGMENTS: u32 = 100_000;
 
-/// Query for the largest tables and the files of each: those of the table itself, of its indexes
-/// and of its out-of-line values.
+/// Query for the largest tables and their files: those of the table itself, of its indexes and of
+/// its out-of-line values.
 const POSTGRES_SIZES_QUERY: &str = "select name, pg_total_relation_size(oid), \
     (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
         where part.oid = any (own) or part.oid in \
@@ -45,7 +46,7 @@ const POSTGRES_SIZES_QUERY: &str = "select name, pg_total_relation_size(oid), \
     union all select '', pg_database_size(oid), 'base/' || oid \
     from pg_database where datname = current_database()";
 
-/// Query for the data folder, which only administrators may see.
+/// Query for the data folder, which only administrators may read.
 const POSTGRES_FOLDER_QUERY: &str = "select current_setting('data_directory')";
 
 /// Returns the query for the largest tables of MySQL or MariaDB with their tablespaces.
@@ -59,13 +60,13 @@ fn mysql_sizes_query(tablespaces: &str) -> String {
     )
 }
 
-/// Space that files take on disk.
+/// Space that files take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Extent {
     /// Sum of the lengths of the files, in bytes.
     length: u64,
-    /// Size in bytes of the blocks that the files occupy: smaller than `length` if a file has
-    /// holes.
+    /// Size of the blocks that the files occupy, in bytes. It is smaller than `length` if a file
+    /// has holes.
     allocated: u64,
 }
 
@@ -78,8 +79,8 @@ impl Extent {
         Some(())
     }
 
-    /// Returns the allocated bytes if the lengths of the files are within 12.5 % of the size that
-    /// the server reports. The tolerance is needed because the server keeps writing.
+    /// Returns the allocated bytes if the total length of the files is within 12.5 % of the size
+    /// that the server reports (`says`). The two may differ because the server keeps writing.
     fn allocated_if_length_matches(self, reported_length: u64) -> Option<u64> {
         (self.length.abs_diff(reported_length) <= reported_length / 8).then_some(self.allocated)
     }
@@ -96,7 +97,7 @@ fn relation_extent(base: &Path) -> Option<Extent> {
         }
     }
     for fork in ["_fsm", "_vm", "_init"] {
-        // Small tables lack these maps.
+        // Small tables do not have these maps.
         let _ = extent.add(&with_suffix(base, fork));
     }
     Some(extent)
@@ -106,7 +107,7 @@ fn relation_extent(base: &Path) -> Option<Extent> {
 fn folder_extent(path: &Path) -> Option<Extent> {
     let mut extent = Extent::default();
     for entry in fs::read_dir(path).ok()? {
-        // A file may be removed meanwhile.
+        // A file may be removed while the folder is read.
         let _ = extent.add(&entry.ok()?.path());
     }
     Some(extent)
@@ -168,7 +169,8 @@ pub(super) async fn read_mysql<C: Connection>(
     Ok(())
 }
 
-/// Reports the size of an SQLite database: of its file and of the files next to it.
+/// Reports the sizes of an SQLite database: the length of its file, and the disk space of this file
+/// and of the files that SQLite keeps next to it.
 pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
     let mut extent = Extent::default();
     if extent.add(file).is_none() {
@@ -176,7 +178,7 @@ pub(super) fn report_sqlite(file: &Path, sample: &mut Sample) {
     }
     let logical = extent.length;
     for suffix in ["-wal", "-journal"] {
-        // At most one of these files exists.
+        // At most one of these files exists at a time.
         let _ = extent.add(&with_suffix(file, suffix));
     }
     report_sizes(sample, "", logical, extent.allocated);
@@ -192,7 +194,7 @@ fn report_sizes(sample: &mut Sample, table: &str, logical: u64, allocated: u64) 
     sample.read(&kind, storage::ALLOCATED, allocated as f64);
 }
 
-/// Parses a number of bytes, which SQL may have converted to a decimal number.
+/// Parses a number of bytes, which SQL may return as a decimal number.
 fn parse_bytes(text: &str) -> Option<u64> {
     text.split('.').next()?.parse().ok()
 }

@@ -1,10 +1,10 @@
 //! SQLite (SQLite documentation, "PRAGMA Statements", "Write-Ahead Logging").
 //!
-//! SQLite's counters belong to one connection and do not cover others: the driver adds up the
-//! counters of its statements over all connections ([`driver::Driver::counters`]). There are no
-//! sessions to sample. A session reads the file's own statistics, which blocks no writer if there
-//! is a write-ahead log. With a rollback journal, each query would be a further reader whose lock
-//! delays writers, so only the sizes of the files are read.
+//! SQLite's counters describe only one connection. The driver therefore adds up the counters of its
+//! statements over all connections ([`driver::Driver::counters`]). There are no sessions to sample.
+//! A session reads the file's own statistics, which blocks no writer if there is a write-ahead log.
+//! With a rollback journal, each query would be a further reader whose lock delays writers, so only
+//! the sizes of the files are read.
 //!
 //! This module examines the files and never opens them: when a process closes a file, it releases
 //! all locks that it holds on the file, including those of its other connections (fcntl(2)).
@@ -79,7 +79,8 @@ impl Sqlite {
             sample.missing("statistics freelist_count", why);
             return Ok(());
         }
-        // A log that does not exist is empty: nothing was written since the last checkpoint.
+        // A log file that does not exist counts as empty: nothing was written since the last
+        // checkpoint.
         report("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
         let asked = Query { what: "statistics page_count", sql: PAGES_QUERY, remedy: "" };
         if let Some(reply) = session.query_or_report_missing(asked, sample).await?

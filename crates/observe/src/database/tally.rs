@@ -1,4 +1,4 @@
-//! Sums over all samples of the sessions.
+//! Sums of observations over all samples of the sessions.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const MAX_NAMES: usize = 64;
 /// [`LONGEST_NAME`].
 const OTHER_NAME: &str = "other";
 
-/// Maximum number of statements of one sample that are counted: those in which most sessions wait.
+/// Maximum number of statements that are counted in one sample: those for which most sessions wait.
 const MAX_STATEMENTS: usize = 8;
 
 /// A sum that only grows, with its unit.
@@ -32,24 +32,24 @@ struct CumulativeSum {
 /// Sessions whose activity is counted.
 #[derive(Clone, Debug)]
 pub enum ObservedSessions {
-    /// Sessions of this load generator; the waits of other sessions are not counted as its time.
-    /// The sessions are recognised by their ids if the server assigned the ids, otherwise by name.
+    /// Sessions of this load generator. The waits of other sessions do not count as its time. The
+    /// sessions are recognised by the ids that the server assigned to them, otherwise by name.
     /// `None` if only the name of the observer's own session is known.
     Ours(Option<OwnSessions>),
-    /// Sessions of the observed program of a scope, recognised by their sockets; the sessions of
-    /// all clients, if none can be recognised.
+    /// Sessions of the observed program of a scope, recognised by their sockets. If none can be
+    /// recognised, the sessions of all clients.
     Program(Scope),
     /// Sessions of all clients.
     AllClients,
 }
 
-/// Sums that only grow, also across successive sessions of the observer.
+/// Sums that only grow, even if the observer replaces its session.
 #[derive(Debug)]
 pub(super) struct Tally {
     observed: ObservedSessions,
     /// True once a session was recognised as ours, or if the ids of our sessions are known.
-    /// Otherwise a proxy in between may have changed the names of sessions, and the sessions of all
-    /// clients are counted.
+    /// Otherwise a proxy between client and server may have changed the names of sessions, so the
+    /// sessions of all clients are counted.
     are_ours_identified: bool,
     sums: BTreeMap<(ComponentKind, String), CumulativeSum>,
 }
@@ -63,7 +63,8 @@ pub(super) struct SessionObservation {
     pub(super) idle: u64,
     /// Client sessions that wait for their client within a transaction.
     pub(super) idle_in_transaction: u64,
-    /// Sessions of others that run a statement and do not wait, and their parallel workers.
+    /// Sessions of other clients that run a statement and do not wait, and the parallel workers of
+    /// these sessions.
     pub(super) others: u64,
     /// All parallel workers.
     pub(super) parallel_workers: u64,
@@ -75,26 +76,27 @@ pub(super) struct SessionObservation {
     pub(super) statements: BTreeMap<String, u64>,
     /// Background and maintenance work under way.
     pub(super) background: BTreeMap<String, u64>,
-    /// Sessions that wait for an observed program.
+    /// Sessions that wait for the observed program.
     pub(super) client_waits: ClientWaits,
 }
 
-/// Sessions that wait for their client, by the content of their sockets.
+/// Sessions that wait for their client, by the data in the sockets of their connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ClientWaits {
-    /// Sessions recognised as the program's, waiting or not.
+    /// Sessions that were recognised as sessions of the program, whether they wait or not.
     pub(super) identified: u64,
-    /// Sessions without data in the sockets of either side.
+    /// Sessions whose connections have no data in the sockets of either side.
     pub(super) empty_sockets: u64,
-    /// Sessions with a request that the server has not read.
+    /// Sessions with a request in the server's socket that the server has not read.
     pub(super) unread_request: u64,
-    /// Sessions with an answer that the program has not read.
+    /// Sessions with an answer in the program's socket that the program has not read.
     pub(super) unread_answer: u64,
-    /// Sessions that have been idle for so long that the program does not use them, such as reserve
-    /// connections of a pool. No other count includes them.
+    /// Sessions that have been idle for so long that the program apparently does not use them, such
+    /// as reserve connections of a pool. They are in no other count.
     pub(super) spare: u64,
-    /// Sessions in which the program pauses: the sockets are empty, and the next statement, or the
-    /// next part of a statement, has not arrived for longer than a switch between processes takes.
+    /// Sessions in which the program pauses: the sockets are empty, and for longer than a switch
+    /// between processes takes, neither the next statement nor the next part of a statement has
+    /// arrived.
     pub(super) paused: u64,
 }
 
@@ -103,9 +105,11 @@ pub(super) struct ClientWaits {
 pub(super) struct ClientWait {
     /// Data that waits on the session's connection; `None` if its sockets are not visible.
     pub(super) waiting: Option<WaitingData>,
-    /// True if the session waits for more data of a statement that has begun, such as rows to load.
+    /// True if the session waits for further data of a statement that has begun, such as rows to
+    /// load.
     pub(super) is_within_statement: bool,
-    /// True if the database reports a long wait; `None` if it does not report the length.
+    /// True if the session has waited for a long time, by the database's report; `None` if the
+    /// database does not report the time.
     pub(super) is_long: Option<bool>,
 }
 
@@ -160,12 +164,13 @@ impl Tally {
         Tally { observed, are_ours_identified: false, sums: BTreeMap::new() }
     }
 
-    /// Records that our sessions are recognised without doubt, even if a sample has none.
+    /// Records that our sessions can be recognised with certainty, even if a sample contains none
+    /// of them.
     pub(super) fn set_ours_identified(&mut self) {
         self.are_ours_identified = true;
     }
 
-    /// Adds the observations of one sample: of our sessions and of other sessions.
+    /// Adds the observations of our sessions and of other sessions in one sample.
     pub(super) fn add_samples(
         &mut self,
         mut ours: SessionObservation,
@@ -193,13 +198,13 @@ impl Tally {
         self.add_sample(&ours);
     }
 
-    /// Adds to a sum of sessions.
+    /// Adds a number of sessions to the sum of a metric.
     fn add_sessions(&mut self, metric: ObservedMetric, by: u64) {
         debug_assert!(metric.belongs_to(&ComponentKind::Sessions), "{}", metric.name);
         self.add(&ComponentKind::Sessions, metric.name, metric.unit, by);
     }
 
-    /// Adds to the sum under a name that comes from the server.
+    /// Adds to a sum whose name comes from the server.
     pub(super) fn add_named(&mut self, kind: &ComponentKind, name: &str, by: u64) {
         debug_assert!(kind.has_own_names(), "`{name}` of `{kind}` has no name from a server");
         let unit = if *kind == ComponentKind::Background { "looks" } else { "sessions" };
@@ -267,7 +272,8 @@ impl Tally {
         }
     }
 
-    /// Returns the sums that have not been reported yet, each with its earlier value, zero.
+    /// Returns a sample with the value zero for each sum that has not been reported yet, because
+    /// zero was its value before it began.
     pub(super) fn take_initial_values(&mut self) -> Sample {
         let mut sample = Sample::default();
         for ((kind, metric), counted) in &mut self.sums {
@@ -334,17 +340,18 @@ mod tests {
         let mut run = Tally::of(ObservedSessions::Ours(None));
         run.add_samples(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
-        // Our sessions stay recognised after a sample without any of them.
+        // Our sessions remain recognised after a sample that contains none of them.
         run.add_samples(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
         let mut watched = Tally::of(ObservedSessions::AllClients);
         watched.add_samples(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
-        // No session was ever recognised as ours, so the names of our sessions have been changed.
+        // No session was recognised as ours in any sample, so a proxy has changed the names of our
+        // sessions.
         let mut renamed = Tally::of(ObservedSessions::Ours(None));
         renamed.add_samples(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
-        // There is no session of ours: each would have been recognised.
+        // None of the sessions is ours, because ours would have been recognised.
         let mut absent = Tally::of(ObservedSessions::Ours(None));
         absent.set_ours_identified();
         absent.add_samples(SessionObservation::default(), theirs);

@@ -1,24 +1,24 @@
-//! Short forms of statements, and access to answers by column name.
+//! Short forms of statements, and access to the columns of answers by name.
 
 use driver::Table;
 use record::ComponentKind;
 
 use crate::sample::Sample;
 
-/// Maximum number of characters of a statement that identify it.
+/// Maximum number of characters at the beginning of a statement that identify it.
 const BEGINNING_LENGTH: usize = 60;
 
 /// Meaning of double quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DoubleQuotes {
-    /// A name, as in the standard.
+    /// They enclose a name, as in the SQL standard.
     Name,
-    /// A string, the default of MySQL and MariaDB.
+    /// They enclose a string, which is the default of MySQL and MariaDB.
     Text,
 }
 
-/// Returns the beginning of a statement in one line, with `?` for each value, so it is the same for
-/// all requests of one kind.
+/// Returns the beginning of a statement in one line, with `?` in place of each value. The result is
+/// the same for all requests of one kind.
 pub(super) fn statement_beginning(sql: &str, quotes: DoubleQuotes) -> String {
     let line = one_line(sql, quotes);
     match line.char_indices().nth(BEGINNING_LENGTH) {
@@ -27,7 +27,7 @@ pub(super) fn statement_beginning(sql: &str, quotes: DoubleQuotes) -> String {
     }
 }
 
-/// Returns a statement in one line, without comments, and with `?` for each value.
+/// Returns a statement in one line, without comments, and with `?` in place of each value.
 fn one_line(sql: &str, quotes: DoubleQuotes) -> String {
     let mut line = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -69,7 +69,8 @@ fn token_kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
     }
 }
 
-/// Returns the length in bytes of the first token; `before` is the character in front of it.
+/// Returns the length in bytes of the first token of `rest`; `before` is the character in front of
+/// it.
 fn token_length(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) -> usize {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let through = |end: &str, from: usize| {
@@ -137,10 +138,10 @@ fn nested_comment_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length in bytes of a quoted string; one that is cut off extends to the end. A string
-/// with a quote after a backslash also extends to the end: settings of the session
-/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string,
-/// and the text after it may be a value.
+/// Returns the length in bytes of a quoted string. A string that is cut off extends to the end of
+/// the text. So does a string with a quote after a backslash: settings of the session
+/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) decide if that quote ends the string, so
+/// the text after it may still be a value.
 fn quoted_length(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     let mut is_escape = false;
@@ -158,7 +159,7 @@ fn quoted_length(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// Maintenance statements: their first words, and the name of the work.
+/// Maintenance statements, by their first words, each with the name of the work.
 const MAINTENANCE_STATEMENTS: [(&[&str], &str); 12] = [
     (&["vacuum"], "vacuum"),
     (&["analyze"], "analyze"),
@@ -174,7 +175,7 @@ const MAINTENANCE_STATEMENTS: [(&[&str], &str); 12] = [
     (&["check", "table"], "check"),
 ];
 
-/// Words that may precede the name of the table.
+/// Words that may stand before the name of the table in a maintenance statement.
 const FILLER_WORDS: [&str; 18] = [
     "full",
     "freeze",
@@ -217,7 +218,7 @@ pub(super) fn maintenance_work(sql: &str) -> Option<String> {
     })
 }
 
-/// Returns a statement without the content of parentheses.
+/// Returns a statement without its options: the content of parentheses.
 fn without_options(line: &str) -> String {
     let mut depth = 0_u32;
     let mut plain = String::with_capacity(line.len());
@@ -241,7 +242,7 @@ pub(super) fn table_name(name: &str) -> String {
     plain.strip_prefix("public.").unwrap_or(&plain).to_owned()
 }
 
-/// Returns the positions of columns in an answer; `None` if one is missing.
+/// Returns the positions of columns in an answer; `None` if one of the columns is missing.
 pub(super) fn column_positions<const N: usize>(
     table: &Table,
     names: [&str; N],
@@ -263,13 +264,14 @@ pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
     text(row, place).parse().unwrap_or_default()
 }
 
-/// Returns a count from a row; 0 if the row does not hold one. The count is capped far above any
-/// real one, so adding up the counts of many rows cannot overflow, whatever a server reports.
+/// Returns a count from a row; 0 if the row does not hold one. Counts are limited to a value far
+/// above any real one, so the sum over many rows cannot overflow, whatever a server reports.
 pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
     number(row, place).min(1 << 40)
 }
 
-/// Reads every number of the first row as a counter, named by the view and its column.
+/// Reads every number of the first row as a counter, whose name consists of the view and the
+/// column.
 pub(super) fn read_columns(view: &str, table: &Table, sample: &mut Sample) {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
     for (name, value) in table.columns.iter().zip(row) {

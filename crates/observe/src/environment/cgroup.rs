@@ -1,9 +1,9 @@
 //! Limits that control groups set for this process: processor time and memory.
 //!
 //! Any group between the process's group and the root may set a limit, and the lowest limit
-//! applies. In a container, `/proc/self/cgroup` may hold the host's path, whose groups are not
-//! visible. Then only those groups on the way to the root are used that can be read, at least the
-//! root.
+//! applies. In a container, `/proc/self/cgroup` may hold the path on the host, whose groups are not
+//! visible in the container. Then only the visible groups on the way to the root are read, which
+//! include at least the root.
 
 use record::environment::{NONE, host};
 
@@ -13,11 +13,11 @@ use super::root::Root;
 /// Mount point of control groups.
 const CGROUP_MOUNT: &str = "sys/fs/cgroup";
 
-/// Maximum number of groups read between a process and the root.
+/// Maximum number of groups that are read between a process and the root.
 const MAX_DEPTH: usize = 64;
 
-/// Smallest value of a memory limit of version 1 that means no limit: the kernel then writes the
-/// largest page-aligned number.
+/// Smallest value of a memory limit of version 1 that means no limit. The kernel reports the
+/// largest page-aligned number if no limit is set.
 const NO_LIMIT: u64 = 1 << 62;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
@@ -63,8 +63,8 @@ pub(crate) struct Hierarchy {
     group: String,
 }
 
-/// Finds a controller in the text of a `/proc/PID/cgroup`: the hierarchy of version 1 that has the
-/// controller, otherwise the hierarchy of version 2.
+/// Finds the hierarchy of a controller in the text of a `/proc/PID/cgroup`: the hierarchy of
+/// version 1 that has the controller or, if there is none, the hierarchy of version 2.
 pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
     let lines = || text.lines().filter_map(parse_line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);
@@ -97,7 +97,7 @@ impl Hierarchy {
         (0..=parts.len()).rev().map(group).collect()
     }
 
-    /// Returns the lowest limit that `read` finds in any of the groups; a group may set none.
+    /// Returns the lowest limit that `read` finds in the groups. A group need not set a limit.
     fn lowest_limit<T: PartialOrd + ToString>(
         &self,
         root: &Root,
@@ -118,7 +118,7 @@ pub(crate) fn cpu_quota(root: &Root, version: Version, group: &str) -> Option<f6
             let (quota, period) = line.split_once(' ')?;
             (quota.parse::<u64>().ok()?, period.trim().parse::<u64>().ok()?)
         }
-        // Without a quota the file holds -1, which does not parse as an unsigned number.
+        // If there is no quota, the file holds -1, which does not parse as an unsigned number.
         Version::V1 => (
             root.number(&format!("{group}/cpu.cfs_quota_us"))?,
             root.number(&format!("{group}/cpu.cfs_period_us"))?,

@@ -17,8 +17,8 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ]
 }
 
-/// Returns the slack in nanoseconds by which the kernel may delay most timed waits of this process.
-/// Assay's own timer has no slack.
+/// Returns the timer slack in nanoseconds: the time by which the kernel may delay most timed waits
+/// of this process. Assay's own timer has no slack.
 fn slack(root: &Root) -> Option<String> {
     root.number("proc/self/timerslack_ns").map(|slack| slack.to_string())
 }

@@ -1,15 +1,15 @@
 //! Comparison of the environments of two runs.
 //!
 //! A fact must be equal unless [`RULES`] says otherwise. A fact that is known for only one run is
-//! reported as unknown, not as a difference. A fact that is known for neither run is not reported,
-//! because otherwise nothing would be comparable in a container that hides its machine.
+//! reported as unknown, not as a difference. A fact that is unknown for both runs is not reported;
+//! otherwise runs in a container that hides its machine would never be comparable.
 
 use record::environment::{
     CALIBRATION, DEFAULT_SETTING, SERVER, UNKNOWN, assay, database, database_rest, generator, host,
     is_environment_fact, is_fact, known, network,
 };
 
-/// Rule by which a fact of two runs is compared.
+/// Rule for comparing the values of a fact in two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// The values must be equal.
@@ -116,20 +116,20 @@ fn numbers((a, b): (&str, &str)) -> Option<[f64; 2]> {
 /// Kind of a difference between two facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The values differ by more than the rule allows.
+    /// The difference between the values is not allowed by the rule.
     Differs,
     /// Only one of the runs has the fact.
     Unknown,
 }
 
-/// A fact whose values in two runs differ, or are not both known.
+/// A fact whose values in two runs differ, or whose value is known for only one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Name of the fact.
     pub name: String,
-    /// Its value in the first run.
+    /// The value in the first run.
     pub a: String,
-    /// Its value in the second run.
+    /// The value in the second run.
     pub b: String,
     /// Kind of the difference.
     pub kind: Kind,
@@ -137,10 +137,10 @@ pub struct Difference {
 
 /// Returns the differences between the environments of two runs, sorted by name.
 ///
-/// Settings of servers are skipped, except three that summarise a server; its other non-default
-/// settings are facts. A fact that is missing in one run is unknown there, because an older version
-/// wrote the record. A setting that was changed on only one server has its default on the other
-/// server, if that server reported its settings.
+/// Settings of servers are skipped, except three that summarise a server; the non-default settings
+/// are compared as facts. A fact that is missing in one run counts as unknown there, because an
+/// older version may have written the record. A setting that was changed on only one server has its
+/// default on the other server, if that server reported its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
     names.retain(|name| is_environment_fact(name) || is_server_summary(name));
@@ -149,8 +149,8 @@ pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Differ
     names.into_iter().filter_map(|name| difference(name, value(a, name), value(b, name))).collect()
 }
 
-/// Settings that summarise any server: its version, its isolation level, and whether commits
-/// survive.
+/// Settings that summarise a server of any kind: its version, its isolation level, and whether
+/// commits survive a crash.
 const SERVER_SUMMARY: [&str; 3] = [SERVER, "isolation", "durability"];
 
 fn is_server_summary(name: &str) -> bool {
@@ -162,7 +162,7 @@ fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
     found.map_or_else(|| absent_value(facts, name), |(_, value)| value.as_str())
 }
 
-/// Returns the value that an absent fact is taken to have.
+/// Returns the value that is assumed for an absent fact.
 fn absent_value(facts: &[(String, String)], name: &str) -> &'static str {
     let Some((target, _)) = name.split_once(database::SETTING) else { return UNKNOWN };
     match known(facts, &format!("{target}{}", database::SETTINGS)) {
@@ -266,7 +266,8 @@ mod tests {
             let found = differences(&given, &facts(&[(&count, "0")]));
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!((found[0].b.as_str(), found[0].kind), (DEFAULT_SETTING, Kind::Differs));
-            // Settings that a server was not allowed to report are unknown, and not defaults.
+            // Settings that the server was not permitted to report count as unknown, not as
+            // defaults.
             let found = differences(&given, &facts(&[(&count, UNKNOWN)]));
             assert_eq!((found.len(), found[0].kind), (1, Kind::Unknown));
         }

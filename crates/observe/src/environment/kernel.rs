@@ -24,7 +24,7 @@ fn kernel(root: &Root) -> Option<String> {
     Some(format!("{system} {release}").trim().to_owned())
 }
 
-/// Returns the distribution's name for itself: `PRETTY_NAME` of `os-release(5)`.
+/// Returns the name of the distribution: `PRETTY_NAME` of `os-release(5)`.
 fn distribution(root: &Root) -> Option<String> {
     let text = root.text("etc/os-release").or_else(|| root.text("usr/lib/os-release"))?;
     let name = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;

@@ -24,7 +24,8 @@ pub(super) fn facts(root: &Root) -> [Fact; 8] {
     ]
 }
 
-/// Content of `/proc/meminfo`: a line is `MemTotal:   1024 kB`, or a count without a unit.
+/// Content of `/proc/meminfo`. A line has the form `MemTotal:   1024 kB`, or a count without a
+/// unit.
 struct Info<'a>(&'a str);
 
 impl Info<'_> {
@@ -40,7 +41,7 @@ impl Info<'_> {
 
     fn bytes(&self, name: &str) -> Option<u64> {
         match self.words(name)? {
-            // The kernel writes kB and means 1,024 bytes.
+            // The kernel writes `kB`, but means units of 1,024 bytes.
             (number, Some("kB")) => number.checked_mul(1_024),
             (_, _) => None,
         }

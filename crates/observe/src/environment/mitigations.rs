@@ -1,4 +1,4 @@
-//! Mitigations of processor flaws in the kernel: they slow down system calls, and therefore each
+//! The kernel's mitigations of processor flaws. They slow down system calls, and therefore every
 //! request over a socket.
 
 use record::environment::{NONE, host};
@@ -6,14 +6,14 @@ use record::environment::{NONE, host};
 use super::fact::Fact;
 use super::root::Root;
 
-/// Folder with a file per flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
+/// Folder with one file for each flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
 const FLAWS_FOLDER: &str = "sys/devices/system/cpu/vulnerabilities";
 
 pub(super) fn facts(root: &Root) -> [Fact; 1] {
     [(host::CPU_MITIGATIONS, summary(root))]
 }
 
-/// Returns a summary such as `7 mitigated, 2 vulnerable (mds, retbleed)`; flaws that the processor
+/// Returns a summary such as `7 mitigated, 2 vulnerable (mds, retbleed)`. Flaws that the processor
 /// does not have are left out.
 fn summary(root: &Root) -> Option<String> {
     let names = root.names(FLAWS_FOLDER);
@@ -43,7 +43,7 @@ fn summary(root: &Root) -> Option<String> {
     Some(if parts.is_empty() { NONE.to_owned() } else { parts.join(", ") })
 }
 
-/// State of a flaw by the kernel's report.
+/// State of a flaw, as the kernel reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     NotAffected,

@@ -38,7 +38,7 @@ const LONGEST_VALUE: usize = 200;
 /// from `root`.
 pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     let mut facts: Vec<Fact> = Vec::new();
-    // The load is read first, because reading the other facts adds to it.
+    // The load averages are read first, because reading the other facts raises them.
     facts.extend(load::facts(root));
     facts.extend(kernel::facts(root));
     facts.extend(processor::facts(root));
@@ -67,7 +67,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A folder in the place of `/`, removed with its content when dropped.
+    /// A folder that takes the place of `/`, and is removed with its content when dropped.
     pub(crate) struct TestRoot {
         folder: PathBuf,
         pub(crate) root: Root,
@@ -91,7 +91,7 @@ pub(crate) mod tests {
             self
         }
 
-        /// Adds a link, whose target need not exist.
+        /// Adds a symbolic link, whose target need not exist.
         pub(crate) fn with_link(self, path: &str, target: &str) -> TestRoot {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -113,7 +113,7 @@ pub(crate) mod tests {
         fact.unwrap_or_else(|| panic!("there is no `{name}`")).1.clone()
     }
 
-    /// Plants every file that is read, with this content.
+    /// Plants every file that is read for facts, with this content.
     fn flooded(content: &[u8]) -> TestRoot {
         [
             "proc/loadavg",

@@ -1,8 +1,9 @@
 //! The path to a server, and the limits that the machine sets for connections.
 //!
-//! [`read`] resolves the server's name, asks the system for the address of this machine from which
-//! packets to the server would leave, and times a few connects if there is a network in between.
-//! For loopback and Unix sockets it times none, because a connect would only disturb the server.
+//! [`read`] resolves the server's name and asks the system for the address of this machine from
+//! which packets to the server would leave. If there is a network in between, it times a few
+//! connects. It times none for loopback and Unix sockets, because a connect would only disturb the
+//! server.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
@@ -17,10 +18,10 @@ use crate::scope::ServerLocation;
 /// Number of connects that are timed; the result is their median.
 const CONNECT_COUNT: usize = 5;
 
-/// Longest time that a connect may take.
+/// Time limit for one connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Longest time for the connects to all servers together.
+/// Time limit for the connects to all servers together.
 const ALL_CONNECTS_TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// Maximum number of servers of a target that are measured.
@@ -44,8 +45,9 @@ fn ports(line: &str) -> Option<String> {
     }
 }
 
-/// Reads the path to a target: [`network::PATH`] and [`network::ROUND_TRIP`], with a value for each
-/// of its PostgreSQL or MySQL servers in the URL's order. Empty for a target without such servers.
+/// Reads the path to a target: [`network::PATH`] and [`network::ROUND_TRIP`]. Each has a value for
+/// every PostgreSQL or MySQL server of the target, in the order of the URL. Empty for a target
+/// without such servers.
 pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = default_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
@@ -85,7 +87,7 @@ pub fn server_locations(target: &Target) -> Vec<ServerLocation> {
     addresses.iter().take(MAX_MEASURED_SERVERS).map(place).collect()
 }
 
-/// Returns the port of a server whose URL names none.
+/// Returns the default port of a server, which is used if the URL names none.
 fn default_port(kind: TargetKind) -> Option<u16> {
     match kind {
         TargetKind::Postgres => Some(5_432),
@@ -126,7 +128,7 @@ fn measure_path(address: &HostPort, default_port: u16, until: base::Stamp) -> Me
     MeasuredPath { path, connect: server.and_then(|server| connect_time(server, until)) }
 }
 
-/// Returns the path to a server, and the server's address if its name resolves to one.
+/// Returns the path to a server, and the server's address if its name could be resolved.
 fn resolve_path(address: &HostPort, port: u16) -> (NetworkPath, Option<SocketAddr>) {
     let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
@@ -148,7 +150,7 @@ fn local_address(server: SocketAddr) -> Option<IpAddr> {
     socket.local_addr().ok().map(|address| address.ip())
 }
 
-/// Returns the median of a few connect times, each of which is a round trip; `None` if a connect
+/// Returns the median of a few connect times, each of which is one round trip; `None` if a connect
 /// fails.
 fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
     let mut times = Vec::with_capacity(CONNECT_COUNT);

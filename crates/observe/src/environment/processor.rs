@@ -1,4 +1,4 @@
-//! The processors: their model, their number, and the control of their clock rate.
+//! The processors: their model, their number, and the settings for their clock rate.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,12 @@ use super::root::Root;
 /// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
 
-/// Number of bytes of `/proc/cpuinfo` that are read: they hold the first processor with all of its
-/// flags. The kernel may take milliseconds to measure each further processor.
+/// Number of bytes of `/proc/cpuinfo` that are read. They contain the first processor with all of
+/// its flags. The kernel may take milliseconds for each further processor, which it measures during
+/// the read.
 const FIRST_PROCESSOR_BYTES: u64 = 8 << 10;
 
-/// Maximum number of processors that a list may name. Linux can be built for 8,192.
+/// Maximum number of processors that a list may name. Linux can be built for up to 8,192.
 const MAX_PROCESSORS: u64 = 65_536;
 
 pub(super) fn facts(root: &Root) -> [Fact; 12] {
@@ -63,15 +64,15 @@ fn count_in_file(root: &Root, path: &str) -> Option<String> {
     count_in_list(&root.line(path)?).map(|count| count.to_string())
 }
 
-/// Returns `off` or `on` for a file that holds one of two numbers.
+/// Returns `off` or `on` for a file that contains one of two numbers.
 fn read_switch(root: &Root, path: &str, [off, on]: [&str; 2]) -> Option<String> {
     let found = root.line(&format!("{CPU}/{path}"))?;
     let word = [(off, "off"), (on, "on")].into_iter().find(|(number, _)| *number == found)?.1;
     Some(word.to_owned())
 }
 
-/// Returns `on` if the clock rate may rise above the nominal one while other processors are idle.
-/// Intel's driver has a separate switch with the opposite meaning.
+/// Returns `on` if the clock rate of a processor may rise above the nominal one while others are
+/// idle. Intel's driver has a separate switch, whose values have the opposite meaning.
 fn turbo(root: &Root) -> Option<String> {
     read_switch(root, "intel_pstate/no_turbo", ["1", "0"])
         .or_else(|| read_switch(root, "cpufreq/boost", ["0", "1"]))

@@ -1,7 +1,7 @@
-//! The root folder under which facts are read.
+//! The root folder below which facts are read.
 //!
-//! No file is read beyond a limit, and errors are not reported: a file that cannot be read is
-//! unknown.
+//! Every file is read only up to a limit. Errors are not reported: a fact whose file cannot be read
+//! is unknown.
 
 use std::borrow::Cow;
 use std::fs::{DirEntry, File};
@@ -12,14 +12,14 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// Maximum number of bytes that are read from a file, enough for the mounts and limits of large
-/// machines.
+/// Maximum number of bytes that are read from a file. It is enough for the list of mounts, and for
+/// the limits, of a large machine.
 const LONGEST_FILE: u64 = 1 << 20;
 
 /// Maximum number of bytes that are read from a file that should have one line.
 const LONGEST_LINE: u64 = 4 << 10;
 
-/// Maximum number of entries of a folder that are read: more than any machine has processors.
+/// Maximum number of entries of a folder that are read; no machine has as many processors.
 const MOST_ENTRIES: usize = 16_384;
 
 impl Root {
@@ -39,7 +39,7 @@ impl Root {
     }
 
     /// Returns the first bytes of a file. Further bytes are not read, because the kernel generates
-    /// such files during the read, and some are long.
+    /// such files while they are read, and some are long.
     pub(crate) fn text_prefix(&self, path: &str, bytes: u64) -> Option<String> {
         let mut content = Vec::new();
         let file = File::open(self.0.join(path)).ok()?;
@@ -69,8 +69,8 @@ impl Root {
         names
     }
 
-    /// Returns the beginning of a file, limited to one read and to the size of `memory`: for short
-    /// files that are read repeatedly. The kernel returns files of `/proc` in a single read.
+    /// Returns the beginning of a file, from a single read into `memory`. It is meant for short
+    /// files that are read repeatedly. The kernel returns a file of `/proc` in a single read.
     pub(crate) fn read_once<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
         let mut file = File::open(self.0.join(path)).ok()?;
         let length = file.read(memory).ok()?;

@@ -1,4 +1,4 @@
-//! Storage of the record: its file system and the device of the file system.
+//! Storage of the record: its file system, and the device that holds the file system.
 //!
 //! The device matters if the database uses it too, because writing the record then adds to the
 //! measured disk activity.
@@ -20,7 +20,7 @@ pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
         |name: &str| mount.as_ref().and_then(|mount| queue_attribute(root, &mount.number, name));
     [
         (host::STORAGE_FILE_SYSTEM, of(|mount| mount.file_system.clone())),
-        // A FUSE file system may be mounted from an address with a password.
+        // A FUSE file system may show an address with a password as its device.
         (host::STORAGE_DEVICE, of(|mount| without_passwords(&mount.device))),
         (host::STORAGE_OPTIONS, of(|mount| mount.options.clone())),
         (host::STORAGE_MEDIUM, queue("rotational").as_deref().and_then(medium)),
@@ -39,8 +39,8 @@ struct Mount {
     device: String,
 }
 
-/// Returns the mount that contains a folder: the deepest one. If several mounts have the same path,
-/// the last one covers the others.
+/// Returns the mount that contains a folder, which is the one with the longest matching path. If
+/// several mounts have the same path, the last one hides the others.
 fn mount_of(text: &str, folder: &Path) -> Option<Mount> {
     let holding =
         text.lines().filter_map(parse_mount).filter(|mount| folder.starts_with(&mount.path));
@@ -61,14 +61,15 @@ fn parse_mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// Replaces the escapes of spaces and the like: a backslash and three octal digits.
+/// Replaces the escape sequences of spaces and similar characters: a backslash and three octal
+/// digits.
 fn unescape(text: &str) -> String {
     let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
-/// Reads an attribute of a block device's queue. A partition uses the queue of its disk, one folder
-/// up.
+/// Reads an attribute of a block device's queue. A partition uses the queue of its disk, whose
+/// folder is the parent of the partition's folder.
 fn queue_attribute(root: &Root, number: &str, name: &str) -> Option<String> {
     let (major, minor) = number.split_once(':')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Hypervisor and container in which this process runs.
+//! Hypervisor and container in which this process is running.
 
 use record::environment::{NONE, host};
 
@@ -13,7 +13,8 @@ pub(super) fn facts(root: &Root) -> [Fact; 2] {
     ]
 }
 
-/// Names in the vendor or product of the firmware by which hypervisors are recognised.
+/// Words in the vendor or the product name of the firmware that identify a hypervisor, with the
+/// hypervisor's name.
 const HYPERVISOR_NAMES: [(&str, &str); 11] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -28,9 +29,9 @@ const HYPERVISOR_NAMES: [(&str, &str); 11] = [
     ("OpenStack", "OpenStack"),
 ];
 
-/// Returns the name of the hypervisor, or a phrase if the hypervisor has no name; [`NONE`] on a
-/// machine without a hypervisor. Processors of the x86 family have a flag that shows a hypervisor
-/// (CPUID leaf 1, ECX bit 31); on others only the firmware shows it.
+/// Returns the name of the hypervisor, or a phrase if its name is unknown; [`NONE`] on a machine
+/// without a hypervisor. Processors of the x86 family have a flag that shows a hypervisor (CPUID
+/// leaf 1, ECX bit 31); on other processors, only the firmware shows it.
 fn hypervisor(root: &Root) -> Option<String> {
     let firmware = ["sys_vendor", "product_name"]
         .map(|name| root.line(&format!("sys/class/dmi/id/{name}")).unwrap_or_default());
@@ -41,7 +42,7 @@ fn hypervisor(root: &Root) -> Option<String> {
     let flagged = flags.map(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     match (flagged, root.line("sys/hypervisor/type"), maker) {
         (_, Some(kind), _) => Some(kind),
-        // Some vendors sell machines without a hypervisor too.
+        // Some of these vendors also sell machines without a hypervisor.
         (Some(false), None, _) => Some(NONE.to_owned()),
         (Some(true), None, maker) => {
             Some(maker.unwrap_or_else(|| "yes, without a name".to_owned()))
@@ -50,7 +51,8 @@ fn hypervisor(root: &Root) -> Option<String> {
     }
 }
 
-/// Words in the control groups of process 1 by which containers are recognised.
+/// Words in the control groups of process 1 that identify a container, with the name of the
+/// container manager.
 const CONTAINER_NAMES: [(&str, &str); 5] = [
     ("kubepods", "kubernetes"),
     ("docker", "docker"),
@@ -60,7 +62,7 @@ const CONTAINER_NAMES: [(&str, &str); 5] = [
 ];
 
 fn container(root: &Root) -> Option<String> {
-    // The container manager in which systemd was started.
+    // The file names the container manager in which systemd was started.
     if let Some(reported) = root.line("run/systemd/container") {
         return Some(reported);
     }

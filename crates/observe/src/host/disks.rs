@@ -1,8 +1,8 @@
 //! Activity of the disks: `/proc/diskstats` (Linux, Documentation/admin-guide/iostats.rst).
 //!
 //! Only whole disks are reported: the disks under `/sys/block`, except disks that are backed by
-//! memory or by a file, and disks that have never been used. A volume on top of other disks (LVM,
-//! RAID, encryption) is reported in addition to these.
+//! memory or by a file, and disks that have never been used. A volume that consists of other disks
+//! (LVM, RAID, encryption) is reported in addition to them.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ const NON_DISK_PREFIXES: [&str; 4] = ["loop", "ram", "zram", "sr"];
 /// Maximum number of disks that are reported.
 const MAX_REPORTED: usize = 64;
 
-/// Unit in bytes in which the kernel counts sectors, whatever the disk's own sector size.
+/// Size of the sectors in which the kernel counts, in bytes. The disk's own sectors may have
+/// another size.
 const SECTOR_BYTES: u64 = 512;
 
 /// Counters of a disk since boot. Times are in milliseconds.
@@ -32,14 +33,14 @@ struct DiskCounters {
     write_time: u64,
     busy: u64,
     queue_time: u64,
-    /// Number and total time of flushes; kernels report them from 5.5 on.
+    /// Number and total time of flushes. Kernels report them from version 5.5 on.
     flushes: Option<(u64, u64)>,
 }
 
 /// Sampler of the machine's disks.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
-    /// Names of block devices; true for whole disks. Each name is looked up once.
+    /// Names of block devices, each with true if it is a whole disk. Each name is looked up once.
     known_devices: BTreeMap<String, bool>,
 }
 
@@ -99,7 +100,8 @@ fn parse(line: &str) -> Option<(&str, DiskCounters)> {
         busy,
         queue_time,
     ] = *fields.first_chunk()?;
-    // The sum of valid counters does not overflow, so a line with an overflow is not valid.
+    // Valid counters are too small for their sum to overflow, so a line whose sum overflows is not
+    // valid.
     reads.checked_add(writes)?;
     let flushes = fields.get(15).copied().zip(fields.get(16).copied());
     let counters = DiskCounters {

@@ -11,7 +11,7 @@ use crate::sample::{Sample, Sampler};
 /// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
 
-/// Maximum number of processors that are read: each file takes a few microseconds.
+/// Maximum number of processors that are read. Reading one file takes a few microseconds.
 const MAX_READ: usize = 64;
 
 /// Sampler of the mean clock frequency.

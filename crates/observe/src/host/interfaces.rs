@@ -1,6 +1,6 @@
 //! Traffic of the network interfaces: `/proc/net/dev` (`proc_pid_net(5)`), and the speed of their
 //! links: `/sys/class/net/*/speed` (Linux, Documentation/ABI/testing/sysfs-class-net), in Mbit/s.
-//! An interface without any traffic is left out.
+//! Interfaces without any traffic are left out.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ impl Interfaces {
         if let Some(known) = self.speeds.get(name) {
             return *known;
         }
-        // Without a link, and in most virtual machines, the speed is -1, which does not parse as an
-        // unsigned number.
+        // If there is no link, and in most virtual machines, the speed is -1, which does not parse
+        // as an unsigned number.
         let megabits =
             root.number(&format!("sys/class/net/{name}/speed")).filter(|speed| *speed > 0);
         let speed = megabits.map(|speed| speed as f64 * BYTES_PER_MEGABIT);

@@ -42,7 +42,7 @@ impl Sampler for Pressure {
     }
 }
 
-/// Parses the total time of the line of a kind, in microseconds: `some avg10=0.00 avg60=0.00
+/// Parses the total time, in microseconds, in the line of this kind: `some avg10=0.00 avg60=0.00
 /// avg300=0.00 total=12`.
 pub(crate) fn stall_time_us(text: &str, kind: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;

@@ -9,24 +9,25 @@ use super::scheduler;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
-/// Kernel ticks per second (`USER_HZ`): 100 wherever Rust has threads and Linux has `/proc`.
+/// Kernel ticks per second (`USER_HZ`): 100 on every platform on which Rust has threads and Linux
+/// has `/proc`.
 pub(crate) const TICKS_PER_S: f64 = 100.0;
 
 /// Maximum number of processors that are reported one by one.
 const MAX_REPORTED: usize = 128;
 
-/// Time of processors since boot by use, in kernel ticks.
+/// Time of one or all processors since boot, by use, in kernel ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
-    /// Running programs of all users.
+    /// Running the programs of all users.
     pub user: u64,
     /// Working in the kernel, interrupts included.
     pub system: u64,
-    /// Handling soft interrupts, as most network processing is.
+    /// Handling soft interrupts, which include most of the network processing.
     pub softirq: u64,
     /// Idle while a task waited for a disk.
     pub iowait: u64,
-    /// Ready to run while the hypervisor had given the processor to other virtual machines.
+    /// Ready to run, while the hypervisor ran other virtual machines on the processor.
     pub stolen: u64,
     /// Idle while no task waited for a disk.
     pub idle: u64,
@@ -54,14 +55,14 @@ impl Ticks {
         let [user, nice, system, idle, iowait, irq, softirq, stolen] = numbers?.try_into().ok()?;
         let (user, system) = (user.checked_add(nice)?, system.checked_add(irq)?);
         let ticks = Ticks { user, system, softirq, iowait, stolen, idle };
-        // Ensures that no sum of these numbers overflows.
+        // A line whose numbers are too large is rejected, so that no later sum of them overflows.
         [user, system, softirq, iowait, stolen, idle]
             .iter()
             .try_fold(0, |sum: u64, part| sum.checked_add(*part))?;
         Some((scope, ticks))
     }
 
-    /// Returns the ticks in which processors worked.
+    /// Returns the number of ticks in which processors were busy.
     pub fn busy(self) -> u64 {
         self.user + self.system + self.softirq
     }
@@ -71,7 +72,8 @@ impl Ticks {
         self.busy() + self.stolen + self.iowait + self.idle
     }
 
-    /// Returns the shares between an earlier reading and this one; `None` if no tick passed.
+    /// Returns the shares of the time between an earlier reading and this one; `None` if no tick
+    /// passed.
     pub fn since(self, earlier: Ticks) -> Option<ProcessorShares> {
         let total = self.total().checked_sub(earlier.total()).filter(|total| *total > 0)? as f64;
         let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total).min(1.0);
@@ -80,7 +82,7 @@ impl Ticks {
     }
 }
 
-/// Scope of a line of `/proc/stat`.
+/// The processors that a line of `/proc/stat` describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProcessorScope {
     /// All processors.
@@ -89,14 +91,15 @@ enum ProcessorScope {
     One(u32),
 }
 
-/// Reads the use of the processors during a wait.
+/// Reads the use of the processors while `wait` runs.
 pub fn measure_during(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
     let before = Ticks::read(root);
     wait();
     Ticks::read(root)?.since(before?)
 }
 
-/// Sampler of the machine's processors, in seconds since boot, and of its run queue.
+/// Sampler of the machine's processors, whose times are in seconds since boot, and of its run
+/// queue.
 pub(crate) struct Processors;
 
 impl Sampler for Processors {

@@ -1,7 +1,8 @@
 //! Steps of the wall clock: `CLOCK_REALTIME` compared with `CLOCK_MONOTONIC`.
 //!
-//! NTP corrects the rate of both clocks together, so their distance changes in two cases only: the
-//! wall clock is set, or the machine is suspended, during which the monotonic clock stops.
+//! NTP corrects the rate of both clocks together. The difference between them therefore changes in
+//! two cases only: the wall clock is set, or the machine is suspended, during which the monotonic
+//! clock stops.
 
 use base::{Clock, Monotonic, Nanos, WallTime};
 use record::ComponentKind;
@@ -10,18 +11,18 @@ use record::metric::host;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 
-/// Longest time between two readings of the monotonic clock, between which the wall clock is read,
-/// for the reading of the wall clock to be assigned to them.
+/// Maximum time for reading both clocks. If it takes longer, the two readings do not count as
+/// simultaneous.
 const MAX_READ_TIME: Nanos = Nanos::from_micros(100);
 
 /// Maximum number of attempts to read the clocks within [`MAX_READ_TIME`]. If every attempt is
 /// interrupted, there is no reading.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Distance of the two clocks since the first sample.
+/// Changes of the difference between the two clocks since the first sample.
 #[derive(Debug, Default)]
 pub(crate) struct WallClock {
-    /// Distance at the first sample, in nanoseconds.
+    /// Difference at the first sample, in nanoseconds.
     first_offset: Option<i64>,
 }
 
@@ -42,7 +43,7 @@ impl Sampler for WallClock {
     }
 }
 
-/// Returns the distance of the wall clock from the monotonic one, in nanoseconds.
+/// Returns the wall clock minus the monotonic clock, in nanoseconds.
 fn offset() -> Option<i64> {
     (0..MAX_ATTEMPTS).find_map(|_| {
         let before = Monotonic.now();
@@ -66,8 +67,8 @@ mod tests {
 
     #[test]
     fn wall_clock_offset_on_this_machine_is_stable() {
-        // An interrupted reading returns nothing, but not all of a thousand readings are
-        // interrupted.
+        // A reading that is interrupted returns nothing, but this does not happen to all of a
+        // thousand readings.
         let mut found = (0..1_000).filter_map(|_| offset());
         let (first_offset, last) =
             (found.next().expect("a reading"), found.next_back().expect("another"));

@@ -1,11 +1,11 @@
-//! Files of processes under `/proc`, read into a reused buffer.
+//! Reading of files of processes under `/proc` into a reused buffer.
 
 use std::borrow::Cow;
 use std::fmt::{Arguments, Write};
 
 use crate::environment::Root;
 
-/// Size of the buffer in bytes, longer than any of the files read.
+/// Size of the buffer in bytes. It is longer than any file that is read.
 const MAX_FILE_BYTES: usize = 8 << 10;
 
 /// A reader for files of processes.

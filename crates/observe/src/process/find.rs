@@ -1,9 +1,10 @@
-//! Identification of the database's processes: those that hold the socket on which it listens.
+//! Identification of the database's processes: those that hold the socket on which the database
+//! listens.
 //!
 //! `/proc/net/tcp`, `/proc/net/tcp6` and `/proc/net/unix` (`proc_pid_net(5)`) list the inodes of
 //! listening sockets, and the links in `/proc/*/fd` show which process holds them. Only the owner
-//! of a process and root can read those links. For other users the server is identified by the
-//! socket's user and the process's name, if only one server matches.
+//! of a process and root can read those links. For other users, the server is identified by the
+//! owner of the socket and the name of the process, if only one server matches.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,14 +15,14 @@ use super::files::Files;
 use super::stat::Stat;
 use crate::scope::ServerLocation;
 
-/// Sizes of the beginning of `/proc/net/tcp` that are read, in bytes, until all listening sockets
-/// are found. A line is 150 bytes.
+/// Numbers of bytes of `/proc/net/tcp` that are read from the beginning, in this order, until all
+/// listening sockets are found. A line has 150 bytes.
 const READ_LENGTHS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
 
-/// Maximum number of Unix sockets that are searched for a listening one.
+/// Maximum number of Unix sockets among which a listening one is searched for.
 const MOST_SOCKETS: usize = 65_536;
 
-/// Maximum number of open files that are read in all.
+/// Maximum number of open files of all processes together that are read.
 const MOST_FILES: usize = 262_144;
 
 /// Maximum number of ancestors that are searched for the process that opened a socket.
@@ -31,7 +32,7 @@ const MOST_ANCESTORS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listener {
     inode: u64,
-    /// User id of the owner of the socket, if it is reported.
+    /// User id of the owner of the socket, if it is known.
     user: Option<u32>,
 }
 
@@ -91,7 +92,7 @@ fn find_listening_processes(
 }
 
 /// Finds the sockets that listen on a port. Listening sockets come first in the files, and the
-/// kernel is slow to write the rest.
+/// kernel takes long to write the rest.
 fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     let mut found = Vec::new();
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
@@ -100,7 +101,8 @@ fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
             let is_whole = (text.len() as u64) < length;
             let lines = text.lines().skip(1).filter(|line| !line.is_empty());
             let sockets: Vec<_> = lines.clone().map_while(tcp_listener).collect();
-            // The last line may be cut off. If all lines before it are listeners, more may follow.
+            // The last line may be incomplete. If all lines before it are listening sockets, more
+            // of these may follow.
             if is_whole || sockets.len() + 1 < lines.count() {
                 found.extend(sockets.into_iter().filter(|(at, _)| *at == port).map(|(_, it)| it));
                 break;
@@ -110,8 +112,8 @@ fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     found
 }
 
-/// Parses a line such as `0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 UID 0 INODE …`; `None` if the
-/// socket does not listen. The sockets after such a one do not listen either.
+/// Parses a line such as `0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 UID 0 INODE …`. `None` if the
+/// socket does not listen; the sockets after it in the file do not listen either.
 fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (_, port) = words.next()?.rsplit_once(':')?;
@@ -122,7 +124,8 @@ fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
     Some((port, Listener { inode, user: Some(user) }))
 }
 
-/// Finds the sockets that listen at a path. The kernel shows the path as the server wrote it.
+/// Finds the sockets that listen at a path. The kernel shows a path in the form in which the server
+/// gave it.
 fn unix_listeners(files: &Files<'_>, path: &Path) -> Vec<Listener> {
     let text = files.root.text("proc/net/unix").unwrap_or_default();
     let lines = text.lines().skip(1).take(MOST_SOCKETS).filter_map(unix_listener);
@@ -142,15 +145,15 @@ fn unix_listener(line: &str) -> Option<(&str, u64)> {
     (flags & LISTENS != 0).then_some((path, inode.parse().ok()?))
 }
 
-/// Returns true if two paths are the same file, perhaps by a link such as `/var/run`.
+/// Returns true if two paths lead to the same file, perhaps through a link such as `/var/run`.
 pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     a == b || (a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b))
 }
 
 /// Finds the processes that hold these sockets. Processes with the name of a database are searched
-/// first, in the order of their numbers, which is mostly the order of their starts. Other processes
-/// are searched only if sockets remain.
+/// first, in the order of their ids, which is mostly the order in which they started. Other
+/// processes are searched only if the holder of a socket has not been found.
 fn find_socket_holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();
@@ -178,7 +181,7 @@ fn find_socket_holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32
     found
 }
 
-/// Returns the wanted sockets that a process holds.
+/// Returns those of the wanted sockets that a process holds.
 fn held_sockets(
     files: &Files<'_>,
     number: u32,
@@ -192,8 +195,8 @@ fn held_sockets(
     links.filter(|link| wanted.contains(link)).collect()
 }
 
-/// Returns the oldest process that holds a socket, among this process and its ancestors: a child
-/// may have inherited the socket from its parent.
+/// Returns the oldest process that holds a socket, among the process with this number and its
+/// ancestors. A child may have inherited the socket from its parent.
 fn oldest_holder(
     files: &mut Files<'_>,
     mut number: u32,
@@ -204,7 +207,8 @@ fn oldest_holder(
     for _ in 0..MOST_ANCESTORS {
         let line = files.read(format_args!("proc/{number}/stat"));
         let Some(stat) = line.and_then(|line| Stat::parse(&line)) else { break };
-        // Process 1 holds the sockets of services that it starts on demand.
+        // Process 1 holds the sockets of services that it starts on demand, so it is not the
+        // server.
         if stat.parent <= 1 || held_sockets(files, stat.parent, &wanted, files_left).is_empty() {
             break;
         }
@@ -213,8 +217,8 @@ fn oldest_holder(
     number
 }
 
-/// Finds the processes with the name of a database program that run as the owner of one of these
-/// sockets; as any user if the owners are unknown.
+/// Finds the processes that have the name of a database program and run as the owner of one of
+/// these sockets, or as any user if the owners are unknown.
 fn find_by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let users: Vec<u32> = listeners.iter().filter_map(|listener| listener.user).collect();
     let mut found = Vec::new();
@@ -224,7 +228,7 @@ fn find_by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             line.split_ascii_whitespace().nth(place)
         };
-        // The second number is the effective user id.
+        // The second number in the line is the effective user id.
         let user = word("Uid:", 1).and_then(|user| user.parse().ok());
         let is_program = word("Name:", 0).is_some_and(|name| DATABASE_PROGRAMS.contains(&name));
         if is_program && user.is_some_and(|user| users.is_empty() || users.contains(&user)) {

@@ -1,9 +1,9 @@
-//! Resource use of all processes of one side. The set of processes changes; the sums only grow.
+//! Resource use of all processes of one side. The set of processes changes, but the sums only grow.
 //!
-//! The use of each process is added to the sums at every sample, and stays there when the process
-//! ends. Use between the last sample of a process and its end, and the use of processes that begin
-//! and end between two samples, are reported by the parent that waited for them (the fields
-//! `cutime` and `cstime` of `proc_pid_stat(5)`).
+//! The use of each process is added to the sums at every sample, and remains there when the process
+//! ends. Some use is not seen in a process itself: use between its last sample and its end, and all
+//! use of a process that begins and ends between two samples. The parent that waited for the
+//! process reports this use (the fields `cutime` and `cstime` of `proc_pid_stat(5)`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +13,29 @@ use super::resource_use::{Pair, ResourceUse};
 use super::thread::CountedFrom;
 use super::units::{TICK, ids};
 
-/// Maximum number of threads that are read one by one: each takes one or two files.
+/// Maximum number of threads that are read one by one. Each thread takes one or two files.
 pub(super) const MAX_THREADS_READ: usize = 128;
 
-/// Number of threads whose status is read per sample, and of processes whose bytes are read.
+/// Number of threads whose status is read in one sample, and number of processes whose bytes are
+/// read.
 const STATUSES_PER_SAMPLE: usize = 16;
 
-/// Maximum number of samples of a process between two readings of its bytes.
+/// Maximum number of samples between two readings of the bytes that a process has read and written.
 const IO_ROUNDS: usize = 5;
 
-/// Number of processes that are read per sample if there are too many to read their threads.
+/// Number of processes that are read in one sample, if the group has too many threads to read them
+/// one by one.
 const MAX_PROCESSES_PER_SAMPLE: usize = 192;
 
-/// Processes of a side, and the resources that they have used.
+/// Processes of one side, and the resources that they have used.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     processes: BTreeMap<u32, Process>,
     /// Use of all processes, including those that have ended.
     pub(super) used: ResourceUse,
-    /// Use of the threads that belong to the other side.
+    /// Use of those threads that belong to the other side.
     pub(super) other_side_used: ResourceUse,
-    /// Use of the processes that do background work, by kind.
+    /// Use of the processes that do background work, by kind of work.
     pub(super) roles: BTreeMap<&'static str, ResourceUse>,
     /// Processor time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
@@ -41,7 +43,7 @@ pub(super) struct Group {
     sample_number: usize,
 }
 
-/// State of a group at one sample, apart from the sums.
+/// State of a group at one sample, without the sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupSample {
     /// Number of processes.
@@ -51,11 +53,12 @@ pub(super) struct GroupSample {
     /// Resident memory in pages.
     pub(super) resident: u64,
     /// Processor time since the last sample, in nanoseconds: of the busiest thread of this side,
-    /// and of the busiest thread of the other side. `None` if threads are not read one by one.
+    /// and of the busiest thread that belongs to the other side. `None` if threads are not read one
+    /// by one.
     pub(super) busiest: Option<Pair>,
     /// Processors that the processes may run on; empty if unknown.
     pub(super) allowed_processors: BTreeSet<u32>,
-    /// True if the bytes read and written of at least one process are known.
+    /// True if the bytes that were read and written are known for at least one process.
     pub(super) has_io_bytes: bool,
 }
 
@@ -120,8 +123,8 @@ impl Group {
         moment
     }
 
-    /// Marks the processes that have children. A process stays marked, because it reports the use
-    /// of its last child after that child has ended.
+    /// Marks the processes that have children. A process remains marked, because it reports the use
+    /// of its last child only after that child has ended.
     fn mark_parents(&mut self) {
         let parents: BTreeSet<u32> = self.processes.values().map(|p| p.stat.parent).collect();
         for (number, process) in &mut self.processes {
@@ -144,7 +147,7 @@ impl Group {
         }
     }
 
-    /// Returns the processes to read at this sample.
+    /// Returns the processes that are read in this sample.
     fn due_processes(&self, detail: Detail) -> Vec<u32> {
         let numbers = self.processes.keys().copied();
         if detail.reads_threads || self.processes.len() <= MAX_PROCESSES_PER_SAMPLE {
@@ -156,7 +159,8 @@ impl Group {
         numbers.enumerate().filter(is_due).map(|(_, number)| number).collect()
     }
 
-    /// Adds the use of children that ended, without the part that was counted before.
+    /// Adds the use of children that have ended, without the part that was counted for the children
+    /// themselves.
     fn count_reaped(&mut self, reaped: Pair, gone: u64) {
         let new = self.reaped.uncounted_ticks(reaped.sum(), gone).saturating_mul(TICK);
         let Pair(user, system) = reaped.divide(new);
@@ -179,15 +183,15 @@ impl Group {
 /// Use of processes that ended, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EndedProcesses {
-    /// Ticks that were counted for the processes found gone at the last sample, and that no parent
-    /// has reported yet.
+    /// Ticks that were counted for processes whose end was noticed in the last sample, and that no
+    /// parent has reported yet.
     unclaimed_ticks: u64,
 }
 
 impl EndedProcesses {
-    /// Returns the ticks that parents report in addition to those counted for the processes that
-    /// are gone. If a parent is read before its child is found gone, it reports the child at the
-    /// next sample. A parent that does not wait for its children never reports them.
+    /// Returns the ticks that parents report beyond those that were counted for the ended processes
+    /// themselves. A parent that is read before the end of its child is noticed reports the child
+    /// in the next sample. A parent that does not wait for its children never reports them.
     fn uncounted_ticks(&mut self, reported: u64, gone: u64) -> u64 {
         let all = gone.saturating_add(self.unclaimed_ticks);
         self.unclaimed_ticks = all.saturating_sub(reported).min(gone);
@@ -239,15 +243,16 @@ mod tests {
         let role =
             group.roles.get("checkpointer").map(|used| (used.user + used.system) / 1_000_000);
         assert_eq!(role, Some(38));
-        // The second process ends after another 20 ms, and its parent waits for it.
+        // The second process has used another 20 ms before its end, and its parent has waited for
+        // it.
         let planted = plant(planted, 1, ticks(6, 5), 63).with("proc/2/stat", "");
         let mut files = Files::of(&planted.root);
         assert_eq!(group.sample(&mut files, None).processes, 1);
         assert_eq!(millis(&group), 58);
     }
 
-    /// Many processes with one thread each. For most of them, only the thread's run time is read.
-    /// Nevertheless nothing is lost or counted twice when one of them ends.
+    /// Many processes with one thread each. For most of them, only the thread's run time is read in
+    /// a sample. Nevertheless no time is lost or counted twice when one of them ends.
     #[test]
     fn briefly_read_processes_count_completely() {
         const MANY: u32 = 80;
@@ -267,7 +272,7 @@ mod tests {
             assert_eq!((moment.processes, moment.busiest), (80, Some(Pair(30_000_000, 0))));
             assert_eq!(millis(&group), 80 * 30 * round, "round {round}");
         }
-        // One process ends 20 ms later, and its parent reports all time that it used.
+        // One process ends after another 20 ms, and its parent reports all the time that it used.
         let planted = all(460).with("proc/7/stat", "").with("proc/7/task/7/schedstat", "");
         let parent = Stat { reaped_user: 48, ..ticks(46, 0) };
         let planted = plant(planted, PARENT, parent, 460);
@@ -310,7 +315,8 @@ mod tests {
         assert_eq!(reaped.uncounted_ticks(0, 7), 0);
         assert_eq!(reaped.uncounted_ticks(9, 0), 2);
         assert_eq!(reaped.uncounted_ticks(4, 0), 4);
-        // The time of a child that is never reported is dropped.
+        // If the parent never reports a child, the ticks that were counted for the child are
+        // forgotten.
         assert_eq!(reaped.uncounted_ticks(0, 50), 0);
         assert_eq!(reaped.uncounted_ticks(0, 0), 0);
         assert_eq!(reaped.uncounted_ticks(3, 0), 3);

@@ -1,7 +1,7 @@
 //! Processor use of the threads of this process that send requests, from
-//! `/proc/self/task/*/schedstat` (Linux, Documentation/scheduler/sched-stats.rst): the time that a
-//! thread ran, and the time that it was ready to run and waited for a processor, both in
-//! nanoseconds since the start of the thread.
+//! `/proc/self/task/*/schedstat` (Linux, Documentation/scheduler/sched-stats.rst): the time for
+//! which a thread ran, and the time for which it was ready to run and waited for a processor, both
+//! in nanoseconds since the start of the thread.
 
 use record::metric::lane;
 use record::{LANE_PREFIX, ObservedMetric, Reading};
@@ -46,7 +46,7 @@ fn thread_readings(root: &Root, task: &str) -> Option<[Reading; 2]> {
     Some([reading(lane::RAN, ran_s), reading(lane::WAITED, waited_s)])
 }
 
-/// Parses the seconds that a thread ran and waited.
+/// Parses the times for which a thread ran and waited, in seconds.
 fn parse(schedstat: &str) -> Option<(f64, f64)> {
     let mut numbers = schedstat.split_whitespace().map(|number| number.parse::<u64>().ok());
     let mut seconds = || Some(numbers.next()?? as f64 / 1e9);

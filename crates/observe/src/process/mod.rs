@@ -45,7 +45,7 @@ use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
-/// Maximum number of samples between two searches for a server that was not found: a search reads
+/// Maximum number of samples between two searches for a server that was not found. A search reads
 /// the open files of all processes.
 const LONGEST_PAUSE: u32 = 16;
 
@@ -66,20 +66,20 @@ pub(crate) struct Processes {
     /// Root process of the observed program; `None` if this process sends the requests.
     observed_root: Option<u32>,
     located_servers: Vec<LocatedServer>,
-    /// Name prefix of the threads of this process that belong to the database.
+    /// Prefix of the names of those threads of this process that belong to the database.
     threads: Option<&'static str>,
     generator: Group,
     server: Group,
-    /// The database, if proxies accept its connections.
+    /// The database behind the proxies, if proxies accept the target's connections.
     upstream: Upstream,
-    /// The group of this process, if another program is observed.
+    /// The group of this process, which only observes, if another program is observed.
     observer: Group,
     process_tree: ProcessTree,
     others: OtherPrograms,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
-    /// Numbers of samples until the next search for servers, and from that search to the one after
-    /// it.
+    /// Number of samples until the next search for servers, and number of samples between that
+    /// search and the one after it.
     search: (u32, u32),
 }
 
@@ -115,8 +115,7 @@ impl Processes {
         }
     }
 
-    /// Adds the observation of the database behind a proxy, with a function that finds its
-    /// locations.
+    /// Adds the observation of the database behind a proxy; `find_servers` finds its locations.
     pub(crate) fn with_upstream(self, find_servers: FindServers) -> Processes {
         Processes { upstream: Upstream::of(Some(find_servers)), ..self }
     }
@@ -148,22 +147,23 @@ impl Sampler for Processes {
             usage.report_used(true, sample);
             usage.report_busiest(moment.busiest.map(|Pair(_, other_side)| other_side), sample);
             usage.report_io(moment.has_io_bytes, sample);
-            // The threads that send requests have started the database's threads, which may
-            // therefore run on the same processors.
+            // The threads that send requests have started the database's threads, so these may run
+            // on the same processors.
             usage.report_processors(&files, &moment, sample);
         } else if !self.server.pids().is_empty() {
             let moment = self.server.sample(&mut files, None);
             let usage = SideUsage { side: MeasuredSide::Server, used: self.server.used, since_s };
             match moment.processes {
-                // The database has ended since the last sample, so only its number of processes is
-                // reported.
+                // The database has ended since the last sample, so its number of processes is the
+                // only figure to report.
                 0 => usage.read(sample, processes::PROCESSES, 0.0),
                 _ => usage.report(&files, &moment, sample),
             }
             let listeners: Vec<u32> =
                 self.located_servers.iter().flat_map(|place| place.found.iter().copied()).collect();
             let proxies = proxies::count(&mut files, listeners.iter().copied());
-            // Proxies that run next to the database itself are not counted.
+            // Proxies count only if all listeners are proxies; otherwise the database itself may be
+            // among them.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
             usage.read(sample, server::PROXIES, proxies as f64);
             self.report_roles(sample);
@@ -177,7 +177,7 @@ impl Sampler for Processes {
 }
 
 impl Processes {
-    /// Updates the processes of both sides.
+    /// Updates the lists of processes of both sides.
     fn update_processes(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let own = own_pid(files.root);
         let is_first = self.last.is_none();
@@ -207,7 +207,8 @@ impl Processes {
         }
     }
 
-    /// Searches for servers that were not found or have ended; returns true if one was found.
+    /// Searches for servers that were not found before or have ended. Returns true if one was
+    /// found.
     fn find_servers(&mut self, files: &mut Files<'_>, sample: &mut Sample) -> bool {
         let here = self.server.pids();
         let is_lost =
@@ -244,7 +245,8 @@ impl Processes {
         }
     }
 
-    /// Reports the cost of observing: the processor time of the observing threads of this process.
+    /// Reports the cost of observing, which is the processor time of the observing threads of this
+    /// process.
     fn report_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let group = match self.observed_root {
             Some(_) => {
@@ -263,7 +265,7 @@ impl Processes {
         }
     }
 
-    /// Reports the database behind proxies. `proxies` are the ids of their processes.
+    /// Reports the database behind proxies. `proxies` are the ids of the proxies' processes.
     fn report_upstream(&mut self, files: &mut Files<'_>, proxies: Vec<u32>, sample: &mut Sample) {
         let port = |place: &LocatedServer| match place.location {
             ServerLocation::Port(port) => Some(port),
@@ -301,8 +303,8 @@ impl Processes {
         }
     }
 
-    /// Reports the use of programs other than the load generator and the database. While a lost
-    /// server is being searched for, nothing is reported, because the server would count as one of
+    /// Reports the use of programs other than the load generator and the database. Nothing is
+    /// reported while a lost server is being searched for, because the server would count as one of
     /// these programs.
     fn report_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
         let here = self.server.pids();
@@ -332,7 +334,7 @@ impl Processes {
     }
 }
 
-/// Values reported for one side.
+/// The values that are reported for one side.
 struct SideUsage {
     side: MeasuredSide,
     used: ResourceUse,
@@ -364,8 +366,8 @@ impl SideUsage {
         }
     }
 
-    /// Reports the used resources. The time waited for a processor is known only if threads are
-    /// read.
+    /// Reports the used resources. The time for which threads waited for a processor is known only
+    /// if threads are read one by one.
     fn report_used(&self, has_threads: bool, sample: &mut Sample) {
         let ResourceUse { user, system, waited, voluntary, involuntary, .. } = self.used;
         self.read(sample, processes::USER, seconds(user));
@@ -415,7 +417,7 @@ fn own_pid(root: &Root) -> u32 {
     number.unwrap_or_else(std::process::id)
 }
 
-/// Returns the number of the allowed processors that are online.
+/// Returns how many of the allowed processors are online.
 fn processors(root: &Root, allowed_processors: &BTreeSet<u32>) -> usize {
     match root.line("sys/devices/system/cpu/online") {
         Some(online) => {
@@ -513,7 +515,7 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(count, Some(2.0));
-        // The end of a program is not missing data, but a program that never existed is.
+        // If a program has ended, this is not missing data; if it never existed, it is.
         let number = shell.id();
         let after = take_sample(&mut processes, &Root::system());
         assert_eq!(after.missing, []);

@@ -22,14 +22,14 @@ use crate::sample::Sample;
 /// Largest share of a processor that scanning may take.
 const MAX_SCAN_SHARE: f64 = 0.003;
 
-/// Minimum processor time, in seconds, that neither side used since the last scan, for a new scan
-/// to be worthwhile.
+/// Minimum processor time, in seconds, that programs outside of both sides must have used since the
+/// last scan for a new scan to take place.
 const SCAN_THRESHOLD_S: f64 = 0.05;
 
-/// Minimum number of ticks of processor time for a program to be reported by name.
+/// Minimum processor time, in ticks, of a program that is reported by name.
 const MIN_NAMED_TICKS: u64 = 10;
 
-/// Minimum share of a processor since the first scan for a program to be reported by name.
+/// Minimum share of a processor since the first scan of a program that is reported by name.
 const MIN_NAMED_SHARE: f64 = 0.01;
 
 /// Maximum number of programs that are reported by name.
@@ -38,12 +38,13 @@ const MAX_NAMED_PROGRAMS: usize = 16;
 /// Process id of `kthreadd`, the parent of all kernel threads.
 const KTHREADD: u32 = 2;
 
-/// Maximum number of ancestors that are followed for a process; the limit ends a cycle.
+/// Maximum number of ancestors of a process that are followed. It ends the search if the parents
+/// form a cycle.
 const MAX_ANCESTORS: usize = 64;
 
-/// Processes of both sides, and the processor time that they have used.
+/// The processes of both sides, and the processor time that they have used together.
 pub(super) struct Sides {
-    /// This process. Its descendants are not other programs.
+    /// Id of this process. Its descendants do not count as other programs.
     pub(super) own: u32,
     /// Processes of the load generator, the database and the observer.
     pub(super) pids: BTreeSet<u32>,
@@ -64,7 +65,7 @@ struct OtherProcess {
 #[derive(Clone, Copy, Debug)]
 struct Scan {
     at: Stamp,
-    /// Processor time of the machine that neither side used, in seconds.
+    /// Processor time of the machine that neither side used, in seconds, at the time of the scan.
     elsewhere_s: f64,
     /// Processor time that the scan took.
     took: Nanos,
@@ -73,9 +74,9 @@ struct Scan {
 /// Decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScanDecision {
-    /// Other processes used too little processor time.
+    /// No scan is due: other processes used too little processor time.
     Idle,
-    /// Other processes used enough, but the last scan was too recent.
+    /// No scan is due yet: other processes used enough, but the last scan was too recent.
     Early,
     /// A scan is due.
     Now,
@@ -101,15 +102,15 @@ pub(super) struct OtherPrograms {
     reported: BTreeSet<String>,
     /// Ticks of all programs.
     total: u64,
-    /// Start of the youngest process seen, in ticks since boot.
+    /// Start of the youngest process of all scans so far, in ticks since boot.
     youngest: u64,
     first: Option<Stamp>,
     last: Option<Scan>,
 }
 
 impl OtherPrograms {
-    /// Scans if a scan is due, and reports the programs. The sample must already hold the machine's
-    /// busy time.
+    /// Scans if a scan is due, and reports the programs. The sample must already contain the
+    /// machine's busy time.
     pub(super) fn sample(
         &mut self,
         files: &mut Files<'_>,
@@ -172,7 +173,7 @@ impl OtherPrograms {
                     own_ticks(&other.stat).saturating_sub(own_ticks(&before.stat))
                         + reaped.saturating_sub(ended_since)
                 }
-                // The process existed before, and belonged to a side or was hidden.
+                // The process existed at an earlier scan, but belonged to a side or was hidden.
                 None if is_first || other.stat.started < youngest => 0,
                 None => own_ticks(&other.stat) + reaped_ticks(&other.stat),
             };
@@ -186,9 +187,9 @@ impl OtherPrograms {
         self.processes = found;
     }
 
-    /// Returns, by ancestor, the ticks that processes had used by the last scan if they have ended
-    /// since then. The ancestor is the nearest one that has not ended. Once it waits for the ended
-    /// processes, its own times include all time that they used.
+    /// Returns, for processes that have ended since the last scan, the ticks that they had used by
+    /// that scan, grouped by their nearest ancestor that has not ended. Once the ancestor has
+    /// waited for them, its own times include all time that they used.
     fn ended_since(&self, found: &BTreeMap<u32, OtherProcess>) -> BTreeMap<u32, u64> {
         let is_still_running = |number: &u32, other: &OtherProcess| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
@@ -236,8 +237,8 @@ impl OtherPrograms {
     }
 }
 
-/// Returns the processor time of this thread, or zero if the kernel does not report it. By the
-/// clock, a scan would take much longer on a busy machine.
+/// Returns the processor time of this thread, or zero if the kernel does not report it. The elapsed
+/// time would be unsuitable, because a scan takes much longer on a busy machine.
 fn thread_run_time(files: &mut Files<'_>) -> Nanos {
     let times = files.read(format_args!("proc/thread-self/schedstat"));
     let ran = times.and_then(|times| times.split_ascii_whitespace().next()?.parse().ok());
@@ -261,13 +262,13 @@ fn reaped_ticks(stat: &Stat) -> u64 {
     stat.reaped_user.saturating_add(stat.reaped_system)
 }
 
-/// Iterates over a process and its ancestors whose parents are known.
+/// Iterates over a process and its known ancestors.
 fn ancestry(parents: &BTreeMap<u32, u32>, number: u32) -> impl Iterator<Item = u32> {
     let next = |number: &u32| parents.get(number).copied();
     std::iter::successors(Some(number), next).take(MAX_ANCESTORS)
 }
 
-/// Replaces control characters of a name, which any process can choose for itself.
+/// Replaces the control characters of a name, because any process can choose its own name.
 fn without_control_characters(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -291,8 +292,8 @@ mod tests {
         Stat { parent, user, ..Stat::default() }
     }
 
-    /// Takes a sample after 1,000 times `second` seconds. The processors were busy for one second
-    /// in each 1,000 s.
+    /// Takes a sample at 1,000 s times `second`. Until then, the processors have been busy for one
+    /// of every 1,000 s.
     fn take_sample(others: &mut OtherPrograms, planted: &TestRoot, second: u64) -> Sample {
         let mut sample = Sample::default();
         sample.read(&ComponentKind::Host, host::BUSY, second as f64);
@@ -341,8 +342,8 @@ mod tests {
         assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
     }
 
-    /// `make` starts compilers that end between two scans or after the second one, and waits for
-    /// them.
+    /// `make` starts compilers and waits for them. Some end between two scans, others after the
+    /// second scan.
     #[test]
     fn children_that_ended_are_counted_once_and_with_their_parent() {
         let make =
@@ -353,8 +354,8 @@ mod tests {
         let running = plant(running, 21, "cc1", child(20, 5_000));
         let sample = take_sample(&mut others, &running, 1);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
-        // Both compilers have ended after another 10 s, and a third process, which used 20 s, began
-        // and ended.
+        // Both processes have ended, `cc1` after another 10 s of processor time. A third process
+        // has begun, used 20 s, and ended.
         let sample = take_sample(&mut others, &make(TestRoot::new(), 300 + 6_000 + 2_000), 2);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
         assert_eq!(value(&sample, "program make", "used"), Some(30.0));

@@ -16,8 +16,8 @@ use super::units::{TICK, io};
 /// is unchanged.
 const LIST_EVERY: u32 = 8;
 
-/// Number of samples at the beginning in which a process's title is read again, because a process
-/// sets its title after its start.
+/// Number of samples, from the first on, in which a process's title is read, because a process sets
+/// its title only after its start.
 const TITLE_SAMPLES: u32 = 3;
 
 /// Prefix of the names of observing threads.
@@ -28,10 +28,10 @@ const OBSERVER_PREFIX: &str = "watch";
 pub(super) struct Detail {
     /// True if threads are read one by one.
     pub(super) reads_threads: bool,
-    /// Number of samples after which every thread's status has been read: each sample reads the
+    /// Number of samples in which the status of every thread is read once: each sample reads the
     /// status of one in this many threads.
     pub(super) status_rounds: usize,
-    /// Number of samples between two readings of a process's bytes.
+    /// Number of samples between two readings of the bytes that a process has read and written.
     pub(super) io_rounds: usize,
     /// Number of the current sample.
     pub(super) sample_number: usize,
@@ -40,7 +40,7 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    /// Returns true if the status of the thread at this position is read at this sample.
+    /// Returns true if the status of the thread at this position is read in this sample.
     fn reads_status_of(&self, place: usize) -> bool {
         place.wrapping_add(self.sample_number).is_multiple_of(self.status_rounds.max(1))
     }
@@ -53,10 +53,10 @@ pub(super) struct ProcessSample {
     pub(super) used: ResourceUse,
     /// Use of the threads that are reported separately.
     pub(super) other_side_used: ResourceUse,
-    /// User and kernel ticks of children that ended since the last sample.
+    /// User and kernel ticks of children that have ended since the last sample.
     pub(super) reaped: Pair,
-    /// Run time of the busiest thread, and of the busiest thread that is reported separately, in
-    /// nanoseconds.
+    /// Run time, in nanoseconds, of the busiest thread, and of the busiest of the threads that are
+    /// reported separately.
     pub(super) busiest: Pair,
     /// Run time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
@@ -72,15 +72,15 @@ pub(super) struct Process {
     pub(super) stat: Stat,
     /// Threads of the process, if they are read one by one.
     pub(super) threads: BTreeMap<u32, Thread>,
-    /// List of processors that the process may run on, if its threads are not read.
+    /// List of processors on which the process may run, if its threads are not read.
     allowed_processors: String,
     /// Bytes read and written; `None` if they may not be read.
     pub(super) io: Option<Pair>,
-    /// Kind of background work that the process does.
+    /// Kind of background work that the process does, if any.
     pub(super) role: Option<&'static str>,
-    /// Ticks counted for the process until its `stat` was last read.
+    /// Ticks that had been counted for the process when its `stat` was last read.
     counted: u64,
-    /// Run time counted since `stat` was last read, in nanoseconds.
+    /// Run time that has been counted since `stat` was last read, in nanoseconds.
     counted_since: u64,
     /// True if the process has had children.
     pub(super) is_parent: bool,
@@ -147,9 +147,9 @@ impl Process {
         self.sample_in_detail(files, place, detail)
     }
 
-    /// Reads only the run time of the process's single thread, if nothing else is due and the
-    /// process is not a parent (the use of children is in `stat`). `None` if the process must be
-    /// read in full.
+    /// Reads only the run time of the process's only thread, if nothing else is due and the process
+    /// is not a parent, whose `stat` also has the use of its children. `None` if the process must
+    /// be read in full.
     fn sample_briefly(
         &mut self,
         files: &mut Files<'_>,
@@ -201,17 +201,17 @@ impl Process {
         let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
         let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
         let grown = grown.saturating_sub(std::mem::take(&mut self.counted_since));
-        // The scheduler's run time is finer than ticks, but disappears when a thread ends. If
-        // threads may have ended, only ticks are complete. Both measure the same time, so they do
-        // not drift apart.
+        // The run time that the scheduler reports is finer than ticks, but is lost when a thread
+        // ends. If threads may have ended, only the ticks are complete. Run time and ticks measure
+        // the same time, so they do not drift apart.
         let by_threads = seen.has_threads && (was_alone || detail.other_side_prefix.is_some());
         let time = if by_threads { ran } else { grown };
         let Pair(user, system) = division_ticks(ticks, ticks_before).divide(time);
         (seen.used.user, seen.used.system) = (user, system);
         seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
         self.counted = ticks.sum();
-        // The bytes of the threads that are reported apart have been read just now, so the bytes of
-        // the process must be read, too.
+        // The bytes of the threads that are reported separately have just been read, so those of
+        // the process must be read at the same time.
         let is_due = (self.pid as usize).wrapping_add(self.sample_count as usize);
         let has_to_be = detail.other_side_prefix.is_some() || self.role.is_some();
         if has_to_be || is_due.is_multiple_of(detail.io_rounds.max(1)) {
@@ -269,7 +269,7 @@ impl Process {
             };
             seen.has_threads = true;
             let ran = thread_use.times.ran;
-            // Waiting of an observing thread does not delay requests.
+            // A wait of an observing thread does not delay requests.
             let is_observer = thread.name.starts_with(OBSERVER_PREFIX);
             seen.observing += if is_observer { ran } else { 0 };
             if detail.other_side_prefix.is_some_and(|begin| thread.name.starts_with(begin)) {
@@ -294,8 +294,8 @@ impl Process {
         seen.used.written = written.saturating_sub(seen.other_side_used.written);
     }
 
-    /// Returns the lists of processors that the process's threads may use. If some threads send
-    /// requests, returns only the lists of these threads.
+    /// Returns the lists of processors on which the process's threads may run. If some threads send
+    /// requests, returns only the lists of those threads.
     pub(super) fn allowed_processors(&self) -> impl Iterator<Item = &str> {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANE_PREFIX);
         let has_lanes = self.threads.values().any(is_lane);

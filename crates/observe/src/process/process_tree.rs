@@ -1,12 +1,13 @@
-//! Parents of the machine's processes: the fourth field of `/proc/*/stat` (`proc_pid_stat(5)`).
+//! The parent of each process of the machine: the fourth field of `/proc/*/stat`
+//! (`proc_pid_stat(5)`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
 use super::stat::Stat;
 
-/// Number of samples after which a process's parent is read again, because its number may have been
-/// reused.
+/// Number of samples after which a process's parent is read again, because another process may have
+/// got its number.
 const REREAD_EVERY: u32 = 16;
 
 /// Processes of the machine with their parents.
@@ -17,8 +18,8 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Updates the list of processes. Only new processes, and processes whose entry is due to
-    /// expire, are read.
+    /// Updates the list of processes. Reads only new processes, and processes that are due to be
+    /// read again.
     pub(super) fn update(&mut self, files: &mut Files<'_>) {
         self.sample_count = self.sample_count.wrapping_add(1);
         let turn = self.sample_count;
@@ -36,7 +37,7 @@ impl ProcessTree {
         }
     }
 
-    /// Returns the descendants of the given processes, without the given processes themselves.
+    /// Returns the descendants of the given processes, without these processes themselves.
     pub(super) fn descendants(&self, of: &BTreeSet<u32>) -> BTreeSet<u32> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (child, parent) in &self.parents {

@@ -1,5 +1,5 @@
-//! Poolers, proxies and tunnels among the processes that accept a target's connections. They
-//! forward to a database and are recognised by their names in `/proc/PID/comm`
+//! Poolers, proxies and tunnels among the processes that accept a target's connections. They pass
+//! the connections on to a database, and are recognised by their names in `/proc/PID/comm`
 //! (`proc_pid_comm(5)`).
 
 use record::component_name::DATABASE_PROGRAMS;
@@ -36,8 +36,8 @@ pub(crate) struct Listener {
     pub(crate) name: String,
 }
 
-/// Returns the process that listens on a port; `None` if it has the name of a database, if it is
-/// not visible, or if there are several.
+/// Returns the process that listens on a port. `None` if it has the name of a database, if it is
+/// not visible, or if several processes listen on the port.
 pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     let mut files = Files::of(root);
     let found = find(&mut files, &ServerLocation::Port(port))?.ok()?;

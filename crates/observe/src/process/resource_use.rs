@@ -1,4 +1,4 @@
-//! Resources used by processes, as sums that only grow.
+//! Resource use of processes, as sums that only grow.
 
 use std::ops::AddAssign;
 
@@ -9,7 +9,7 @@ pub(super) struct ResourceUse {
     pub(super) user: u64,
     /// Processor time in the kernel.
     pub(super) system: u64,
-    /// Time for which a thread was ready to run and had no processor.
+    /// Time for which threads were ready to run and had no processor.
     pub(super) waited: u64,
     /// Page faults that waited for a disk.
     pub(super) major_faults: u64,
@@ -37,8 +37,8 @@ impl AddAssign for ResourceUse {
     }
 }
 
-/// Two counters whose growth is used: bytes read and written, voluntary and involuntary context
-/// switches, or ticks in user mode and in the kernel.
+/// Two related counters: bytes read and written, voluntary and involuntary context switches, or
+/// ticks in user mode and in the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pair(pub(super) u64, pub(super) u64);
 
@@ -53,8 +53,8 @@ impl Pair {
         self.0.saturating_add(self.1)
     }
 
-    /// Divides a whole in the proportion of the two counters; the first part is the whole if both
-    /// are zero.
+    /// Divides `whole` in the proportion of the two counters. If both are zero, the first part is
+    /// the whole.
     pub(super) fn divide(self, whole: u64) -> Pair {
         let sum = u128::from(self.0) + u128::from(self.1);
         if sum == 0 {

@@ -1,6 +1,6 @@
-//! Background work of the database's processes, by their titles in `/proc/PID/cmdline`. PostgreSQL
-//! writes the titles (`update_process_title`; PostgreSQL documentation, chapter 27.1, Standard Unix
-//! Tools).
+//! Background work of the database's processes, recognised by their titles in `/proc/PID/cmdline`.
+//! PostgreSQL writes the titles (`update_process_title`; PostgreSQL documentation, chapter 27.1,
+//! Standard Unix Tools).
 
 use record::component_name::{AUTOVACUUM_WORKER, BACKGROUND_WRITER, CHECKPOINTER, WALSENDER};
 
@@ -40,8 +40,8 @@ fn role_of_title(title: &str) -> Option<&'static str> {
     let title = title.trim_end_matches(['\0', ' ']).strip_prefix("postgres: ")?;
     let title = title.split_once(": ").map_or(title, |(_, after)| after);
     let whole = EXACT_TITLES.iter().find(|(text, _)| *text == title);
-    // The title of a session begins with its user and ends with its activity. Only a user name with
-    // a space, followed by a suitable database, could match by accident.
+    // The title of a session begins with its user and ends with its activity. Such a title could
+    // match by accident only if a user name contained a space and the name of the database fitted.
     let found = whole.or_else(|| TITLE_PREFIXES.iter().find(|(text, _)| title.starts_with(text)));
     found.map(|(_, role)| *role)
 }

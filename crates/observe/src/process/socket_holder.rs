@@ -1,4 +1,5 @@
-//! Sockets of one program: the links in `/proc/PID/fd` of its processes (`proc_pid_fd(5)`).
+//! The sockets that a program holds, from the links in `/proc/PID/fd` of its processes
+//! (`proc_pid_fd(5)`).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,10 +7,10 @@ use super::files::Files;
 use super::process_tree::ProcessTree;
 use crate::environment::Root;
 
-/// Maximum number of open files that are read in all.
+/// Maximum number of open files of all processes together that are read.
 const MAX_OPEN_FILES: usize = 65_536;
 
-/// A program that holds sockets.
+/// A program whose sockets are read.
 #[derive(Debug)]
 pub(crate) struct SocketHolder {
     program: u32,
@@ -17,13 +18,13 @@ pub(crate) struct SocketHolder {
 }
 
 impl SocketHolder {
-    /// Creates a holder for the program whose root process has this number.
+    /// Creates a holder for the program whose root process has this id.
     pub(crate) fn of(program: u32) -> SocketHolder {
         SocketHolder { program, process_tree: ProcessTree::default() }
     }
 
     /// Returns the inodes of the sockets that the program holds; `None` if they cannot be read, for
-    /// example by a different user.
+    /// example because the program runs as a different user.
     pub(crate) fn sockets(&mut self, root: &Root) -> Option<HashSet<u32>> {
         self.process_tree.update(&mut Files::of(root));
         let first = BTreeSet::from([self.program]);
@@ -33,8 +34,8 @@ impl SocketHolder {
     }
 }
 
-/// Returns the inodes of the sockets that processes hold; `None` if they cannot be read, for
-/// example by a different user.
+/// Returns the inodes of the sockets that some processes hold; `None` if they cannot be read, for
+/// example because the processes run as a different user.
 pub(super) fn sockets_of(root: &Root, processes: &BTreeSet<u32>) -> Option<HashSet<u32>> {
     let open = |number: &u32| {
         let folder = format!("proc/{number}/fd");

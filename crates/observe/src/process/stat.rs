@@ -17,19 +17,19 @@ pub(super) struct Stat {
     pub(super) reaped_system: u64,
     /// Number of threads.
     pub(super) threads: u32,
-    /// Start in ticks since boot, which together with the number identifies a process.
+    /// Start of the process in ticks since boot. Together with its id, it identifies the process.
     pub(super) started: u64,
     /// Resident memory in pages.
     pub(super) resident: u64,
 }
 
 impl Stat {
-    /// Parses the fields after the name, which is in parentheses and may hold any character.
+    /// Parses the fields after the name. The name is in parentheses and may contain any character.
     pub(super) fn parse(line: &str) -> Option<Stat> {
         let (_, fields) = line.rsplit_once(") ")?;
         let mut words = fields.split_ascii_whitespace();
-        // Fields are counted from 1. The first field here is the third of the line; fields are read
-        // in order.
+        // Fields of the line are counted from 1, and the first field after the name is the third.
+        // Fields are read in ascending order.
         let mut next = 3;
         let mut field = |number: usize| -> Option<u64> {
             let word = words.nth(number.checked_sub(next)?)?;
@@ -50,7 +50,7 @@ impl Stat {
     }
 }
 
-/// Returns the name of the process in a line, without its parentheses.
+/// Returns the name of the process in a line, without the parentheses around it.
 pub(super) fn name(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once('(')?;
     Some(rest.rsplit_once(") ")?.0)

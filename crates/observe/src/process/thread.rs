@@ -16,12 +16,12 @@ pub(super) struct ThreadId {
     pub(super) thread: u32,
 }
 
-/// Point from which a process or thread is counted.
+/// The time from which the use of a process or thread is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CountedFrom {
-    /// From its start, because it began after the first sample.
+    /// Its start, because it began after the first sample.
     Start,
-    /// From now on, because it existed before the first sample.
+    /// Now, because it existed before the first sample.
     Now,
 }
 
@@ -35,8 +35,9 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Parses both times; the third number of the file, the number of time slices, is ignored.
-    /// Kernels without `CONFIG_SCHED_INFO` write three zeros, for which this returns `None`.
+    /// Parses the two times. The third number of the file, which is the number of time slices, is
+    /// ignored. Kernels without `CONFIG_SCHED_INFO` write three zeros, for which this function
+    /// returns `None`.
     fn parse(schedstat: &str) -> Option<Times> {
         let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse().ok());
         let mut number = || -> Option<u64> { numbers.next()? };
@@ -121,7 +122,7 @@ impl Thread {
         let mut switches = Pair::default();
         if with_status && let Some(status) = read_status(files, self.id) {
             switches = status.switches.since(self.status.switches);
-            // A thread sets its name after it has begun.
+            // A thread sets its name only after it has begun.
             if !status.name.is_empty() {
                 self.name.clone_from(&status.name);
             }
@@ -159,14 +160,14 @@ impl Thread {
     }
 }
 
-/// Returns the ticks by whose proportion a time is divided into user and kernel mode: the ticks
-/// since the last sample if there are enough of them, otherwise the totals.
+/// Returns the user and kernel ticks in whose proportion a time is divided: the ticks since the
+/// last sample if there are enough of them, otherwise all ticks.
 pub(super) fn division_ticks(now: Pair, before: Pair) -> Pair {
     let grown = now.since(before);
     if grown.sum() >= MIN_DIVISION_TICKS { grown } else { now }
 }
 
-/// Minimum number of ticks by which a time is divided: 50 ms.
+/// Minimum number of ticks in whose proportion a time is divided; they are 50 ms.
 const MIN_DIVISION_TICKS: u64 = 50_000_000 / TICK;
 
 fn read_times(files: &mut Files<'_>, ThreadId { process, thread }: ThreadId) -> Option<Times> {

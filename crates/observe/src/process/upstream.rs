@@ -1,7 +1,7 @@
 //! The database behind a proxy that accepts the target's connections.
 //!
-//! The connections of the proxy lead to the locations at which the database listens on this
-//! machine. Only the owner of the proxy and root can see its connections.
+//! The proxy's own connections lead to the locations at which the database listens on this machine.
+//! Only the owner of the proxy and root can see them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,12 +15,12 @@ use super::socket_holder::sockets_of;
 use super::thread::CountedFrom;
 use crate::scope::ServerLocation;
 
-/// A function that returns the locations on this machine to which sockets are connected. The
-/// sockets are given by their inodes; sockets that were accepted at one of the ports lead to
-/// clients, and are ignored.
+/// A function that returns the locations on this machine to which sockets are connected. The first
+/// argument holds the inodes of the sockets. Sockets that were accepted at one of the ports in the
+/// second argument lead to clients, and are ignored.
 pub(crate) type FindServers = fn(&HashSet<u32>, &[u16]) -> Vec<ServerLocation>;
 
-/// Maximum number of samples between two searches: a search reads the connections of the machine.
+/// Maximum number of samples between two searches. A search reads all connections of the machine.
 const LONGEST_PAUSE: u32 = 16;
 
 /// The reason why databases are not searched for.
@@ -30,10 +30,11 @@ const NOT_VISIBLE: &str =
 /// Processes of the databases behind proxies.
 #[derive(Debug)]
 pub(super) struct Upstream {
-    /// The function that finds the locations of the databases; `None` if they are not observed.
+    /// The function that finds the locations of the databases; `None` if these are not observed.
     find_servers: Option<FindServers>,
     pub(super) group: Group,
-    /// Numbers of samples until the next search, and from that search to the one after it.
+    /// Number of samples until the next search, and number of samples between that search and the
+    /// one after it.
     search: (u32, u32),
 }
 
@@ -51,7 +52,7 @@ impl Upstream {
         Upstream { find_servers, group: Group::default(), search: (0, 1) }
     }
 
-    /// Samples the databases behind some proxies; `None` if none was found yet.
+    /// Samples the databases behind some proxies; `None` if none has been found yet.
     ///
     /// # Errors
     /// The connections of the proxies are not visible.
@@ -71,8 +72,8 @@ impl Upstream {
         Ok(Some(self.group.sample(files, None)))
     }
 
-    /// Searches for the databases, unless the last search was too recent: a proxy may connect to
-    /// another database later. Returns their processes.
+    /// Searches for the databases, unless the last search was too recent, and returns their
+    /// processes. The search is repeated because a proxy may connect to another database later.
     fn find(
         &mut self,
         files: &mut Files<'_>,
@@ -123,8 +124,8 @@ mod tests {
     use super::*;
     use crate::environment::tests::TestRoot;
 
-    /// Returns a machine with pgbouncer (40), which holds the sockets 1 and 2, and a process of
-    /// this name (50) with a child (51), which listens on port 5432.
+    /// Returns a machine with pgbouncer (process 40), which holds the sockets 1 and 2, and a
+    /// process of this name (50) with a child (51) that listens on port 5432.
     fn planted(name: &str) -> TestRoot {
         let plant = |planted: TestRoot, number: u32, parent: u32, name: &str| {
             let stat = Stat { parent, threads: 1, started: 1, ..Stat::default() };
@@ -142,7 +143,7 @@ mod tests {
             .with_link("proc/50/fd/3", "socket:[77]")
     }
 
-    /// The socket 2 of a proxy at port 6432 leads to port 5432.
+    /// Finds a server at port 5432, to which socket 2 of a proxy at port 6432 is connected.
     fn leads_to_5432(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
         let leads = sockets.contains(&2) && ports == [6_432];
         leads.then_some(ServerLocation::Port(5_432)).into_iter().collect()
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(samples.collect::<Vec<_>>(), [false, true]);
     }
 
-    /// A second database appears when a pool of another database is used, or after a failover.
+    /// A second database appears when a pool for another database is used, or after a failover.
     #[test]
     fn second_database_is_found_later() {
         let stat = Stat { parent: 1, threads: 1, started: 1, ..Stat::default() };

@@ -1,8 +1,8 @@
 //! The offset between the clock of another machine and the clock of this one.
 //!
-//! A request is sent and answered with the remote time. The answer was given between sending and
-//! receiving, on average in the middle, and the error is smaller for a shorter round trip (D. L.
-//! Mills, RFC 5905, chapter 8). The remote side reports the first reading of its wall clock plus
+//! A request is sent and answered with the remote time. The remote clock was read between sending
+//! and receiving, on average in the middle, and the error is smaller for a shorter round trip (D.
+//! L. Mills, RFC 5905, chapter 8). The remote side reports the first reading of its wall clock plus
 //! the time that has passed since then on its monotonic clock, so its time makes no steps during
 //! the watch.
 
@@ -15,17 +15,17 @@ pub(super) struct ClockExchange {
     pub(super) sent: Stamp,
     /// Time at which the answer was received.
     pub(super) received_at: Stamp,
-    /// Remote time in nanoseconds since 1970.
+    /// Remote time at which the answer was sent, in nanoseconds since 1970.
     pub(super) clock: i64,
 }
 
 impl ClockExchange {
-    /// Returns the round trip time. The error of the offset is at most half of it.
+    /// Returns the round trip time. The error of the offset is at most half of this time.
     pub(super) fn delay(self) -> Nanos {
         self.received_at.since(self.sent)
     }
 
-    /// Returns the middle of the exchange by this machine's monotonic clock.
+    /// Returns the middle between sending and receiving, by this machine's monotonic clock.
     fn middle(self) -> i128 {
         (i128::from(self.sent.0) + i128::from(self.received_at.0)) / 2
     }
@@ -58,8 +58,8 @@ impl ClockReference {
         ClockReference { wall: WallTime::now(), stamp: Monotonic.now() }
     }
 
-    /// Returns this reading of the wall clock plus the monotonic time since then: nanoseconds since
-    /// 1970, without steps.
+    /// Returns the current time in nanoseconds since 1970, without steps: this reading of the wall
+    /// clock plus the monotonic time since then.
     pub(super) fn now_ns(self) -> i64 {
         self.wall.after(Monotonic.now().since(self.stamp)).0
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn clock_difference_of_an_hour_is_corrected() {
-        // Here, stamp 50 s is 100 s after 1970; the remote clock is one hour ahead.
+        // On this machine, stamp 50 s is 100 s after 1970. The remote clock is one hour ahead.
         let here =
             ClockReference { wall: WallTime(100 * SECOND), stamp: Stamp(50 * SECOND as u64) };
         let echo = echo(49_000_000_000, 51_000_000_000, 3_700 * SECOND);

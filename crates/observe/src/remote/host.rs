@@ -1,11 +1,11 @@
-//! The remote machine that is observed, and its names for ssh.
+//! The remote machine that is observed, and the ways in which ssh names it.
 
 /// A machine that is reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteHost {
     /// Login name; `None` for ssh's default.
     pub user: Option<String>,
-    /// Name or address of the machine, which is the prefix of the names of its components.
+    /// Name or address of the machine. It is the prefix of the names of the machine's components.
     pub host: String,
     /// Port of the machine's ssh server; `None` for ssh's default.
     pub port: Option<u16>,
@@ -23,7 +23,7 @@ impl RemoteHost {
         RemoteHost { user: None, host, port: None, command }
     }
 
-    /// Returns a command with which a user can connect to the machine.
+    /// Returns a command with which the user can connect to the machine.
     pub(super) fn ssh_command(&self) -> String {
         match self.port {
             Some(port) => format!("ssh -p {port} {}", self.login()),
@@ -31,7 +31,8 @@ impl RemoteHost {
         }
     }
 
-    /// Returns the machine's entry in ssh's list of keys (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+    /// Returns the name of the machine in ssh's list of known hosts (sshd(8), "SSH_KNOWN_HOSTS FILE
+    /// FORMAT").
     pub(super) fn in_known_hosts(&self) -> String {
         match self.port {
             Some(port) => format!("'[{}]:{port}'", self.host),

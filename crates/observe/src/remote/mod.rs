@@ -1,11 +1,12 @@
 //! Observation of another machine by an `assay` that runs there.
 //!
 //! [`RemoteWatch`] starts `assay observe --stdio` there over the user's own ssh, measures the
-//! offset between the two clocks, and reports the remote samples with the name of the machine in
-//! front, at times of this machine. No port is opened on either machine. The remote program ends
-//! when its input ends, so it ends with this process in every case. [`serve()`] is the remote side.
+//! offset between the two clocks, and reports the remote samples at times of this machine, with the
+//! name of the other machine as a prefix. No port is opened on either machine. The remote program
+//! ends when its input ends, so it ends with this process in every case. [`serve()`] is the remote
+//! side.
 //!
-//! A failure is reported as missing, once, with a remedy: the run continues.
+//! A failure is reported once as missing data, with a remedy, and the run continues.
 
 mod clock;
 mod host;
@@ -40,27 +41,28 @@ const QUEUED_LINES: usize = 64;
 /// Maximum number of lines that a login may write before the remote program starts.
 const MAX_LOGIN_LINES: usize = 64;
 
-/// Number of requests to the remote clock; the answer with the shortest round trip is used.
+/// Number of requests to the remote clock. The answer with the shortest round trip is used.
 const CLOCK_REQUESTS: u64 = 8;
 
-/// Time after which the remote clock is read again: two clocks drift by up to 0.1 ms per second.
+/// Time after which the remote clock is read again, because two clocks drift apart by up to 0.1 ms
+/// per second.
 const CLOCK_PERIOD: Nanos = Nanos::from_secs(30);
 
-/// Multiple of the fastest round trip above which a new answer is not used, because an older one is
-/// more accurate.
+/// A new answer of the remote clock is not used if its round trip takes longer than this multiple
+/// of the fastest one, because an older answer is then more accurate.
 const MAX_DELAY_FACTOR: u64 = 2;
 
 /// Minimum clock offset that is reported, in seconds.
 const MIN_REPORTED_OFFSET_S: f64 = 1.0;
 
-/// Time limits for messages of the remote program.
+/// Time limits for waiting for messages of the remote program.
 #[derive(Clone, Copy, Debug)]
 struct Timeouts {
-    /// Longest time until the remote program's greeting, and until each answer of its clock.
+    /// Time limit for the remote program's greeting, and for each answer of its clock.
     greeting: Nanos,
-    /// Time without a sample after which the silence is reported.
+    /// Time without a sample after which missing data are reported.
     silence: Nanos,
-    /// Longest time until the last sample.
+    /// Time limit for the last sample, once the watch is over.
     last_sample: Nanos,
 }
 
@@ -81,7 +83,7 @@ pub struct RemoteWatch {
 }
 
 impl RemoteWatch {
-    /// Starts the thread, without waiting for ssh. The thread calls `on_sample` with each remote
+    /// Starts the thread, and does not wait for ssh. The thread calls `on_sample` with each remote
     /// sample and its time since `zero`. The scope sets the sampling interval, and the port on
     /// which the database listens on the remote machine.
     ///
@@ -125,7 +127,7 @@ impl RemoteWatch {
                         on_sample: &on_sample,
                     };
                     let failure = conversation.run().err();
-                    // If the thread is still reading, it finds the channel closed, and ends.
+                    // A thread that is still reading finds the channel closed, and ends.
                     drop(conversation.received);
                     (failure, conversation.connection.close())
                 }
@@ -139,10 +141,11 @@ impl RemoteWatch {
         Ok(RemoteWatch { events, thread })
     }
 
-    /// Stops all watches and the programs on the other machines. When this returns, everything read
-    /// until now has been reported. This takes a few seconds at most, even if no machine answers.
+    /// Stops all watches and the programs on the other machines. When this function returns,
+    /// everything read before has been reported. This takes a few seconds at most, even if no
+    /// machine answers.
     pub fn end_all(watches: Vec<RemoteWatch>) {
-        // A watch that has ended by itself has closed its channel.
+        // The channel of a watch that has already ended is closed.
         watches.iter().for_each(|watch| drop(watch.events.send(Event::Over)));
         // A panic in a thread has been printed already and does not affect the run.
         watches.into_iter().for_each(|watch| drop(watch.thread.join()));
@@ -157,7 +160,7 @@ enum Incoming {
     Over,
 }
 
-/// A conversation with the program on another machine.
+/// The exchange of messages with the program on another machine.
 struct Conversation<'a, T> {
     zero: Stamp,
     name: &'a str,
@@ -169,7 +172,7 @@ struct Conversation<'a, T> {
 }
 
 impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
-    /// Runs the conversation from the greeting to the last sample.
+    /// Exchanges messages with the remote program, from its greeting to its last sample.
     fn run(&mut self) -> Result<(), RemoteFailure> {
         self.greet()?;
         let exchange = self.compare_clocks()?;
@@ -194,8 +197,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    /// Waits for the remote program's greeting. Lines that the login writes before the greeting are
-    /// skipped.
+    /// Waits for the remote program's greeting. Lines that the login writes before it are skipped.
     fn greet(&mut self) -> Result<(), RemoteFailure> {
         let until = Monotonic.now() + self.timeouts.greeting;
         let mut login_line = String::new();
@@ -335,7 +337,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         }
     }
 
-    /// Reports a remote sample under the name of the machine.
+    /// Reports a remote sample with the name of the machine as a prefix.
     fn report_sample(&mut self, at: Stamp, mut sample: Sample) {
         self.series.apply(&mut sample);
         for reading in &mut sample.readings {

@@ -24,10 +24,10 @@ const GREETING: &str = "assay-observe";
 /// Maximum number of bytes of a line.
 pub(super) const LONGEST_LINE: usize = 4 << 20;
 
-/// Maximum number of missing items of a sample that are read.
+/// Maximum number of missing items that are read from a sample.
 const MOST_MISSING: usize = 256;
 
-/// Maximum number of characters of a name or text from the other machine.
+/// Maximum number of characters of a name or another text from the other machine.
 const LONGEST_TEXT: usize = 200;
 
 /// A request to the other machine.
@@ -40,7 +40,7 @@ pub(super) enum RemoteRequest {
 }
 
 impl RemoteRequest {
-    /// Returns the request as a line, with its line feed.
+    /// Returns the request as a line, including its line feed.
     pub(super) fn line(self) -> String {
         match self {
             RemoteRequest::Ping(number) => format!("ping {number}\n"),
@@ -109,17 +109,17 @@ impl RemoteMessage {
     }
 }
 
-/// Returns the greeting as a line, with its line feed.
+/// Returns the greeting as a line, including its line feed.
 pub(super) fn greeting(host: &str, clock: i64) -> String {
     format!("{}\n", json!({ GREETING: VERSION, "host": host, "clock": clock }))
 }
 
-/// Returns the answer to a ping as a line, with its line feed.
+/// Returns the answer to a ping as a line, including its line feed.
 pub(super) fn pong(number: u64, clock: i64) -> String {
     format!("pong {number} {clock}\n")
 }
 
-/// Returns a sample as a line, with its line feed. Values that are not finite are left out.
+/// Returns a sample as a line, including its line feed. Values that are not finite are left out.
 pub(super) fn sample(at: i64, sample: &Sample) -> String {
     let finite = sample.readings.iter().filter(|reading| reading.value.is_finite());
     let reading = |Reading { series, value }: &Reading| {
@@ -132,8 +132,8 @@ pub(super) fn sample(at: i64, sample: &Sample) -> String {
     format!("{}\n", json!({ "at_ns": at, "readings": readings, "missing": missing }))
 }
 
-/// Parses readings; readings of components unknown here are left out. `None` if the text is
-/// malformed.
+/// Parses readings; `None` if the text is malformed. Readings of components that are unknown to
+/// this version are left out.
 fn readings(value: &Value) -> Option<Vec<Reading>> {
     let mut readings = Vec::new();
     for reading in value.as_array()? {
@@ -158,7 +158,8 @@ fn missing(value: &Value) -> Option<Vec<Missing>> {
     value.as_array()?.iter().take(MOST_MISSING).map(pair).collect()
 }
 
-/// Removes characters that a terminal or a line reader acts on, and limits the length of the text.
+/// Removes characters with an effect on a terminal or on the reading of lines, and limits the
+/// length of the text.
 pub(super) fn sanitised(text: &str) -> String {
     let shown = text.trim().chars().filter(|c| !is_terminal_control(*c));
     shown.take(LONGEST_TEXT).collect()

@@ -17,8 +17,8 @@ use crate::watch::Watch;
 /// Maximum number of bytes of a request.
 const MAX_REQUEST_BYTES: u64 = 256;
 
-/// Returns the scope for an observer on another machine: this machine, and the database's processes
-/// that listen on a port or have these ids.
+/// Returns the scope for an observer on another machine: the machine on which it runs, and the
+/// database's processes, which are those that listen on a port or have these ids.
 pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
     let processes = servers.into_iter().map(ServerLocation::Process);
     let servers = port.map(ServerLocation::Port).into_iter().chain(processes).collect();
@@ -55,7 +55,7 @@ pub fn serve(
                 let output = Arc::clone(&output);
                 watch = Some(Watch::begin(Monotonic.now(), scope.clone(), move |_, sample| {
                     let sample = without_generator(sample);
-                    // If the output is closed, the input is closed as well.
+                    // If the output is closed, so is the input, which ends this program.
                     let _ = write_line(&output, &protocol::sample(clock.now_ns(), &sample));
                 })?);
             }
@@ -70,8 +70,8 @@ fn write_line(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
     output.flush()
 }
 
-/// Returns a sample without the load generator, which runs on another machine. This process would
-/// otherwise count as the load generator; of its readings, only the cost of observing is retained.
+/// Returns a sample without readings of the load generator, which runs on another machine. Here
+/// they would describe this process; of them, only the cost of observing is retained.
 fn without_generator(sample: Sample) -> Sample {
     let is_here = |name: &str| match ObservedComponent::parse(name).map(|component| component.kind)
     {

@@ -32,26 +32,26 @@ const SSH_OPTIONS: [&str; 16] = [
     "ServerAliveInterval=5",
     "-o",
     "ServerAliveCountMax=3",
-    // A shared connection would outlive this one, and has options of its own.
+    // A shared connection would exist for longer than this one, and with different options.
     "-o",
     "ControlMaster=no",
     "-o",
     "ControlPath=none",
 ];
 
-/// Maximum number of bytes that are kept from the end of ssh's error output.
+/// Maximum number of bytes of ssh's error output that are kept, from its end.
 const MAX_ERROR_OUTPUT: usize = 4_096;
 
-/// Longest time from the end of ssh's output to the end of its error output.
+/// Time limit for the end of ssh's error output, after the end of its output.
 const ERROR_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Exit codes: of ssh for its own failures (ssh(1), "EXIT STATUS"), and of a shell that does not
-/// find a program or may not run it.
+/// find a program or is not permitted to run it.
 const SSH_FAILED: i32 = 255;
 const NOT_FOUND: i32 = 127;
 const CANNOT_RUN: i32 = 126;
 
-/// An event for the watch.
+/// An event that the thread of a watch receives.
 #[derive(Debug)]
 pub(super) enum Event {
     /// A line, and the time at which it was received.
@@ -85,7 +85,7 @@ fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
         command.args(["-p", &port.to_string()]);
     }
     command.args(["--", &host.login()]).args(remote_command(host, scope));
-    // A Ctrl-C at the terminal is meant for the parent process, which ends ssh itself.
+    // A Ctrl-C at the terminal must reach only the parent process, which then ends ssh.
     command.process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     confine::without_secrets(&mut command);
@@ -100,7 +100,7 @@ pub(super) struct Connection {
     error_output: Receiver<String>,
 }
 
-/// End of an ssh process.
+/// The end of an ssh process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SshExit {
     /// Exit code of ssh; `None` if it was killed.
@@ -127,7 +127,8 @@ impl Connection {
             .and_then(|_| {
                 let thread = thread::Builder::new().name("watch-ssh-errors".to_owned());
                 thread.spawn(move || {
-                    // After the watch has ended, the receiver is gone and the text is not needed.
+                    // Once the watch has ended, the receiver is gone, and the text is no longer
+                    // needed.
                     let _ = sender.send(errors.map(read_last_part).unwrap_or_default());
                 })
             });
@@ -141,14 +142,14 @@ impl Connection {
         }
     }
 
-    /// Sends a request. If the remote program has ended, the end of its output shows this.
+    /// Sends a request. An error is ignored: if the remote program has ended, so has its output.
     pub(super) fn send(&mut self, asked: RemoteRequest) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(asked.line().as_bytes());
         }
     }
 
-    /// Closes the input, which ends the program on the other machine.
+    /// Closes the input of the program on the other machine, which then ends.
     pub(super) fn close_input(&mut self) {
         self.input = None;
     }
@@ -161,8 +162,8 @@ impl Connection {
         SshExit { code, error_output }
     }
 
-    /// Kills ssh, waits for its end, and returns its exit code. An ssh that has ended by itself
-    /// keeps its code.
+    /// Kills ssh, waits for its end, and returns its exit code. If ssh had already ended by itself,
+    /// this is the exit code of that end.
     fn kill(&mut self) -> Option<i32> {
         let _ = self.child.kill();
         self.child.wait().ok()?.code()
@@ -203,11 +204,11 @@ fn read_last_part(mut errors: impl Read) -> String {
 pub(super) enum RemoteFailure {
     /// The program `ssh` does not exist or cannot be started.
     NotStarted(io::Error),
-    /// The program `ssh` ended before the remote `assay` had greeted.
+    /// The program `ssh` ended before the remote `assay` had sent its greeting.
     NotReached,
     /// The program `ssh` ended during the run, this long after the start.
     Ended(Nanos),
-    /// No message arrived for this long, before the first sample.
+    /// No sample has arrived, and no message for this long.
     Silent(Nanos),
     /// The remote program is not `assay`, and wrote this line.
     NotAssay(String),
@@ -215,7 +216,7 @@ pub(super) enum RemoteFailure {
     Version(u64),
     /// This line is not a message of the protocol.
     Malformed(String),
-    /// The run was over before a sample arrived.
+    /// The run was over before the first sample arrived.
     TooLate,
 }
 
@@ -305,7 +306,7 @@ fn ssh_problem(host: &RemoteHost, error_output: &str) -> String {
     }
 }
 
-/// Returns the last non-empty line, cleaned for a record and without its final period.
+/// Returns the last line that is not empty, cleaned for a record and without its final period.
 fn last_line(error_output: &str) -> Option<String> {
     let line = error_output.lines().rev().map(sanitised).find(|line| !line.is_empty())?;
     Some(line.trim_end_matches('.').to_owned())

@@ -1,4 +1,5 @@
-//! Tests with a stand-in for ssh, which works, or fails in one of the ways in which ssh fails.
+//! Tests in which a script takes the place of ssh. It works, or fails in one of the ways in which
+//! ssh fails.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -40,8 +41,8 @@ fn start_with_script(script: &str, timeouts: Timeouts) -> TestWatch {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
     std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
-    // A file that this process has open for writing cannot be executed, and a child forked by
-    // another test may hold the file open a little longer.
+    // A file that this process has open for writing cannot be executed. A child that another test
+    // forks may keep the file open a little longer, so a different program writes it.
     let status = Command::new("install").arg("-m755").args([&text, &path]).status();
     assert!(status.unwrap().success());
     let (sender, samples) = sync_channel(1_000);
@@ -97,7 +98,7 @@ fn remote_samples_are_reported_under_the_host_name() {
     assert!(offset_s.abs() < 1.0, "{offset_s}");
     assert_eq!(of(1), ("db1/host", "busy", 1.0));
     assert_eq!(of(2), ("db1/host", "busy", 2.0));
-    // The end of the input ends the remote program, and its last sample is received.
+    // When its input ends, the remote program ends as well, and its last sample is received.
     watched.end();
     let rest: Vec<Sample> = watched.samples.iter().map(|(_, sample)| sample).collect();
     let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
@@ -116,7 +117,7 @@ fn remote_clock_an_hour_ahead_is_reported_and_corrected() {
         missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
     assert!(is_reported, "{}", missing.why);
     let readings = watched.readings(2);
-    // By the remote clock, the samples were an hour later.
+    // The remote clock is an hour ahead, which must not show in the times of the samples.
     assert!(readings.iter().all(|(at, _)| *at < Nanos::from_secs(60)), "{readings:?}");
     watched.end();
 }
@@ -188,7 +189,7 @@ fn hanging_observer_is_given_up() {
         start_with_script("cat >/dev/null\n", Timeouts { greeting: short, ..timeouts() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));
     before.end();
-    // A remote program that hangs later is waited for until the end of the run.
+    // If a remote program hangs later, the watch continues to wait until the end of the run.
     let later = Timeouts { silence: short, last_sample: short, ..timeouts() };
     let mut watched = start_with_script(&(working_script(0) + "exec tail -f /dev/null\n"), later);
     let silent = watched.samples.iter().flat_map(|(_, sample)| sample.missing);

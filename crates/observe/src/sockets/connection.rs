@@ -1,4 +1,4 @@
-//! TCP connections from the view of one side.
+//! TCP connections, as one of their two sides sees them.
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -24,13 +24,13 @@ impl Family {
         }
     }
 
-    /// Returns the family with this number.
+    /// Returns the family with this number; `None` for other families.
     pub(super) fn from_number(number: u8) -> Option<Family> {
         Family::ALL.into_iter().find(|family| family.number() == number)
     }
 
-    /// Parses the address in a field, which has room for an IPv6 address. An IPv6 socket may have
-    /// an IPv4 peer, whose address is returned as IPv4.
+    /// Parses the address in a field, which has room for an IPv6 address. If an IPv6 socket has an
+    /// IPv4 peer, the address is returned as IPv4.
     pub(super) fn address(self, field: &[u8]) -> Option<IpAddr> {
         Some(match self {
             Family::V4 => Ipv4Addr::from(*field.first_chunk::<4>()?).into(),
@@ -39,7 +39,7 @@ impl Family {
     }
 }
 
-/// A TCP connection from the view of one side.
+/// A TCP connection, as one of its two sides sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Connection {
     /// Ports, addresses and inode of the socket.
@@ -52,15 +52,15 @@ pub(super) struct Connection {
     /// Addresses of both ends. An IPv4 address always has the same form, even on an IPv6 socket.
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
-    /// Received bytes that were not read.
+    /// Number of received bytes that have not been read.
     pub(super) receive_queue: u32,
-    /// Bytes that were not sent yet.
+    /// Number of bytes that have not been sent yet.
     pub(super) send_queue: u32,
     pub(super) counters: ConnectionCounters,
 }
 
-/// Counters of a connection; times in microseconds. A counter is `None` if this kernel does not
-/// report it.
+/// Counters of a connection. Times are in microseconds unless their names say otherwise. A counter
+/// is `None` if this kernel does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ConnectionCounters {
     pub(super) busy: Option<u64>,
@@ -79,34 +79,34 @@ pub(super) struct ConnectionCounters {
     /// counts these times in ticks of up to 10 ms.
     pub(super) since_sent_ms: Option<u32>,
     pub(super) since_received_ms: Option<u32>,
-    /// Time since the last acknowledgement was received, with data or without.
+    /// Time since the last acknowledgement was received, with or without data, in milliseconds.
     pub(super) since_acknowledged_ms: Option<u32>,
-    /// Number of segments that were sent and are not acknowledged.
+    /// Number of segments that were sent and have not been acknowledged.
     pub(super) unacknowledged: Option<u32>,
 }
 
-/// Longest time after which received data is acknowledged by a separate segment, in milliseconds
-/// (`TCP_DELACK_MAX` of Linux). A later acknowledgement answers a probe.
+/// Longest time, in milliseconds, after which received data is acknowledged by a separate segment
+/// (`TCP_DELACK_MAX` of Linux). A later acknowledgement is the answer to a probe.
 const LATEST_ACKNOWLEDGEMENT_MS: u32 = 200;
 
 /// Direction of the last data transfer on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LastTransfer {
-    /// Data was sent last: a request has no answer yet.
+    /// Data was last sent: a request has not been answered yet.
     Awaiting,
     /// Data was received last.
     Answered,
-    /// Both were in one tick of the kernel: a request was sent immediately after an answer, or was
-    /// answered immediately.
+    /// Data was last sent and last received in the same tick of the kernel. Either a request was
+    /// sent immediately after an answer, or a request was answered immediately.
     OneTick,
 }
 
 impl ConnectionCounters {
     /// Returns the direction of the last data transfer; `None` if unknown.
     ///
-    /// Within one tick, an unanswered request is recognised by its acknowledgement: there is none
-    /// yet, or it is a segment without data, which arrived after the last data. An answer
-    /// acknowledges its request itself.
+    /// If data was last sent and last received in one tick, an unanswered request is recognised by
+    /// its acknowledgement. There is none yet, or it is a segment without data that arrived after
+    /// the last data. An answer, in contrast, acknowledges its request itself.
     pub(super) fn last_transfer(&self) -> Option<LastTransfer> {
         let (sent, received) = (self.since_sent_ms?, self.since_received_ms?);
         let unacknowledged = self.unacknowledged.is_some_and(|segments| segments > 0);
@@ -130,11 +130,11 @@ mod tests {
         for (sent, received, acknowledged, unacknowledged, expected) in [
             (5, 900, 5, 1, LastTransfer::Awaiting),
             (900, 5, 5, 0, LastTransfer::Answered),
-            // The next request follows the answer at once.
+            // The next request was sent immediately after the answer.
             (400, 400, 360, 0, LastTransfer::Awaiting),
             (20, 20, 20, 1, LastTransfer::Awaiting),
             (400, 400, 400, 0, LastTransfer::OneTick),
-            // The acknowledgement of a probe.
+            // The last acknowledgement answered a probe.
             (90_000, 90_000, 12_000, 0, LastTransfer::OneTick),
         ] {
             let counters = ConnectionCounters {

@@ -1,10 +1,10 @@
-//! Connections between both sides as the kernel reports them: the bytes in their queues, and the
-//! reasons why data was not sent.
+//! Connections between the two sides, as the kernel reports them: the bytes in their queues, and
+//! the reasons why data was not sent.
 //!
 //! The kernel reports each connection ([`tcp`], [`unix`]) in answer to a request ([`netlink`]). The
-//! side of a connection follows from its ports: at the server, the local port is the server's. The
-//! counters of connections are added up at every sample; the sums include connections that have
-//! ended.
+//! side of a socket follows from its ports: if the local port is that of the server, it is the
+//! server's side. The counters of connections are added up at every sample; the sums include
+//! connections that have ended.
 
 mod connection;
 mod limits;
@@ -32,14 +32,15 @@ use crate::process::{SocketHolder, is_same_path};
 use crate::sample::{Sample, Sampler};
 use crate::scope::{Scope, ServerLocation};
 
-/// Number of samples between two requests for an address family without connections while the other
-/// family has some: the kernel searches all of its tables for an answer.
+/// Number of samples between two requests for an address family that has no connections, while the
+/// other family has some. The requests are rare because the kernel searches all of its tables for
+/// each.
 const UNUSED_FAMILY_EVERY: u32 = 8;
 
 /// Connections of one side, with the sums of their counters.
 #[derive(Debug, Default)]
 struct SideConnections {
-    /// Last counters of the open connections.
+    /// Latest counters of the open connections.
     open_connections: HashMap<[u8; 40], OpenConnectionCounters>,
     /// Sums over all connections, including those that have ended.
     sum: CumulativeCounters,
@@ -80,11 +81,11 @@ struct SideState {
     send_queue: u64,
     with_receive_queue: usize,
     with_send_queue: usize,
-    /// Number of connections whose last data was sent and has no answer yet; `None` if this is
-    /// unknown for at least one connection.
+    /// Number of connections on which data was last sent and nothing has been received since;
+    /// `None` if this is unknown for at least one connection.
     awaiting: Option<usize>,
-    /// Number of connections in use whose last data was sent and received in one tick of the
-    /// kernel.
+    /// Number of connections in use on which data was last sent and last received in the same tick
+    /// of the kernel.
     in_one_tick: usize,
     round_trips: Vec<u32>,
 }
@@ -117,7 +118,7 @@ impl CumulativeCounters {
         }
     }
 
-    /// Adds the growth of a connection's counters.
+    /// Adds the growth of a connection's counters to the sums.
     fn add(&mut self, now: CumulativeCounters, before: CumulativeCounters) {
         let add = |sum: &mut Option<u64>, now: Option<u64>, before: Option<u64>| {
             if let Some(now) = now {
@@ -143,7 +144,7 @@ impl SideConnections {
         std::mem::take(&mut self.open_connections)
     }
 
-    /// Adds a connection, given the counters of the last sample.
+    /// Adds a connection; `before` has the counters of the last sample.
     fn add_connection(
         &mut self,
         connection: &Connection,
@@ -156,7 +157,7 @@ impl SideConnections {
         let transfer = counters.last_transfer();
         let awaits = transfer.map(|transfer| usize::from(transfer == LastTransfer::Awaiting));
         self.now.awaiting = self.now.awaiting.zip(awaits).map(|(all, one)| all + one);
-        // A connection that was not used since it was opened is not counted.
+        // A connection that has not been used since it was first seen does not count.
         let is_used = counters.data_sent > sent_at_first;
         self.now.in_one_tick += usize::from(is_used && transfer == Some(LastTransfer::OneTick));
         self.now.round_trips.extend(counters.round_trip);
@@ -167,8 +168,8 @@ impl SideConnections {
         self.open_connections.insert(*key, OpenConnectionCounters { last: now, sent_at_first });
     }
 
-    /// Keeps the counters of connections that an incomplete sample did not reach. The next sample
-    /// continues from these counters.
+    /// Retains the counters of connections that an incomplete sample did not reach. The next sample
+    /// continues from them.
     fn keep_unread(&mut self, before: HashMap<[u8; 40], OpenConnectionCounters>) {
         for (key, known) in before {
             self.open_connections.entry(key).or_insert(known);
@@ -221,19 +222,21 @@ fn mean(micros: &[u32]) -> Option<u64> {
 /// Sampler of the sockets between both sides.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    /// Ports of servers; true for servers on this machine.
+    /// Ports of the servers, each with true if the server is on this machine.
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
-    /// The observed program, if it is not this process: other programs may use the same servers.
+    /// The observed program, if it is not this process. Its sockets must be known, because other
+    /// programs may use the same servers.
     holder: Option<SocketHolder>,
-    /// True once the program's sockets have been read: a program that has ended has none.
+    /// True once the program's sockets could be read. If they cannot be read later, the program has
+    /// ended and has none.
     were_sockets_read: bool,
     /// The pooler that the observed program may use.
     pooler: PoolerSearch,
     diagnostics: Option<Diagnostics>,
     generator: SideConnections,
     server: SideConnections,
-    /// True for the families that had connections at the last request.
+    /// One value per address family, true if it had connections at the last request.
     used_families: [bool; 2],
     sample_count: u32,
 }
@@ -293,8 +296,8 @@ impl Sockets {
         self.pooler.search_or_read(diagnostics, root, held_sockets, &targets)
     }
 
-    /// Reads all connections, given the last counters of both sides. If the sockets that the
-    /// generator holds are known, only these count on its side.
+    /// Reads all connections, given the last counters of both sides. If the sockets of the
+    /// generator are known, only these count for its side.
     fn read_with_pooler(
         &mut self,
         generators: &HashMap<[u8; 40], OpenConnectionCounters>,
@@ -355,7 +358,7 @@ impl Sockets {
             let [clients, at_server] = unix::split_by_side(&ends, is_server);
             let ours = clients.iter().filter(|end| is_ours(end.inode));
             ours.for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
-            // Unix sockets have no times.
+            // The kernel reports no times for Unix sockets.
             self.generator.now.awaiting = None;
             at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
         }
@@ -375,7 +378,8 @@ impl Sampler for Sockets {
                 return sample.missing("sockets", why);
             }
             Err(error) => {
-                // Close the socket: the rest of this answer would be taken for the next answer.
+                // Close the socket; otherwise the rest of this answer would be taken for the next
+                // answer.
                 self.diagnostics = None;
                 let why = format!("the kernel does not list sockets (sock_diag): {error}");
                 return sample.missing("sockets", why);
@@ -503,7 +507,7 @@ mod tests {
             let of = |metric| value(sample, "sockets generator", metric).unwrap();
             of("receiver-limited") + of("buffer-limited")
         };
-        // The data is not read: the window fills up and stays full from then on.
+        // The data is not read, so the window fills up and remains full.
         let full = (0..1_000_000).any(|_| {
             let _ = client.write(&[7; 65_536]);
             let sample = take_sample(&mut sockets);
@@ -560,7 +564,7 @@ mod tests {
         assert_eq!(see(&mut end, &[(1, 10), (2, 20)]), (2, Some(30)));
         assert_eq!(see(&mut end, &[(2, 25)]), (1, Some(35)));
         assert_eq!(see(&mut end, &[(2, 25), (3, 4)]), (2, Some(39)));
-        // A connection that reuses a key is counted from zero.
+        // A new connection with the key of an ended one is counted from zero.
         assert_eq!(see(&mut end, &[(2, 3)]), (1, Some(39)));
         assert_eq!(mean(&end.now.round_trips), Some(150));
         assert_eq!(see(&mut end, &[]), (0, Some(39)));

@@ -29,7 +29,7 @@ const ATTRIBUTE_HEADER_BYTES: usize = 4;
 /// Size of the receive buffer in bytes: the kernel sends pieces of up to 32 KiB.
 const BUFFER_BYTES: usize = 32 << 10;
 
-/// Longest time that an answer may take.
+/// Time limit for an answer.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Maximum number of pieces that are received in answer to one request.
@@ -82,8 +82,8 @@ impl Diagnostics {
                 match kind {
                     DONE => return Ok(()),
                     ERROR => return Err(kernel_error(content)),
-                    // The rest of an answer is received in any case, or it would be taken for the
-                    // next answer.
+                    // The rest of an answer is received in any case; otherwise it would be taken
+                    // for the next answer.
                     BY_FAMILY if control == DumpControl::Continue => control = on_socket(content),
                     _ => {}
                 }
@@ -94,8 +94,8 @@ impl Diagnostics {
 }
 
 impl Diagnostics {
-    /// Requests one socket; `None` if the socket no longer exists. The kernel finds it by its
-    /// addresses without searching its tables.
+    /// Requests one socket; `None` if the socket no longer exists. The kernel finds the socket by
+    /// its addresses and need not search its tables.
     ///
     /// # Errors
     /// The kernel does not answer in time.
@@ -112,7 +112,7 @@ impl Diagnostics {
     }
 }
 
-/// Answer of a callback: continue, or stop.
+/// The result of a callback: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DumpControl {
     /// The callback needs no more messages.
@@ -121,7 +121,7 @@ pub(super) enum DumpControl {
     Continue,
 }
 
-/// Returns a request with its header.
+/// Returns a request with the header of a netlink message in front.
 fn with_header(sequence: u32, flags: u16, request: &[u8]) -> Vec<u8> {
     let length = u32::try_from(HEADER_BYTES + request.len()).unwrap_or(0);
     let mut message = Vec::with_capacity(HEADER_BYTES + request.len());
@@ -134,7 +134,7 @@ fn with_header(sequence: u32, flags: u16, request: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Returns the error in an error message, which holds the negative error number.
+/// Returns the error in an error message, which contains the negative error number.
 fn kernel_error(content: &[u8]) -> io::Error {
     let code = u32_at(content, 0).map_or(0, |code| i32::from_ne_bytes(code.to_ne_bytes()));
     io::Error::from_raw_os_error(code.checked_neg().unwrap_or(0))

@@ -1,9 +1,9 @@
 //! Connections of an observed program, each seen from both ends at one moment.
 //!
-//! They show why a database session waits for its client: the next request may be in the server's
-//! socket, the last answer may be in the program's socket, or both sockets are empty and the
-//! program has nothing to send. A session is matched to its connection by the client's address and
-//! port, as the server reports them.
+//! They show why a database session waits for its client. The next request may be in the server's
+//! socket, or the last answer in the program's socket. If both sockets are empty, the program has
+//! nothing to send. A session is matched to its connection by the client's address and port, as the
+//! server reports them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -18,26 +18,26 @@ use crate::environment::Root;
 use crate::process::{SocketHolder, is_same_path};
 use crate::scope::{Scope, ServerLocation};
 
-/// Minimum silence on a connection that counts as a pause, in milliseconds. The kernel's ticks are
-/// up to 4 ms apart on most machines, so an apparent silence of one tick may be none.
+/// Minimum time without data on a connection that counts as a pause, in milliseconds. The kernel's
+/// ticks are up to 4 ms apart on most machines, so a time of one tick may in fact be zero.
 const SILENCE_MS: u32 = 8;
 
 /// Number of samples between two readings of the program's open files.
 const OWNERS_READ_EVERY: u32 = 50;
 
-/// Number of samples between two readings of all connections, for which the kernel searches all of
-/// its tables.
+/// Number of samples between two readings of all connections. The kernel searches all of its tables
+/// for such a reading.
 const FULL_READ_EVERY: u32 = 10;
 
-/// Maximum number of connections of the program that are read one by one between two readings of
+/// Maximum number of the program's connections that are read one by one, between two readings of
 /// all connections.
 const MAX_REREAD_CONNECTIONS: usize = 24;
 
 /// The smallest address in the order of addresses.
 const UNSPECIFIED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// Number of samples between two readings of all connections while a session's connection is
-/// unknown.
+/// Number of samples between two readings of all connections, while the connection of some session
+/// is unknown.
 const UNKNOWN_CLIENT_READ_EVERY: u32 = 3;
 
 /// Connections of a program to the servers of a scope.
@@ -48,10 +48,10 @@ pub(crate) struct SocketPairs {
     holder: SocketHolder,
     /// The program's sockets; `None` if its open files cannot be read.
     held_sockets: Option<HashSet<u32>>,
-    /// Client sockets that existed when the program's open files were read.
+    /// Client sockets that existed when the program's open files were last read.
     known_sockets: HashSet<u32>,
     sample_count: u32,
-    /// Number of readings of all connections.
+    /// Number of readings of all connections so far.
     full_reads: u32,
     /// Sample at which the program's open files were last read.
     owners_read_at: u32,
@@ -64,7 +64,7 @@ pub(crate) struct SocketPairs {
 /// The client of a session over TCP, as the server reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionClient {
-    /// `None` if the server shows a name.
+    /// Address of the client; `None` if the server shows a name instead.
     address: Option<IpAddr>,
     port: u16,
 }
@@ -88,7 +88,7 @@ pub(crate) enum Owner {
     Unknown,
 }
 
-/// Data that waits on a connection at one moment.
+/// The places in which data waits on a connection, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WaitingData {
     /// True if there is a request that the server has not read.
@@ -97,14 +97,14 @@ pub(crate) struct WaitingData {
     pub(crate) has_unread_answer: bool,
     /// True if one side has bytes that it has not sent yet.
     pub(crate) has_unsent_bytes: bool,
-    /// True if no data was sent or received for longer than a kernel tick; `None` if unknown.
+    /// True if no data has been sent or received for longer than a kernel tick; `None` if unknown.
     pub(crate) is_silent: Option<bool>,
 }
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SocketEnd {
-    /// TCP connection; `None` for a Unix socket.
+    /// The TCP connection as this end sees it; `None` for a Unix socket.
     connection: Option<Connection>,
     inode: u32,
     receive_queue: u32,
@@ -123,18 +123,18 @@ struct SocketPair {
 #[derive(Debug, Default)]
 pub(crate) struct SocketSnapshot {
     pairs: BTreeMap<ConnectionAddresses, SocketPair>,
-    /// True if no session's address is that of a client socket: addresses are translated on the way
-    /// to the server.
+    /// True if no session has the address of a client socket, which means that addresses are
+    /// translated on the way to the server.
     is_translated: bool,
     /// Connections over Unix sockets, which have no ports.
     unix_pairs: Vec<SocketPair>,
     /// The program's sockets; `None` if unknown.
     held_sockets: Option<HashSet<u32>>,
-    /// Sockets whose owner is known.
+    /// Client sockets whose owner is known: the program, or another one.
     known_sockets: HashSet<u32>,
     /// True if the last reading of all connections was complete.
     is_complete: bool,
-    /// True if all connections were read at this sample.
+    /// True if all connections were read for this sample.
     is_fresh: bool,
 }
 
@@ -167,7 +167,7 @@ impl SocketPairs {
     }
 
     /// Reads the program's connections, or all connections if such a reading is due. It is due
-    /// earlier if the client of a session is not known yet. Connections that cannot be read are
+    /// earlier while the connection of a session is not known. Connections that cannot be read are
     /// left out.
     pub(crate) fn read_snapshot(
         &mut self,
@@ -182,7 +182,8 @@ impl SocketPairs {
         let is_all = self.samples_since_full_read >= due || !is_few || !self.snapshot.is_complete;
         let read = if is_all { self.read_all() } else { self.reread() };
         if read.is_err() {
-            // Close the socket: the rest of this answer would be taken for the next answer.
+            // Close the socket; otherwise the rest of this answer would be taken for the next
+            // answer.
             self.diagnostics = None;
             self.snapshot = SocketSnapshot::default();
         } else if is_all {
@@ -210,7 +211,7 @@ impl SocketPairs {
         snapshot.known_sockets.clone_from(&self.known_sockets);
     }
 
-    /// Reads the connections of the program.
+    /// Reads the known connections of the program again.
     fn reread(&mut self) -> io::Result<()> {
         let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
         let SocketSnapshot { pairs, held_sockets, is_fresh, .. } = &mut self.snapshot;
@@ -290,7 +291,7 @@ fn is_held(pair: &SocketPair, held_sockets: Option<&HashSet<u32>>) -> bool {
 }
 
 impl SessionClient {
-    /// Creates the client from the address or name and the port that a server reports; `None`
+    /// Returns the client for the address or name, and the port, that a server reports; `None`
     /// without a port, as over a Unix socket.
     pub(crate) fn from_reported(host: &str, port: &str) -> Option<SessionClient> {
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
@@ -299,17 +300,18 @@ impl SessionClient {
 }
 
 impl ConnectionAddresses {
-    /// Returns the smallest possible connection with this port and address of the client.
+    /// Returns the smallest connection, in the order of [`Ends`], with this port and address of the
+    /// client.
     fn lower_bound(client_port: u16, client: IpAddr) -> ConnectionAddresses {
         ConnectionAddresses { client_port, client, server: SocketAddr::new(UNSPECIFIED_ADDRESS, 0) }
     }
 
-    /// Returns the addresses of a connection, given its end at the client.
+    /// Returns the addresses of a connection that is seen from the client.
     fn of_client(&Connection { local, remote, .. }: &Connection) -> ConnectionAddresses {
         ConnectionAddresses { client_port: local.port(), client: local.ip(), server: remote }
     }
 
-    /// Returns the addresses of a connection, given its end at the server.
+    /// Returns the addresses of a connection that is seen from the server.
     fn of_server(&Connection { local, remote, .. }: &Connection) -> ConnectionAddresses {
         ConnectionAddresses { client_port: remote.port(), client: remote.ip(), server: local }
     }
@@ -332,7 +334,7 @@ impl SocketEnd {
 impl SocketPair {
     fn waiting(&self) -> WaitingData {
         let ends = || [self.client, self.server].into_iter().flatten();
-        // Only the server's end also has the time at which its kernel was given data to send.
+        // Only the server's end has the time at which the server gave data to its kernel.
         let silence_ms = ends().filter_map(|end| end.silence_ms).min();
         WaitingData {
             has_unread_request: self.server.is_some_and(|end| end.receive_queue > 0),
@@ -362,10 +364,10 @@ impl SocketSnapshot {
         }
     }
 
-    /// Joins the two ends of a connection whose client uses a different address of the server than
-    /// the server itself: one that is translated on the way, such as the address of a service.
-    /// Several such connections with the same address and port of the client cannot be
-    /// distinguished.
+    /// Joins the two ends of a connection if the client knows the server by a different address
+    /// than the server itself does. Such an address, for example that of a service, is translated
+    /// on the way. If several of these connections have the same address and port of the client,
+    /// they cannot be distinguished.
     fn join_translated(&mut self) {
         let lacks_end = |pair: &SocketPair| pair.client.is_none() || pair.server.is_none();
         let single: Vec<(ConnectionAddresses, SocketPair)> = (self.pairs.iter())
@@ -398,7 +400,7 @@ impl SocketSnapshot {
             connection: None,
             inode: end.inode,
             receive_queue: end.queues.0,
-            // The other end counts the bytes that were sent and not read.
+            // Bytes that were sent and not read are counted at the other end.
             send_queue: 0,
             silence_ms: None,
         };
@@ -417,9 +419,9 @@ impl SocketSnapshot {
         self.pairs.values().filter(|pair| is_held(pair, self.held_sockets.as_ref()))
     }
 
-    /// Iterates over the connections that may belong to this client. There are several if its
-    /// server does not show the client's address, or if the client has the same address at several
-    /// servers.
+    /// Iterates over the connections that may belong to this client. There may be several if the
+    /// server does not show the client's address, or if the client uses the same address and port
+    /// for several servers.
     fn pairs_of(&self, client: SessionClient) -> impl Iterator<Item = &SocketPair> {
         let SessionClient { address, port } = client;
         let address = address.filter(|_| !self.is_translated);
@@ -430,7 +432,8 @@ impl SocketSnapshot {
         self.pairs.range(first..).take_while(move |(ends, _)| is_it(ends)).map(|(_, pair)| pair)
     }
 
-    /// Returns true if a connection has the client's address, or if that address is unknown.
+    /// Returns true if the client of a connection has this client's address, or if that address is
+    /// unknown.
     fn has_address_of(&self, client: SessionClient) -> bool {
         client.address.is_none_or(|address| {
             let first = ConnectionAddresses::lower_bound(client.port, address);
@@ -444,7 +447,7 @@ impl SocketSnapshot {
     pub(crate) fn owner(&self, client: Option<SessionClient>) -> Owner {
         let Some(held_sockets) = &self.held_sockets else { return Owner::Unknown };
         let owner = |pair: &SocketPair| {
-            // If the client's end is not on this machine, the client is on another machine.
+            // If the client's end of the connection is not on this machine, neither is the client.
             let Some(end) = pair.client else { return Owner::Others };
             match (held_sockets.contains(&end.inode), self.known_sockets.contains(&end.inode)) {
                 (true, _) => Owner::Program,
@@ -457,7 +460,7 @@ impl SocketSnapshot {
                 let mut owners = self.pairs_of(client).map(owner).peekable();
                 match owners.peek() {
                     Some(_) => common_value(owners).unwrap_or(Owner::Unknown),
-                    // The connection has ended, or is that of another machine to a remote server.
+                    // The connection has ended, or it connects another machine to a remote server.
                     None if self.is_complete && self.is_fresh => Owner::Others,
                     None => Owner::Unknown,
                 }
@@ -475,9 +478,9 @@ impl SocketSnapshot {
         }
     }
 
-    /// Returns the data that waits on the connection of a session; `None` if unknown. Connections
-    /// over Unix sockets cannot be matched to sessions: the result is known only if it is the same
-    /// for all of them.
+    /// Returns the places in which data waits on the connection of a session; `None` if unknown.
+    /// Connections over Unix sockets cannot be matched to sessions, so for them the result is known
+    /// only if it is the same for all.
     pub(crate) fn waiting(&self, client: Option<SessionClient>) -> Option<WaitingData> {
         match client {
             Some(client) => common_value(self.pairs_of(client).map(SocketPair::waiting)),
@@ -486,7 +489,7 @@ impl SocketSnapshot {
     }
 }
 
-/// Returns the value that all items have; `None` if they differ, or if there are none.
+/// Returns the value that all items have in common; `None` if items differ, or if there are none.
 fn common_value<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.all(|next| next == first).then_some(first)
@@ -598,8 +601,8 @@ mod tests {
         }
     }
 
-    /// Returns a snapshot of connections to servers at port 5432 of this machine and at port 5433
-    /// of another one. The program holds socket 1.
+    /// Returns a snapshot of connections to two servers: at port 5432 of this machine, and at port
+    /// 5433 of another machine. The program holds socket 1.
     fn snapshot(ends: &[Connection]) -> SocketSnapshot {
         let (held_sockets, known_sockets) = (Some([1].into()), (1..10).collect());
         let mut all = SocketSnapshot { held_sockets, known_sockets, ..SocketSnapshot::default() };
@@ -648,8 +651,8 @@ mod tests {
 
     #[test]
     fn ends_with_a_translated_address_of_the_server_are_one_connection() {
-        // The address of the service is less than the server's in one case, and greater in the
-        // other.
+        // The address of the service is smaller than the server's address in one case, and greater
+        // in the other.
         for service in ["10.0.0.0:5432", "10.96.0.10:5432"] {
             let client = || end(1, ["10.0.0.1:40001", service], 0);
             let server = || end(5, ["10.0.0.1:5432", "10.0.0.1:40001"], 8);
@@ -661,7 +664,7 @@ mod tests {
             let other = end(1, ["10.0.0.1:40001", "10.0.0.7:5433"], 0);
             assert_eq!(of(&[client(), server(), other]), (Owner::Unknown, None), "{service}");
         }
-        // The ends of two clients are not joined.
+        // These are ends of connections of two different clients, so they are not joined.
         let all = snapshot(&[
             end(1, ["10.0.0.1:40001", "10.0.0.7:5433"], 0),
             end(5, ["10.0.0.1:5432", "10.0.0.2:40001"], 8),
@@ -696,7 +699,7 @@ mod tests {
         assert_eq!(addresses.client, client.local_addr().expect("an address").ip());
     }
 
-    /// Returns the state of a pair whose ends have been silent for this many milliseconds.
+    /// Returns the state of a connection whose ends have had no data for this many milliseconds.
     fn silent(client_ms: u32, server_ms: u32) -> WaitingData {
         let end = |inode, ms| {
             let connection = None;

@@ -1,10 +1,10 @@
 //! A pooler between an observed program and the database: the process that accepts the program's
-//! connections and holds connections to servers itself.
+//! connections and has its own connections to servers.
 //!
-//! The target's URL may be the pooler's or the database's. In both cases the program's connections
-//! lead to a port on this machine whose listener is not a database. The listener is a pooler if it
-//! has connections of its own: to the target, or to any server if the target's port is the
-//! listener's.
+//! The target's URL may be that of the pooler or that of the database. In both cases, the program's
+//! connections lead to a port on this machine on which a process other than a database listens.
+//! This process is a pooler if it has connections of its own: to the target or, if the target's
+//! port is its own, to any server.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -24,14 +24,15 @@ use crate::process::proxies::{Listener, listener};
 use crate::sample::Sample;
 use crate::scope::ServerLocation;
 
-/// Maximum number of samples between two searches: a search reads the open files of many processes.
+/// Maximum number of samples between two searches. A search reads the open files of many processes.
 const LONGEST_PAUSE: u32 = 16;
 
-/// Search for the pooler of an observed program.
+/// The search for the pooler of an observed program.
 #[derive(Debug)]
 pub(super) struct PoolerSearch {
     found: Option<Pooler>,
-    /// Numbers of samples until the next search, and from that search to the one after it.
+    /// Number of samples until the next search, and number of samples between that search and the
+    /// one after it.
     next_search: (u32, u32),
 }
 
@@ -50,11 +51,11 @@ struct Pooler {
 /// Connections of a process to servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct OutgoingConnections {
-    /// Remote ports of the connections that use TCP.
+    /// Remote ports of the connections over TCP.
     ports: Vec<u16>,
     /// Number of connections that wait for an answer; `None` if the kernel does not report it.
     working: Option<usize>,
-    /// Number of connections that use Unix sockets.
+    /// Number of connections over Unix sockets.
     unix_sockets: usize,
 }
 
@@ -65,8 +66,8 @@ struct MachineSockets {
     unix: Vec<unix::UnixSocket>,
 }
 
-/// Returns the locations on this machine to which sockets are connected, without sockets that were
-/// accepted at one of the ports; an empty list if the kernel does not list sockets.
+/// Returns the locations on this machine to which sockets are connected. Sockets that were accepted
+/// at one of the ports are left out. The list is empty if the kernel does not list sockets.
 pub(crate) fn servers_behind(sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
     let Ok(mut diagnostics) = Diagnostics::open() else { return Vec::new() };
     let read = MachineSockets::read(&mut diagnostics, &Family::ALL, tcp::request_for_all);
@@ -84,8 +85,8 @@ impl PoolerSearch {
         self.found.as_ref().map(|pooler| pooler.port)
     }
 
-    /// Searches for the pooler if a search is due, and otherwise reads its connections. `held` are
-    /// the program's sockets, and `targets` the ports of the target.
+    /// Reads the connections of the pooler, or searches for it if a search is due. `held` are the
+    /// program's sockets, and `targets` the ports of the target.
     ///
     /// # Errors
     /// The kernel does not list sockets.
@@ -177,7 +178,8 @@ impl MachineSockets {
         Ok(read)
     }
 
-    /// Returns the ports of this machine to which a program is connected, the most frequent first.
+    /// Returns the ports of this machine to which a program is connected, the ones with most
+    /// connections first.
     fn servers_of(&self, held: &HashSet<u32>) -> Vec<u16> {
         let ends: HashSet<(SocketAddr, SocketAddr)> =
             self.tcp.iter().map(|it| (it.local, it.remote)).collect();
@@ -190,8 +192,8 @@ impl MachineSockets {
         ports.into_iter().take(MAX_PORTS).map(|(port, _)| port).collect()
     }
 
-    /// Returns the connections to servers among the sockets of a process that accepts connections
-    /// at a port.
+    /// Returns the connections to servers among the sockets of a process. Connections that the
+    /// process accepted at `port` are left out.
     fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> OutgoingConnections {
         let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local.port() != port;
         let tcp: Vec<&Connection> = self.tcp.iter().filter(is_its).collect();
@@ -205,7 +207,7 @@ impl MachineSockets {
         }
     }
 
-    /// Returns the path of the other end of each connection of a process to a Unix socket, if the
+    /// Returns the path at the other end of each connection of a process over a Unix socket, if the
     /// path is wanted.
     fn unix_peer_paths(
         &self,
@@ -221,8 +223,8 @@ impl MachineSockets {
         })
     }
 
-    /// Returns the locations on this machine to which sockets are connected, without sockets that
-    /// were accepted at one of the ports.
+    /// Returns the locations on this machine to which sockets are connected. Sockets that were
+    /// accepted at one of the ports are left out.
     fn servers_behind(&self, sockets: &HashSet<u32>, ports: &[u16]) -> Vec<ServerLocation> {
         let ends: HashSet<(SocketAddr, SocketAddr)> =
             self.tcp.iter().map(|it| (it.local, it.remote)).collect();
@@ -245,7 +247,7 @@ impl MachineSockets {
     }
 }
 
-/// Prefix of the file names of PostgreSQL's sockets; the port follows.
+/// Prefix of the file names of PostgreSQL's sockets. The port follows it.
 const POSTGRES: &str = ".s.PGSQL.";
 
 /// Returns true if a path may belong to a database's socket: of PostgreSQL, or of MySQL and
@@ -265,8 +267,8 @@ mod tests {
     use super::*;
     use crate::sockets::connection::ConnectionCounters;
 
-    /// Returns a connection between two ports; `since_ms` are the times since data was sent and
-    /// received.
+    /// Returns a connection between two ports. `since_ms` are the times since data was last sent
+    /// and last received, in milliseconds.
     fn connection(inode: u32, ports: [u16; 2], since_ms: [u32; 2]) -> Connection {
         let message = tcp::tests::message(ports[0], ports[1], inode, 0);
         let read = tcp::parse_connection(&message).expect("a connection");
@@ -280,8 +282,8 @@ mod tests {
         Connection { counters, ..read }
     }
 
-    /// Returns a program (sockets 1 and 2) that uses a pooler (10 to 12) at port 6432, whose
-    /// connections lead to port 5432.
+    /// Returns a program (sockets 1 and 2) that uses a pooler (sockets 10 to 12) at port 6432,
+    /// whose own connections lead to port 5432.
     fn pooled() -> MachineSockets {
         let tcp = vec![
             connection(1, [40_001, 6_432], [5, 90]),
@@ -307,7 +309,7 @@ mod tests {
         );
         let behind = all.servers_behind(&[10, 11, 12].into(), &[6_432]);
         assert_eq!(behind, [ServerLocation::Port(5_432)]);
-        // A connection to another machine has one end here.
+        // Of a connection to another machine, only one end is on this machine.
         assert_eq!(all.servers_behind(&[3].into(), &[]), []);
     }
 

@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 use super::connection::{Connection, ConnectionCounters, Family};
 use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
 
-/// Attribute that holds `struct tcp_info`, `INET_DIAG_INFO`.
+/// The attribute that contains `struct tcp_info`, `INET_DIAG_INFO`.
 const INFO_ATTRIBUTE: u16 = 2;
 
-/// Attribute with the filter of a request, `INET_DIAG_REQ_BYTECODE`.
+/// The attribute that contains the filter of a request, `INET_DIAG_REQ_BYTECODE`.
 const FILTER_ATTRIBUTE: u16 = 1;
 
 /// Protocol number, `IPPROTO_TCP`.
@@ -47,7 +47,7 @@ pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
     request
 }
 
-/// A comparison of `struct inet_diag_bc_op`.
+/// The kind of a comparison in `struct inet_diag_bc_op`.
 #[derive(Clone, Copy)]
 enum Comparison {
     LocalAtLeast = 2,
@@ -56,16 +56,17 @@ enum Comparison {
     RemoteAtMost = 5,
 }
 
-/// Length of an operation in bytes. A comparison is followed by a second operation, which holds its
-/// port.
+/// Length of an operation in bytes. A comparison consists of two operations, of which the second
+/// holds the port.
 const OPERATION_BYTES: usize = 4;
 
-/// Length added by each port, in bytes: two ranges, each followed by a jump to the end.
+/// Length in bytes of the part of a filter for one port: two ranges, each followed by a jump to the
+/// end.
 const BYTES_PER_PORT: usize = 2 * (2 * 2 * OPERATION_BYTES + OPERATION_BYTES);
 
 /// Encodes a filter that accepts a socket if its local or its remote port is one of `ports`. Each
-/// operation advances by `yes` or by `no` bytes. A socket is accepted if execution arrives exactly
-/// at the end, and rejected if execution passes the end.
+/// operation moves execution forward by its `yes` or its `no` value, in bytes. A socket is accepted
+/// if execution arrives exactly at the end, and rejected if execution passes the end.
 fn port_filter(ports: &[u16]) -> Vec<u8> {
     let length = ports.len() * BYTES_PER_PORT + OPERATION_BYTES;
     let mut program: Vec<u8> = Vec::with_capacity(length);
@@ -75,7 +76,7 @@ fn port_filter(ports: &[u16]) -> Vec<u8> {
             [Comparison::RemoteAtLeast, Comparison::RemoteAtMost],
         ] {
             let [at_least, at_most] = pair;
-            // On a mismatch, continue after the jump.
+            // If the comparison fails, execution continues after the jump.
             compare(&mut program, at_least, *port, 5 * OPERATION_BYTES);
             compare(&mut program, at_most, *port, 3 * OPERATION_BYTES);
             let left = length - program.len();
@@ -91,7 +92,7 @@ fn compare(program: &mut Vec<u8>, comparison: Comparison, port: u16, otherwise: 
     operation(program, 0, 0, usize::from(port));
 }
 
-/// Appends `INET_DIAG_BC_JMP`, which advances by its `no` value.
+/// Appends `INET_DIAG_BC_JMP`, which always moves execution forward by its `no` value.
 fn jump(program: &mut Vec<u8>, by: usize) {
     operation(program, 1, OPERATION_BYTES, by);
 }
@@ -116,8 +117,8 @@ pub(super) fn parse_connection(message: &[u8]) -> Option<Connection> {
     key.get_mut(36..)?.copy_from_slice(message.get(68..72)?);
     let attributes = Attributes(message.get(MESSAGE_BYTES..)?);
     let info = attributes.filter(|(kind, _)| *kind == INFO_ATTRIBUTE).map(|(_, info)| info).next();
-    // Only unsent bytes wait here, not bytes that are in flight or not acknowledged. Kernels report
-    // unsent bytes separately from 4.6 on.
+    // Only bytes that have not been sent wait here; bytes that were sent and not acknowledged do
+    // not. Kernels report the two separately from version 4.6 on.
     let unsent = info.and_then(|info| u32_at(info, 144));
     Some(Connection {
         key,
@@ -141,7 +142,7 @@ fn parse_counters(info: &[u8]) -> ConnectionCounters {
         receiver_limited: micros(176),
         buffer_limited: micros(184),
         round_trip: u32_at(info, 68).filter(|micros| *micros > 0),
-        // Without a measurement, the value is the largest number.
+        // If nothing was measured, the kernel reports the largest number.
         round_trip_least: u32_at(info, 148).filter(|micros| *micros > 0 && *micros < u32::MAX),
         retransmits: u32_at(info, 100).map(u64::from),
         data_sent: u32_at(info, 156).map(u64::from),

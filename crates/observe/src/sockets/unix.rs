@@ -1,5 +1,5 @@
 //! Connections over Unix sockets: `struct unix_diag_req` and `unix_diag_msg` of
-//! `linux/unix_diag.h`. For these connections, the kernel reports queues but no times.
+//! `linux/unix_diag.h`. For these connections, the kernel reports the queues but no times.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,10 @@ pub(super) struct UnixSocket {
     pub(super) inode: u32,
     /// Inode of the other end.
     pub(super) peer: u32,
-    /// Path of the socket; `None` for the ends of clients.
+    /// Path of the socket; `None` for a socket of a client, which has no path.
     pub(super) path: Option<PathBuf>,
-    /// Received bytes that were not read, and sent bytes that the other end has not read.
+    /// Number of received bytes that have not been read, and number of sent bytes that the other
+    /// end has not read.
     pub(super) queues: (u32, u32),
 }
 
@@ -61,7 +62,8 @@ pub(super) fn parse_socket(message: &[u8]) -> Option<UnixSocket> {
     Some(end)
 }
 
-/// Returns the ends at clients, and the ends at the server, which have the path of the server.
+/// Separates the ends: returns those of clients, and those of the server, whose path is the
+/// server's.
 pub(super) fn split_by_side(
     ends: &[UnixSocket],
     is_server: impl Fn(&Path) -> bool,

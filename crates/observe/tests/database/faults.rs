@@ -6,10 +6,11 @@ use testbed::{Kind, Options, Server, shared};
 
 use crate::{Readings, ask, for_user, in_real_time, mariadb, postgres};
 
-/// Longest time that a watch may take to end, with a margin for a busy machine.
+/// Longest time that a watch may take to end, including a margin for a busy machine.
 const WATCH_END_TIMEOUT: Nanos = Nanos::from_millis(3_000);
 
-/// Checks that another session replaces a session that was killed, and that the sums continue.
+/// Checks that a session that was killed is replaced by another one, and that the sums continue to
+/// grow.
 fn check_killed_session_is_replaced<D: Driver>(driver: &D, kill: impl FnOnce()) {
     let (watch, mut readings) = Readings::begin(driver);
     readings.wait_blocking(|readings| readings.last("sessions", "looks") >= 3.0);
@@ -89,7 +90,7 @@ fn growth(before: &[Count], after: &[Count], counter: Counter) -> f64 {
     value(after) - value(before)
 }
 
-/// Reads the server's statistics before and after a watch.
+/// Returns the server's statistics, read before and after a watch.
 fn counters_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
     let counters = || {
         in_real_time(async |rt| {
@@ -111,7 +112,8 @@ fn counters_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
 fn observer_counts_as_ours_and_frozen_postgres_does_not_delay_its_end() {
     let options = Options::postgres()
         .set("shared_preload_libraries", "pg_stat_statements")
-        // An autovacuum worker commits in each database some seconds after the start.
+        // Some seconds after the start of the server, an autovacuum worker would commit in each
+        // database.
         .set("autovacuum", "off");
     let mut server = Server::start(&options).expect("a server");
     server.sql("create extension pg_stat_statements").expect("it comes with the server");
@@ -129,8 +131,8 @@ fn observer_counts_as_ours_and_frozen_postgres_does_not_delay_its_end() {
     let took = Monotonic.now().since(begun);
     server.thaw();
     assert!(took < WATCH_END_TIMEOUT, "{took}");
-    // The session was abandoned in the middle of a statement; the server ends the session when it
-    // notices.
+    // The session was abandoned during a statement. The server ends the session when it notices
+    // this.
     ask(&driver, &["select 1"]);
 }
 

@@ -5,7 +5,7 @@ use testbed::{Kind, shared};
 
 use crate::{Readings, ask, in_real_time, mariadb, postgres};
 
-/// Returns a request with a single text.
+/// Returns a request that consists of a single statement.
 fn request(text: &str) -> Work {
     let mut work = Work::default();
     work.values.push_text(|buffer| buffer.push_str(text));
@@ -13,7 +13,7 @@ fn request(text: &str) -> Work {
     work
 }
 
-/// Plants a row that an open transaction has changed and that three other sessions want to change,
+/// Creates a row that an open transaction has changed and that three other sessions want to change,
 /// and returns the observer's reports.
 fn observe_hot_row<D: Driver>(
     driver: &D,
@@ -51,7 +51,7 @@ fn observe_while_locked<D: Driver>(
                 waiter.close().await;
             }));
         }
-        // Yielding starts the waiting requests; after that, this thread blocks on the observer's
+        // Yielding starts the waiting requests. Afterwards this thread blocks until the observer
         // reports.
         rt::yield_now().await;
         let (watch, mut readings) = Readings::begin(driver);

@@ -1,4 +1,4 @@
-//! The observer against real databases.
+//! Tests of the observer against real databases.
 
 mod faults;
 mod locks;
@@ -17,7 +17,7 @@ use rt::{Options, Rt, run_real};
 /// Period of the observer's reports.
 const EVERY: Nanos = Nanos::from_millis(200);
 
-/// Capacity for samples, larger than any test needs.
+/// Maximum number of samples that are buffered; no test needs as many.
 const SAMPLES: usize = 10_000;
 
 /// Longest time that a test waits.
@@ -30,12 +30,12 @@ struct Readings {
 }
 
 impl Readings {
-    /// Starts to observe a run with one target.
+    /// Starts to observe a run with a single target.
     fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Readings) {
         Readings::begin_with(driver, None)
     }
 
-    /// Starts to observe a run with a main target, and with another target if one is given.
+    /// Starts to observe a run with a main target and, if another driver is given, a second target.
     fn begin_with<D: Driver>(driver: &D, other: Option<&D>) -> (DatabaseWatch, Readings) {
         let own = sessions(driver).map(|main| OwnSessions::of(main, other.and_then(sessions)));
         let (sender, receiver) = sync_channel(SAMPLES);
@@ -51,12 +51,12 @@ impl Readings {
         (watch.expect("a thread"), Readings { receiver, samples: Vec::new() })
     }
 
-    /// Takes the samples reported since the last call.
+    /// Receives the samples that were reported since the last call.
     fn receive_pending(&mut self) {
         self.samples.extend(self.receiver.try_iter());
     }
 
-    /// Returns the last value of the metric whose name begins with `metric`; 0 without one.
+    /// Returns the last value of the metric whose name begins with `metric`; 0 if there is none.
     fn last(&self, component: &str, metric: &str) -> f64 {
         let readings = self.samples.iter().rev().flat_map(|(_, sample)| &sample.readings);
         let mut matching = readings
@@ -94,7 +94,7 @@ impl Readings {
     }
 }
 
-/// Returns the sessions of a driver; `None` without sessions.
+/// Returns the sessions of a driver; `None` if the database has no sessions.
 fn sessions<D: Driver>(driver: &D) -> Option<TargetSessions> {
     let name = driver.session_name()?.to_owned();
     Some(TargetSessions { name, ids: Some(driver.session_ids()) })

@@ -27,7 +27,7 @@ const ON_MARIADB: EndlessQuery = EndlessQuery {
     end: |SessionId(id)| format!("kill {id}"),
 };
 
-/// Starts a server without the sessions of other tests.
+/// Starts a server on which there are no sessions of other tests.
 fn start_private(options: &Options) -> Server {
     Server::start(options).expect("a server")
 }
@@ -36,7 +36,8 @@ fn start_private(options: &Options) -> Server {
 struct Sessions<'d, D> {
     driver: &'d D,
     busy: &'d D,
-    /// True if `busy` is the driver of a second target of the run, false if it is another client.
+    /// True if `busy` is the driver of a second target of the run; false if it belongs to another
+    /// client.
     is_second_target: bool,
 }
 
@@ -87,8 +88,8 @@ fn observe_sessions<D: Driver>(
     })
 }
 
-/// Checks that a query of another client with the same login is attributed to another client, and a
-/// query of the same driver is not.
+/// Checks that a query of another client with the same login is attributed to that client, and that
+/// a query of the observed driver is attributed to the run.
 fn other_clients_are_recognised<D: Driver>(
     server: &Server,
     open: impl Fn() -> D,
@@ -103,7 +104,7 @@ fn other_clients_are_recognised<D: Driver>(
     let readings = observe_idle_and_busy(server, [&driver, &driver], endless, |readings| {
         readings.last("sessions", "active") >= 3.0
     });
-    // The server may still be ending the first session.
+    // The server may not have ended the first session yet.
     assert!(readings.last("sessions", "others") < 3.0);
 }
 
@@ -132,7 +133,7 @@ fn second_target_is_ours<D: Driver>(
     assert_eq!(readings.last("sessions", "others"), 0.0);
 }
 
-/// A session that changes its name, as applications do, and then runs a query.
+/// A session that changes its name, as applications do, before it runs a query.
 const RENAMED: EndlessQuery = EndlessQuery {
     query: "set application_name = 'reports'; \
             select count(*) from generate_series(1, 2000000000) i where i % 2 = 3",
@@ -150,7 +151,7 @@ fn session_that_changes_its_name_is_ours() {
     assert_eq!(readings.last("sessions", "others"), 0.0);
 }
 
-/// A query with parallel workers, on a server with [`parallel`] options and a table `t`.
+/// A query with parallel workers, for a server with [`parallel`] options and a table `t`.
 const PARALLEL_QUERY: EndlessQuery = EndlessQuery {
     query: "select sum(length(repeat(md5(x::text), 400000))) from t",
     ..ON_POSTGRES
@@ -174,7 +175,7 @@ fn parallel_workers_of_another_client_with_our_name_are_its_own() {
         readings.last("sessions", "others") >= 12.0
     });
     assert_eq!(readings.last("sessions", "parallel-workers"), 0.0);
-    // Without its workers, a session would add one to each sample.
+    // A session without parallel workers would add one to the sum in each sample.
     let [others, looks] = ["others", "looks"].map(|metric| readings.last("sessions", metric));
     assert!(others > looks, "{others} in {looks} samples");
     observe_idle_and_busy(&server, [&driver, &driver], &PARALLEL_QUERY, |readings| {
@@ -203,7 +204,7 @@ async fn connect_with_equal_ids<D: Driver>(rt: &Rt, drivers: [&D; 2]) -> [D::Con
     found
 }
 
-/// Both servers number their sessions from one, and the user is the same.
+/// Sessions are numbered from one on both servers, and the user is the same.
 #[test]
 fn session_of_a_second_server_does_not_hide_another_client() {
     let servers = [(); 2].map(|()| start_private(&Options::mariadb()));
@@ -284,7 +285,8 @@ fn sessions_of_others_are_not_ours_if_the_run_has_none() {
     });
 }
 
-/// Behind a pooler the ids of sessions are not the server's, and only the name is left.
+/// Behind a pooler, the ids of sessions are not those of the server, so only the name identifies
+/// them.
 #[test]
 fn sessions_behind_a_pooler_are_recognised_by_their_name() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");

@@ -1,5 +1,5 @@
-//! Users with restricted privileges: the observer reports the sources that they cannot see, and
-//! reads the rest.
+//! Tests of users with restricted privileges: the observer reports the sources that such a user
+//! cannot see, and reads the others.
 
 use testbed::{Kind, shared};
 

@@ -1,4 +1,4 @@
-//! Observation of SQLite, whose files are examined.
+//! Tests of the observation of SQLite, whose files are examined.
 
 use base::Target;
 use driver::{Connection, Driver, PreparedId, Sqlite, Step, Work};
@@ -35,7 +35,7 @@ fn wal_pages_and_statement_counters_are_sampled() {
     assert!(readings.last("statistics", "wal_bytes") > 1e6);
     assert!(readings.last("statistics", "page_count") > 200.0);
     assert!(readings.last("statistics", "freelist_count") > 200.0);
-    // Counted for requests, and not for the queries of the observer and the setup.
+    // The counter covers requests, and not the queries of the observer and of the setup.
     assert_eq!(readings.last("statistics", "sqlite3_stmt_status.sort"), 1.0);
     assert!(readings.last("statistics", "sqlite3_stmt_status.vm_step") > 1.0);
     assert_eq!(readings.last("sessions", "looks"), 0.0, "it has no sessions");

@@ -10,7 +10,7 @@ use crate::selftest::rules::restarting_the_schedule;
 
 const P99: Quantity = Quantity::Time(Kind::Response, Estimate::Quantile(0.99));
 
-/// Plants a fault, and checks that the quantities in `noticed_by` fail.
+/// Plants a fault, and checks that it makes the quantities in `noticed_by` fail.
 #[track_caller]
 fn plant(name: &str, noticed_by: &[Quantity]) -> Mutation {
     let fault = FAULTS.iter().find(|fault| fault.name == name).unwrap();
@@ -31,7 +31,7 @@ fn skipping_missed_ticks_is_noticed() {
     plant("skipping missed ticks", &[P99, Quantity::Completed]);
 }
 
-/// With and without the fault, the run and its judgement are the same; only the merging differs.
+/// The run and its judgement are the same with and without the fault; only the merging differs.
 #[test]
 fn averaging_percentiles_is_noticed() {
     let mutation = plant("averaging percentiles", &[P99]);
@@ -54,7 +54,7 @@ fn beginning_the_schedule_anew_when_far_behind_is_noticed() {
     plant("restarting the schedule when far behind", &[P99]);
 }
 
-/// Only one request in a thousand waits that long, so only the rarest quantile shows the fault.
+/// Only one request in a thousand waits long enough, so only the rarest quantile shows the fault.
 #[test]
 fn forgiving_the_longest_waits_is_noticed_by_the_rarest_quantile() {
     let findings = FOUR_WORKERS.findings(restarting_the_schedule::<33>(), Depth::Thorough);

@@ -84,7 +84,8 @@ fn a_timeout_has_a_latency_too() {
     check("M/M/1 timeout");
 }
 
-/// If the queue holds one request fewer, 5.8 % are lost instead of 5.1 %.
+/// If the queue had room for one request fewer, 5.8 % of the requests would be refused instead of
+/// 5.1 %.
 #[test]
 fn a_server_with_another_number_of_places_is_noticed() {
     let ten = ORACLES.into_iter().find(|oracle| oracle.name == "O8 M/M/1/10").unwrap();
@@ -94,7 +95,7 @@ fn a_server_with_another_number_of_places_is_noticed() {
     assert!(!judged.is_close(), "{findings:#?}");
 }
 
-/// Checks that replications of altered plans scatter differently from four minutes of M/M/1.
+/// Checks that the replications of altered plans do not scatter as four minutes of M/M/1 should.
 #[track_caller]
 fn assert_no_column_scatters_as_expected(alter: impl Fn(Plan) -> Plan + Sync) {
     let oracle = Oracle { span: Span { warmup_s: 10.0, window_s: 240.0 }, ..ONE_SERVER };

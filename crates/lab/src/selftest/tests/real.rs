@@ -16,8 +16,8 @@ use crate::selftest::quantity::{Estimate, Quantity};
 use crate::selftest::rules::{DROPPING_TIMEOUTS, FROM_THE_ACTUAL_SEND, SKIPPING_MISSED_TICKS};
 use crate::selftest::twins::{PooledRuns, compare};
 
-/// Number of concurrent runs, each with its own seed and server: at a rate that leaves the machine
-/// idle, a single run would take minutes to see a thousand requests.
+/// Number of concurrent runs, each with its own seed and server. At a rate that leaves the machine
+/// idle, a single run would take minutes for a thousand requests.
 const RUNS: u64 = 8;
 
 /// An experiment that is run in both real and virtual time.
@@ -28,7 +28,7 @@ struct Twins {
     span: Span,
     /// Number of threads in real time.
     threads: u16,
-    /// The kinds of time that lateness cannot shorten.
+    /// The kinds of time that lateness of the generator cannot shorten.
     never_shorter: &'static [Kind],
 }
 
@@ -65,12 +65,14 @@ impl Twins {
             .collect()
     }
 
-    /// Compares a real run by the given rules with the twin; returns the differences.
+    /// Compares a real run by the given measurement rules with the twin, and returns the findings
+    /// that fail.
     fn differences(&self, rules: Rules) -> Vec<Finding> {
         self.differences_against(rules, self.server)
     }
 
-    /// Compares a real run against another server with the twin; returns the differences.
+    /// Compares a real run against another server with the twin, and returns the findings that
+    /// fail.
     fn differences_against(&self, rules: Rules, url: &str) -> Vec<Finding> {
         self.compare(&self.in_real_time(rules, url), &self.in_virtual_time(0..RUNS))
     }
@@ -110,7 +112,8 @@ const WITH_TIMEOUTS: Twins =
 const FROM_THE_SECOND_BEFORE: Rules =
     Rules { recorded: Some(from_the_second_before), ..Rules::STANDARD };
 
-/// Moves the intended start one second back, as if schedule and answers used different clocks.
+/// Moves the intended start back by one second, as if the schedule and the answers used different
+/// clocks.
 fn from_the_second_before(request: Request, _dispatch: Option<Dispatch>) -> Request {
     let earlier = Stamp(request.intended().0 - Nanos::from_secs(1).0);
     request.with_intended_start(earlier)
@@ -140,7 +143,8 @@ fn a_schedule_of_another_seed_is_noticed() {
     assert!(differences.iter().any(is_schedule), "{differences:#?}");
 }
 
-/// D/M/1 with the queue in the generator: even arrivals for one worker, 80 % busy.
+/// D/M/1 whose queue is in the generator: evenly spaced arrivals for one worker, which is busy for
+/// 80 % of the time.
 const ONE_WORKER: Twins = Twins {
     workload: "[read]\nquery = select 1\nrate = 40\narrival = uniform\nconcurrency = 1\n",
     server: "sim:mm1?service=20ms&servers=unlimited",
@@ -168,8 +172,8 @@ fn even_arrivals_for_one_worker_in_real_time() {
     assert!(instant.iter().any(|found| is_too_short(found, Kind::Service)), "{instant:#?}");
 }
 
-/// A server that stalls for the first of four seconds, under even arrivals of an open job with one
-/// connection.
+/// A server that stalls for the first second of every four, with evenly spaced arrivals of an open
+/// job with one connection.
 const STALL: Stall = Stall { service_s: 0.002, stall_s: 1.0, period_s: 4.0, arrival_rate: 100.0 };
 
 const STALLED: Twins = Twins {
@@ -187,7 +191,8 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
     for q in [0.9, 0.95, 0.99] {
         let (is, exact) =
             (ideal.estimate(Kind::Response, Estimate::Quantile(q)), STALL.quantile(q));
-        // Requests are discrete and not a fluid: the error is less than the gap between arrivals.
+        // The exact value is that of a fluid. Requests are discrete, so the error is up to one gap
+        // between arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
     let [without_fault, omitting] =
