@@ -20,7 +20,8 @@ use background::BackgroundCommand;
 use command::{cargo, failure_report};
 use programs::Program;
 
-/// Programs that need the machine for themselves: they demand a VALID run in real time.
+/// Test programs that need the machine to themselves: they require the verdict VALID of a run in
+/// real time.
 const ALONE: [&str; 1] = ["cli steady"];
 
 /// The programs that take longest, in this order, except [`LONGEST_PROGRAM`]; all other programs

@@ -448,7 +448,7 @@ pub enum MedianChange {
     },
 }
 
-/// Clients of a closed job that were busy or pausing on average.
+/// The mean number of clients of a closed job that were busy or pausing, and the configured number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BusyClients {
     /// Name of the job.

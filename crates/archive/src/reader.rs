@@ -164,7 +164,7 @@ impl Archive {
         Archive::read_sealed(path, opened)
     }
 
-    /// Reads the facts of a record whose pages are checked, and checks its seal.
+    /// Reads the facts of a record whose pages have already been checked, and checks its seal.
     pub(crate) fn read_sealed(path: &Path, opened: OpenedRecord) -> Result<Archive, RecordError> {
         let archive = Archive::read_unchecked(path, opened)?;
         if archive.end.is_some() {

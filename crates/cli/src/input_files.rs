@@ -115,8 +115,9 @@ impl InputReader {
         })
     }
 
-    /// Returns true if a text has a secret of the plans, or a password in a URL. A URL that the
-    /// command line replaces is in no plan.
+    /// Returns true if a text has a secret of the plans, or a password in a URL. The second test is
+    /// needed because a URL that the command line replaces is in no plan, so its password is not
+    /// among their secrets.
     fn has_secret(&self, text: &str) -> bool {
         let is_secret = |secrets: &Secrets| secrets.hide(text) != text;
         self.secrets.iter().any(is_secret) || has_url_with_password(text)

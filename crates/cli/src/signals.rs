@@ -42,7 +42,7 @@ pub(crate) fn listen(
 /// the terminal sends it to the program too, and the observation ends with the program.
 ///
 /// # Errors
-/// As [`listen`].
+/// As for [`listen`].
 pub(crate) fn listen_beside_program(
     stop: Stop,
     announce: impl Fn(Interruption) + Send + 'static,

@@ -256,7 +256,7 @@ impl InputFiles {
         std::mem::take(&mut lanes[usize::from(lane)])
     }
 
-    /// Starts to read the files of a plan. In virtual time lanes wait for their input until
+    /// Starts reading the files of a plan. In virtual time, lanes wait for their input until
     /// `virtual_stop` ends the run.
     pub(crate) fn open(
         plan: &Plan,

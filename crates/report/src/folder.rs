@@ -27,7 +27,7 @@ pub struct FolderView {
     pub takes_notes: bool,
 }
 
-/// The notes of a record of a folder.
+/// The notes of one of the records in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotesView {
     /// Path of the record below the folder.

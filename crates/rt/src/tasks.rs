@@ -260,9 +260,8 @@ impl WakeQueue {
 
 struct TaskFlag {
     task: TaskIndex,
-    /// True if the task is in the queue. The queue has a task only once, even if it is woken
-    /// several times. (Two threads that wake it at the same instant may queue it twice, which costs
-    /// one poll.)
+    /// True if the task is in the queue; further wakes then do not queue it again. (Two threads
+    /// that wake it at the same instant may still queue it twice, which costs one poll.)
     queued: AtomicBool,
     wake_queue: Arc<WakeQueue>,
 }

@@ -97,8 +97,8 @@ fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     stage.load_as(&inside(stage), None, &commits(stage, 1), command)
 }
 
-/// Loads a table with an expensive check through one session, which is busy while the other
-/// processors are idle.
+/// Loads a table with an expensive check through one session: it keeps one processor busy while the
+/// others are idle.
 fn one_session(stage: &ScenarioEnv, kind: Kind) -> Result<Answer, RepetitionError> {
     let server = quick_server(kind)?;
     let workload = table(

@@ -12,7 +12,8 @@ use crate::student::critical_t;
 /// If the true value lies exactly at the bound, chance exceeds this distance in one of 160 trials.
 pub(super) const DECIDED_ERRORS: f64 = 2.5;
 
-/// Fraction of the offered requests that must be answered, apart from chance.
+/// Minimum fraction of the offered requests that must be answered; a shortfall that chance can
+/// explain is allowed.
 const LEAST_ACHIEVED: f64 = 0.99;
 
 /// Minimum factor between a measure and its bound on each side of a cliff. Where requests are
@@ -79,7 +80,8 @@ pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -
     }
 }
 
-/// Returns the reason why a trial fails regardless of its measures: its load was not carried.
+/// Returns the reason why a trial fails whatever was measured: requests were rejected or ended in
+/// errors, connections were refused, or the load was not achieved.
 pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
     let Trial { rejected, errors, .. } = *trial;
     if rejected > 0 {

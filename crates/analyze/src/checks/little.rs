@@ -199,8 +199,9 @@ impl Edges<'_> {
         shortfalls.take_while(|(_, shortfall)| *shortfall > SHORTFALL).collect()
     }
 
-    /// Returns an upper bound of the total time, in seconds, that the requests open at `at` lasted
-    /// after it. They are at most as long as the longest requests of the window.
+    /// Returns an upper bound of the time, in seconds, for which the requests open at `at` lasted
+    /// beyond that instant, summed over these requests. They are assumed to be the longest requests
+    /// of the window.
     fn lasted_beyond_s(&self, at: Nanos) -> f64 {
         let before = self.job.probes.iter().filter(|(probe, _)| self.steps.start(probe.start) < at);
         let longest = before.map(|(probe, times)| self.beyond(probe, times, at)).max();
@@ -221,8 +222,9 @@ impl Edges<'_> {
         latest.saturating_sub(at)
     }
 
-    /// Returns an upper bound of the number of requests that are open at an instant. Within a step,
-    /// all clients may have one.
+    /// Returns an upper bound of the number of requests that are open at an instant. The number is
+    /// known only where a step begins; at any other instant, each client is assumed to have an open
+    /// request.
     fn open_at(&self, at: Nanos) -> u64 {
         let clients = self.clients as u64;
         let step = self.steps.between(Nanos::ZERO, at).end;

@@ -249,8 +249,8 @@ impl RequestsInFlight {
     }
 }
 
-/// Waits until the recorder shows the interval before this second, or has failed. Called every
-/// second to prevent a backlog of the lane.
+/// Waits until the live view has the interval before this second, or the recorder has failed.
+/// Called every second, it keeps the lane from running ahead of the recorder.
 pub(crate) fn keep_step(recorder: &Recorder, live: &LiveView, second: u64) {
     let is_behind = || live.latest().is_none_or(|live| u64::from(live.interval) + 1 < second);
     while is_behind() && !recorder.is_broken() {

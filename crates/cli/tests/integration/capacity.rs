@@ -303,7 +303,8 @@ fn search_that_exceeds_its_budget_is_invalid() {
     assert!(!capacity["trial_list"].as_array().unwrap().is_empty(), "{capacity}");
 }
 
-/// The trials exceed the capacity on purpose, and would miss the SLO of the workload itself.
+/// The trials exceed the capacity on purpose, so they miss the workload's own SLO; the search must
+/// not fail because of that.
 #[test]
 fn slo_of_the_workload_does_not_decide_a_search() {
     let place = place(&format!("{SEARCH}slo = p99 < 1ms\n"));

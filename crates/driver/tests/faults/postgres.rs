@@ -358,9 +358,10 @@ fn session(listener: &TcpListener, process: i32) -> TcpStream {
     session
 }
 
-/// A server ignores a cancellation that arrives before the statement. If the cancellation were not
-/// repeated, the server would run a statement whose client has given up. The session stays open
-/// until then, because a pooler passes on a cancellation only for an open session.
+/// A server ignores a cancellation that arrives before its statement; if it were sent only once,
+/// the server would run a statement whose client has given up. The cancellation is therefore
+/// repeated, and the session stays open meanwhile, because a pooler passes on a cancellation only
+/// for an open session.
 #[test]
 fn a_cancellation_that_comes_too_early_is_repeated_while_the_session_is_open() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");

@@ -36,8 +36,8 @@ pub struct ComparisonView {
     /// Differences between arms of one experiment, and between rounds of an arm, that are not
     /// declared.
     pub undeclared: Vec<DifferenceView>,
-    /// Facts that differ between groups that were not interleaved, or between arms of one
-    /// experiment if a declared difference may be the cause.
+    /// Facts that differ between groups whose runs were not interleaved, or between arms of one
+    /// experiment if a declared difference may explain why the fact differs.
     pub differences: Vec<DifferenceView>,
     /// Figures that overlay two single runs; empty for other groups.
     pub overlay: Vec<Figure>,

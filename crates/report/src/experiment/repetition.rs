@@ -93,9 +93,8 @@ impl RepetitionView {
         outcomes.max().unwrap_or(RepetitionOutcome::Undecided)
     }
 
-    /// Turns the repetition into that of an experiment with a different workload: contradictions
-    /// become undecided. `lines` has the first line in which the workloads differ: the line of
-    /// each.
+    /// Marks the repetition as one with a different workload: contradictions become undecided.
+    /// `lines` has, for each of the two workloads, its text at the first line in which they differ.
     #[must_use]
     pub fn with_different_workload(mut self, lines: [Option<String>; 2]) -> RepetitionView {
         let limited = |outcome: RepetitionOutcome| outcome.min(RepetitionOutcome::Undecided);

@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(levels, expected);
     }
 
-    /// Returns the cells of a row of processors with these readings: the second, and the processor
-    /// time used until then.
+    /// Returns the cells of a row of processors. Each reading is a second and the processor time
+    /// used until then, in seconds.
     fn row(readings: &[&[(u64, f64)]]) -> Vec<([f64; 2], u8)> {
         let reading = |(second, busy): &(u64, f64)| Reading {
             at: Nanos::from_secs(*second),

@@ -150,8 +150,8 @@ impl Case {
         self.serving_by_second(place, |_| traffic)
     }
 
-    /// Adds requests to the job at `place`. `traffic` returns the traffic of each second, with the
-    /// same number of requests in each.
+    /// Adds requests to the job at `place`, second by second. `traffic` returns the traffic of a
+    /// second; its number of requests must be the same in every second.
     pub(crate) fn serving_by_second(
         mut self,
         place: usize,

@@ -9,7 +9,7 @@ use super::percent;
 use crate::read::{Excerpt, LocatedText};
 use crate::wording::quoted;
 
-/// The smallest change of each metric that matters, as a fraction.
+/// For each metric, the smallest change that matters, as a fraction of the baseline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deltas {
     /// Size for all metrics that `of` does not name; `None` for the default of each quantity.

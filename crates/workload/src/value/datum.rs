@@ -92,7 +92,8 @@ impl Datum {
         }
     }
 
-    /// Writes the value into a statement, texts without quotes; `texts` contains its text.
+    /// Writes the value into a statement; a text is written without quotes. `texts` is the store
+    /// that holds the text if the value is one.
     pub(crate) fn splice(self, texts: &Values, out: &mut String) {
         match self {
             Datum::Int(number) => write_int(number, out),
