@@ -75,7 +75,7 @@ impl ExperimentContent {
     /// read, and are not checked again for each run.
     ///
     /// # Errors
-    /// As [`Archive::open_run`].
+    /// As for [`Archive::open_run`].
     pub fn open_run(&self, run: u32) -> Result<Archive, RecordError> {
         Archive::read_sealed(&self.path, open(&self.path, Some(run))?)
     }
@@ -166,7 +166,7 @@ impl ExperimentWriter {
     /// Opens the record of an interrupted experiment to continue it, and returns its content.
     ///
     /// # Errors
-    /// As [`ExperimentContent::read`], or the file cannot be written, or another process continues
+    /// As for [`ExperimentContent::read`], or the file cannot be written, or another process continues
     /// the experiment.
     pub fn resume(path: &Path) -> Result<(ExperimentWriter, ExperimentContent), RecordError> {
         // A file that cannot be opened is reported by the reader.

@@ -152,7 +152,7 @@ impl Archive {
     /// Opens a single run in the record of an experiment.
     ///
     /// # Errors
-    /// As [`Archive::open`]; the record belongs to a single run, or the experiment has no such run.
+    /// As for [`Archive::open`]; the record belongs to a single run, or the experiment has no such run.
     pub fn open_run(path: &Path, run: u32) -> Result<Archive, RecordError> {
         Archive::open_checked(path, Some(run))
     }
@@ -267,7 +267,7 @@ impl Archive {
     /// length of the run.
     ///
     /// # Errors
-    /// As [`Archive::intervals`], and the first error of `show`, which ends the iteration. The rows
+    /// As for [`Archive::intervals`], and the first error of `show`, which ends the iteration. The rows
     /// shown before an error are correct.
     pub fn each_interval(
         &self,
@@ -293,7 +293,7 @@ impl Archive {
     /// Returns the errors of requests with intended starts in a range of intervals.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn failures(
         &self,
         account: AccountId,
@@ -309,7 +309,7 @@ impl Archive {
     /// Returns the events of the run, in the order in which they became known.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn events(&self) -> Result<Vec<Event>, RecordError> {
         let events = self.rows("event", v1::Event::SELECT, [], v1::Event::read)?;
         match self.is_missing("event_error")? {
@@ -354,7 +354,7 @@ impl Archive {
     /// Returns the number of events that were not recorded because there were too many.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn events_dropped(&self) -> Result<u64, RecordError> {
         v1::read_events_dropped(&self.connection)
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
@@ -366,7 +366,7 @@ impl Archive {
     /// `warmup = auto`.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn window_from(&self) -> Result<Option<Nanos>, RecordError> {
         v1::read_window_from(&self.connection)
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
@@ -375,7 +375,7 @@ impl Archive {
     /// Returns the result of the op-log; `None` if there was none.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn op_log(&self) -> Result<Option<OpLogReport>, RecordError> {
         v1::read_op_log(&self.connection)
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
@@ -385,7 +385,7 @@ impl Archive {
     /// time.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn client(&self) -> Result<Vec<ClientReading>, RecordError> {
         self.rows("client", v1::Client::SELECT, [], |row| {
             let (at, sample) = v1::Client::read(row)?;
@@ -397,7 +397,7 @@ impl Archive {
     /// time. A value that is not finite is missing.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn series(&self) -> Result<Vec<SeriesReadings>, RecordError> {
         let has_ranges = !self.is_missing(v1::SAMPLE_RANGE)?;
         let readings = |(place, series): (i64, Series)| {
@@ -434,7 +434,7 @@ impl Archive {
     /// Returns the names and values of settings, sorted by name.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn settings(&self) -> Result<Vec<(String, String)>, RecordError> {
         self.rows("setting", v1::Setting::SELECT, [], v1::Setting::read)
     }
@@ -442,7 +442,7 @@ impl Archive {
     /// Returns the files that were read before the run, sorted by path.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn files(&self) -> Result<Vec<InputFile>, RecordError> {
         match self.is_missing("file")? {
             true => Ok(Vec::new()),
@@ -467,7 +467,7 @@ impl Archive {
     /// Returns the facts about the run, without its measurements.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn facts(&self) -> Result<RunFacts, RecordError> {
         Ok(RunFacts {
             record: self.path.clone(),
@@ -484,7 +484,7 @@ impl Archive {
     /// Returns the excerpts of statements and tables, sorted by subject and kind.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn excerpts(&self) -> Result<Vec<Excerpt>, RecordError> {
         match self.is_missing(v1::EXCERPT)? {
             true => Ok(Vec::new()),
@@ -511,7 +511,7 @@ impl Archive {
     /// Returns the tables that were filled, in the order in which their loads began.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn loads(&self) -> Result<Vec<LoadReport>, RecordError> {
         let loads = self.rows("load", v1::LoadRow::SELECT, [], v1::LoadRow::read)?;
         let known = self.known_series()?;
@@ -558,7 +558,7 @@ impl Archive {
     /// extends across the beginning of the window.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn histogram(
         &self,
         account: AccountId,
@@ -575,7 +575,7 @@ impl Archive {
     /// Reads the same times as [`Archive::histogram`] into memory that can be reused.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn read_times(
         &self,
         account: AccountId,
@@ -611,7 +611,7 @@ impl Archive {
     /// Calls `show` with the histogram rows of a range of intervals, in order.
     ///
     /// # Errors
-    /// As [`Archive::intervals`]. The rows shown before an error are as they are in the file.
+    /// As for [`Archive::intervals`]. The rows shown before an error are as they are in the file.
     pub fn each_histogram(
         &self,
         account: AccountId,
@@ -634,7 +634,7 @@ impl Archive {
     /// Returns the first intervals of a histogram's rows, in order.
     ///
     /// # Errors
-    /// As [`Archive::intervals`].
+    /// As for [`Archive::intervals`].
     pub fn histogram_rows(
         &self,
         account: AccountId,

@@ -18,7 +18,7 @@ use crate::reviewer_note::{self, MOST_NOTES};
 /// Checks that a reviewer's note can be added to a record. Nothing is written.
 ///
 /// # Errors
-/// As [`add_note`]; the number of notes is not checked.
+/// As for [`add_note`]; the number of notes is not checked.
 pub fn check_note(path: &Path) -> Result<(), RecordError> {
     open_to_note(path).map(drop)
 }

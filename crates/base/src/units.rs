@@ -173,7 +173,7 @@ fn unit_nanos(unit: &str) -> Result<u64, UnitError> {
 /// Parses a number with the multipliers `k` (1,000) and `M` (1,000,000), exactly.
 ///
 /// # Errors
-/// As [`Decimal::parse`].
+/// As for [`Decimal::parse`].
 pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
     let (number, exponent) = match text.as_bytes().last() {
         Some(b'k') => (&text[..text.len() - 1], 3),
@@ -189,7 +189,7 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
 /// Parses a whole number with the multipliers of [`parse_decimal`]: `10`, `100k`, `1.5M`.
 ///
 /// # Errors
-/// As [`Decimal::parse`], and if it is a fraction.
+/// As for [`Decimal::parse`], and if it is a fraction.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let number = parse_decimal(text)?;
     if number.scale > 0 { Err(UnitError::NotWhole) } else { Ok(number.digits) }

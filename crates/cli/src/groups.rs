@@ -149,7 +149,7 @@ impl Groups {
     /// UTF-8.
     ///
     /// # Errors
-    /// As [`Groups::read`].
+    /// As for [`Groups::read`].
     pub(crate) fn read_named(names: Vec<(String, RecordName)>) -> Result<Groups, Complaint> {
         let mut groups = Groups::default();
         for (text, name) in names {

@@ -53,7 +53,7 @@ pub(crate) enum AnyFile {
 /// Reads a workload file, as [`read`] does, or an experiment file.
 ///
 /// # Errors
-/// As [`read`].
+/// As for [`read`].
 pub(crate) fn read_any(args: &FileArgs, reading: ReadPurpose<'_>) -> Result<AnyFile, Complaint> {
     warn_of_password(args.url.as_ref());
     let (source, path, overrides) = read_source(args)?;

@@ -40,7 +40,7 @@ pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result
 /// server: some of these settings name programs.
 ///
 /// # Errors
-/// As [`refuse_programs`].
+/// As for [`refuse_programs`].
 pub(crate) fn refuse_programs_of_arm(
     file: &WorkloadFile,
     arm: &Arm,

@@ -228,7 +228,7 @@ impl Service {
     /// Opens a channel without TLS to the address of `node`, or to `peer` if given.
     ///
     /// # Errors
-    /// As [`Channel::connect`].
+    /// As for [`Channel::connect`].
     pub(crate) async fn connect(
         &self,
         rt: &Rt,

@@ -105,7 +105,7 @@ impl Guardian {
     /// later; the path of the folder begins with `stem`.
     ///
     /// # Errors
-    /// As [`Guardian::of_folder`].
+    /// As for [`Guardian::of_folder`].
     pub(crate) fn of_numbered(stem: &Path) -> io::Result<Guardian> {
         Guardian::start([Path::new(""), stem], EXIT_TIMEOUT_S, SEARCH_PATH)
     }
@@ -125,7 +125,7 @@ impl Guardian {
     /// Starts a guardian of processes alone.
     ///
     /// # Errors
-    /// As [`Guardian::of_folder`].
+    /// As for [`Guardian::of_folder`].
     pub fn of_processes() -> io::Result<Guardian> {
         Guardian::of_folder(Path::new(""))
     }

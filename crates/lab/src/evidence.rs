@@ -33,7 +33,7 @@ pub(crate) const YES: &str = "yes";
 /// Reads the evidence of a record.
 ///
 /// # Errors
-/// As [`evidence_of_run`].
+/// As for [`evidence_of_run`].
 pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
     evidence_of_run(archive, None)
 }
@@ -55,7 +55,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
 /// earlier than `warmup`. A `warmup` after the end of the run is ignored.
 ///
 /// # Errors
-/// As [`evidence_of_run`].
+/// As for [`evidence_of_run`].
 pub(crate) fn evidence_after(
     archive: &Archive,
     known: Option<EndKind>,
@@ -138,7 +138,7 @@ pub(crate) fn spins(settings: &[(String, String)]) -> bool {
 /// Returns the time from time zero to the start of the window, after a given or detected warm-up.
 ///
 /// # Errors
-/// As [`evidence_of_run`].
+/// As for [`evidence_of_run`].
 pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
     match plan(archive).0.warmup {
         Warmup::Lasts(_) => Ok(archive.grid().warmup()),

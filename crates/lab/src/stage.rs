@@ -81,7 +81,7 @@ impl Stage {
     /// [`Stage::open`] does.
     ///
     /// # Errors
-    /// As [`Stage::open`].
+    /// As for [`Stage::open`].
     pub(crate) fn open_used(
         plan: &Plan,
         main: &Target,

@@ -242,7 +242,7 @@ impl Server {
     /// with the same data.
     ///
     /// # Errors
-    /// As [`Server::restart`], or the testbed itself chooses one of the settings.
+    /// As for [`Server::restart`], or the testbed itself chooses one of the settings.
     pub fn restart_with(&mut self, settings: Vec<(String, String)>) -> Result<(), Problem> {
         self.options.settings = settings;
         self.options.check()?;

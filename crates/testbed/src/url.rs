@@ -27,7 +27,7 @@ pub fn start(target: &Target) -> Result<(Server, Target), Problem> {
 /// Starts the server of a `testbed:` URL with a user who has these rights.
 ///
 /// # Errors
-/// As [`start`].
+/// As for [`start`].
 pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), Problem> {
     let ParsedUrl { options, tls } = ParsedUrl::parse(target)?;
     let server = Server::start(&options.rights(rights))?;

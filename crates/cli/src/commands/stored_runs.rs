@@ -32,7 +32,7 @@ pub(crate) fn print_runs(
 /// can be read.
 ///
 /// # Errors
-/// As [`view`].
+/// As for [`view`].
 pub(crate) fn of_record(record: &RecordFile) -> Result<Option<StoredRunsView>, Complaint> {
     view(record.path(), record.argument_path().display().to_string())
 }

@@ -172,7 +172,7 @@ impl Sqlite {
     /// Opens the database file of a target, but does not create it.
     ///
     /// # Errors
-    /// As [`Sqlite::open`], and class `Disconnect` if the file does not exist.
+    /// As for [`Sqlite::open`], and class `Disconnect` if the file does not exist.
     ///
     /// # Panics
     /// If the target is not a `sqlite:` target.

@@ -61,7 +61,7 @@ pub fn run(
 /// Runs and records a plan on the servers of a stage, which the next run can use again.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 ///
 /// # Panics
 /// If the plan uses a target for which the stage was not opened.
@@ -81,7 +81,7 @@ pub fn run_on(
 /// loads.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<RunResult, Error> {
     order.plan.jobs.clear();
     order.options.teardown = false;

@@ -102,7 +102,7 @@ pub(super) fn resolve<'p>(
 /// Replaces each `${…}` in a value, and records the replacements in `uses`.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As for [`resolve`].
 pub(super) fn resolve_recording_uses<'p>(
     source: Excerpt<'p>,
     scope: Scope<'_>,

@@ -70,7 +70,7 @@ impl Vary {
     /// Parses the name of a line in an arm that fits the pattern of `key`.
     ///
     /// # Errors
-    /// As [`Vary::parse`].
+    /// As for [`Vary::parse`].
     pub(super) fn of_key(
         key: &Key,
         name: Excerpt<'_>,
