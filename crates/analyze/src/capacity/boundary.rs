@@ -60,8 +60,8 @@ const FEWEST_SLOW: u64 = 20;
 /// whose boundary is at half of its capacity, and 1 for a server that stalls at times.
 const EQUAL_SHARES_RATIO: f64 = 0.8;
 
-/// Difference of the two shares of [`ALIKE`], in standard errors, from which they count as
-/// different.
+/// Difference of the two shares of [`EQUAL_SHARES_RATIO`], in standard errors, from which they count
+/// as different.
 const GROWTH_ERRORS: f64 = 2.0;
 
 /// Minimum ratio of a trial's mean service time to the mean service time of a quiet trial, at which
