@@ -166,8 +166,8 @@ impl ExperimentWriter {
     /// Opens the record of an interrupted experiment to continue it, and returns its content.
     ///
     /// # Errors
-    /// As for [`ExperimentContent::read`], or the file cannot be written, or another process continues
-    /// the experiment.
+    /// As for [`ExperimentContent::read`], or the file cannot be written, or another process
+    /// continues the experiment.
     pub fn resume(path: &Path) -> Result<(ExperimentWriter, ExperimentContent), RecordError> {
         // A file that cannot be opened is reported by the reader.
         let _lock = lock(path)?;

@@ -29,7 +29,8 @@ const OPERATIONS: i32 = 10_000;
 /// not damaged.
 ///
 /// # Errors
-/// As for [`Archive::open`] and [`Archive::open_run`], and the error of `read` for an intact record.
+/// As for [`Archive::open`] and [`Archive::open_run`], and the error of `read` for an intact
+/// record.
 pub fn open_and_read<T>(
     path: &Path,
     run: Option<u32>,

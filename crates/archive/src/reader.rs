@@ -152,7 +152,8 @@ impl Archive {
     /// Opens a single run in the record of an experiment.
     ///
     /// # Errors
-    /// As for [`Archive::open`]; the record belongs to a single run, or the experiment has no such run.
+    /// As for [`Archive::open`]; the record belongs to a single run, or the experiment has no such
+    /// run.
     pub fn open_run(path: &Path, run: u32) -> Result<Archive, RecordError> {
         Archive::open_checked(path, Some(run))
     }
@@ -267,8 +268,8 @@ impl Archive {
     /// length of the run.
     ///
     /// # Errors
-    /// As for [`Archive::intervals`], and the first error of `show`, which ends the iteration. The rows
-    /// shown before an error are correct.
+    /// As for [`Archive::intervals`], and the first error of `show`, which ends the iteration. The
+    /// rows shown before an error are correct.
     pub fn each_interval(
         &self,
         account: AccountId,

@@ -22,8 +22,8 @@ pub(crate) struct UnpackedFiles {
 
 impl UnpackedFiles {
     /// Writes the files of a record into a temporary folder. A file whose text is not in the record
-    /// is copied from the current folder, if the file there has the same content. `name` is the path
-    /// in the recorded command: the file that is run, or the folder that contains it.
+    /// is copied from the current folder, if the file there has the same content. `name` is the
+    /// path in the recorded command: the file that is run, or the folder that contains it.
     ///
     /// # Errors
     /// The record does not contain the text of a file, and the current folder does not have the

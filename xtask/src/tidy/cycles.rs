@@ -55,8 +55,8 @@ pub(crate) fn summary(found: &Cycles) -> String {
     }
 }
 
-/// Returns the dependency cycles in each crate. `sources` holds the path and the text of each source
-/// file. Programs below `src/bin` count as part of their crate.
+/// Returns the dependency cycles in each crate. `sources` holds the path and the text of each
+/// source file. Programs below `src/bin` count as part of their crate.
 pub(crate) fn cycles(sources: &[(String, String)]) -> Cycles {
     let mut roots: BTreeMap<(&str, &str), Vec<(&str, &str)>> = BTreeMap::new();
     for (path, text) in sources {

@@ -19,8 +19,8 @@ use super::trial::{ExceedanceCount, LoadLimit, Measure, Phase, Trial};
 /// trial helps to locate the boundary.
 pub(super) const INFORMATIVE_RATIO: f64 = 1.39;
 
-/// Value of [`INFORMATIVE_RATIO`] for a lower bound on the throughput of another job. This throughput
-/// changes slowly with the load.
+/// Value of [`INFORMATIVE_RATIO`] for a lower bound on the throughput of another job. This
+/// throughput changes slowly with the load.
 const INFORMATIVE_LOWER_BOUND: f64 = 0.22;
 
 /// Minimum number of trials that a fit keeps when it is narrowed.
@@ -60,8 +60,8 @@ const FEWEST_SLOW: u64 = 20;
 /// whose boundary is at half of its capacity, and 1 for a server that stalls at times.
 const EQUAL_SHARES_RATIO: f64 = 0.8;
 
-/// Difference of the two shares of [`EQUAL_SHARES_RATIO`], in standard errors, from which they count
-/// as different.
+/// Difference of the two shares of [`EQUAL_SHARES_RATIO`], in standard errors, from which they
+/// count as different.
 const GROWTH_ERRORS: f64 = 2.0;
 
 /// Minimum ratio of a trial's mean service time to the mean service time of a quiet trial, at which

@@ -20,7 +20,8 @@ const LACKED: f64 = 0.2;
 /// fraction of the requests' time.
 const SESSION_WORKS: f64 = 0.75;
 
-/// Minimum in place of [`SESSION_WORKS`] for a session that receives the rows of a load without a break.
+/// Minimum in place of [`SESSION_WORKS`] for a session that receives the rows of a load without a
+/// break.
 const SESSION_LOADS: f64 = 0.5;
 
 /// Largest mean number of sessions that counts as one.

@@ -19,11 +19,12 @@ use super::suspect::Suspect;
 /// Pauses limit a program only if they take at least this fraction of its sessions' time.
 pub(super) const PAUSE_SHARE: f64 = 0.5;
 
-/// Minimum in place of [`PAUSE_SHARE`] if pauses are only known from the mean time between two statements.
+/// Minimum in place of [`PAUSE_SHARE`] if pauses are only known from the mean time between two
+/// statements.
 const MEAN_PAUSE_SHARE: f64 = 0.6;
 
-/// Minimum in place of [`PAUSE_SHARE`] if pauses take longer than requests. They are then the largest part of
-/// the time, even if they are less than half of it.
+/// Minimum in place of [`PAUSE_SHARE`] if pauses take longer than requests. They are then the
+/// largest part of the time, even if they are less than half of it.
 const LARGEST_PART: f64 = 1.0 / 3.0;
 
 /// Time in seconds from an answer to the next request up to which it does not count as a pause:

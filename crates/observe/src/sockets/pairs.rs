@@ -300,8 +300,8 @@ impl SessionClient {
 }
 
 impl ConnectionAddresses {
-    /// Returns the smallest connection, in the order of [`Ends`], with this port and address of the
-    /// client.
+    /// Returns the smallest connection, in the order of [`ConnectionAddresses`], with this port and
+    /// address of the client.
     fn lower_bound(client_port: u16, client: IpAddr) -> ConnectionAddresses {
         ConnectionAddresses { client_port, client, server: SocketAddr::new(UNSPECIFIED_ADDRESS, 0) }
     }
