@@ -92,8 +92,10 @@ pub enum Problem {
     },
     /// The speed of the machine cannot be measured before a run.
     Canary(calibrate::Problem),
-    /// A record cannot be written or read.
+    /// A record cannot be written or read, before a run has ended.
     Record(RecordError),
+    /// A record was deleted or damaged, or cannot be written, after a run has ended.
+    LostRecord(RecordError),
     /// The record of a run in progress cannot be removed.
     Own(PathBuf, io::Error),
     /// The experiment to continue is complete.
@@ -291,6 +293,7 @@ impl ExperimentError {
             | Problem::Canary(_)
             | Problem::Command { .. }
             | Problem::Record(_)
+            | Problem::LostRecord(_)
             | Problem::Own(..)
             | Problem::Complete
             | Problem::InstrumentFailed
@@ -301,6 +304,18 @@ impl ExperimentError {
             | Problem::FileMissing(_)
             | Problem::FilesChanged => false,
         }
+    }
+
+    /// Returns the error of an experiment that has ended a run: if it is the error of a record,
+    /// measured requests are lost.
+    pub(super) fn after_run(self) -> ExperimentError {
+        let problem = match *self.problem {
+            Problem::Record(error) | Problem::Run(Error::Record(error)) => {
+                Problem::LostRecord(error)
+            }
+            other => other,
+        };
+        ExperimentError { problem: Box::new(problem), ..self }
     }
 
     /// Returns the error with the key whose statements ran in place of `[setup]`.
@@ -407,7 +422,7 @@ impl fmt::Display for Problem {
             Problem::Canary(problem) => {
                 write!(f, "the speed of the machine cannot be measured: {problem}")
             }
-            Problem::Record(error) => error.fmt(f),
+            Problem::Record(error) | Problem::LostRecord(error) => error.fmt(f),
             Problem::Own(path, error) => {
                 write!(f, "cannot remove `{}`: {error}", path.display())
             }
@@ -445,7 +460,7 @@ impl std::error::Error for ExperimentError {
         match &*self.problem {
             Problem::Servers(error) => error.source(),
             Problem::Run(error) => error.source(),
-            Problem::Record(error) => error.source(),
+            Problem::Record(error) | Problem::LostRecord(error) => error.source(),
             Problem::Own(_, error) => error.source(),
             Problem::Statement { error, .. } | Problem::Unsettled { error, .. } => Some(error),
             Problem::Unreachable(_)
