@@ -70,6 +70,33 @@ pub enum RecordErrorKind {
     Output,
 }
 
+impl RecordErrorKind {
+    /// Returns true if the path of a record has no file, or one whose content cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        match self {
+            RecordErrorKind::NotFound
+            | RecordErrorKind::NotAFile
+            | RecordErrorKind::CannotRead
+            | RecordErrorKind::NotARecord(_)
+            | RecordErrorKind::Compressed
+            | RecordErrorKind::Newer { .. }
+            | RecordErrorKind::Experiment
+            | RecordErrorKind::SingleRun
+            | RecordErrorKind::NoRun { .. }
+            | RecordErrorKind::OtherSearch
+            | RecordErrorKind::Damaged(_) => true,
+            RecordErrorKind::Exists
+            | RecordErrorKind::CannotCreate
+            | RecordErrorKind::CannotWrite
+            | RecordErrorKind::InUse
+            | RecordErrorKind::NoNote(_)
+            | RecordErrorKind::Crashed
+            | RecordErrorKind::CannotRemove
+            | RecordErrorKind::Output => false,
+        }
+    }
+}
+
 /// The reason why a reviewer's note cannot be added to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteRefusal {

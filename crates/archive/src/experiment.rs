@@ -19,7 +19,8 @@ use crate::{v1, v2};
 /// The record of an experiment that is being written.
 ///
 /// Everything is written between runs. A transaction is on the disk when it has ended: the record
-/// holds every run that had ended before the process was killed or the machine failed.
+/// holds every run that had ended before the process was killed or the machine failed. The error of
+/// writing a record that was deleted or damaged in the meantime is that of reading it.
 ///
 /// The file is locked: no other process continues the same experiment; reading it is not affected.
 #[derive(Debug)]
@@ -198,7 +199,7 @@ impl ExperimentWriter {
         own: &Path,
     ) -> Result<(), RecordError> {
         let written = self.merge(row, figures, own);
-        written.map_err(|failure| failure.into_write_error(&self.path))?;
+        written.map_err(|failure| self.write_error(failure))?;
         // A file that cannot be removed holds nothing that is not in the record.
         let _ = fs::remove_file(own);
         Ok(())
@@ -270,15 +271,25 @@ impl ExperimentWriter {
     /// The record cannot be written.
     pub fn add_note(&self, at: WallTime, text: &str) -> Result<(), RecordError> {
         // One statement is a transaction of its own.
-        v2::write_note(&self.connection, at, text)
-            .map_err(|failure| failure.into_write_error(&self.path))
+        v2::write_note(&self.connection, at, text).map_err(|failure| self.write_error(failure))
     }
 
     fn write_in_transaction(
         &mut self,
         write: impl FnOnce(&Connection) -> Result<(), RowError>,
     ) -> Result<(), RecordError> {
-        self.in_transaction(write).map_err(|failure| failure.into_write_error(&self.path))
+        self.in_transaction(write).map_err(|failure| self.write_error(failure))
+    }
+
+    /// Converts an error of a transaction that has ended. If the record was deleted or damaged, the
+    /// error of reading it says so.
+    fn write_error(&self, failure: RowError) -> RecordError {
+        let error = failure.into_write_error(&self.path);
+        match ExperimentContent::read(&self.path) {
+            // A lock or a failing disk is no damage.
+            Err(cause) if *cause.kind() != RecordErrorKind::CannotRead => cause,
+            Ok(_) | Err(_) => error,
+        }
     }
 
     fn in_transaction(
@@ -327,6 +338,28 @@ mod tests {
         writer.seal(&end, &[Default::default()], 0).unwrap();
         writer.commit().unwrap();
         path
+    }
+
+    #[test]
+    fn error_of_writing_a_deleted_or_damaged_record_is_that_of_reading_it() {
+        let place = TestFolder::new("lost-experiment");
+        let write_after = |name: &str, damage: &dyn Fn(&ExperimentWriter)| {
+            let record = place.path(name);
+            let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
+            damage(&writer);
+            writer.set_facts(&[("state", "x".repeat(100_000))]).unwrap_err().kind().clone()
+        };
+        let deleted = write_after("deleted", &|writer| fs::remove_file(writer.path()).unwrap());
+        assert_eq!(deleted, RecordErrorKind::NotFound);
+        let cut = write_after("cut", &|writer| {
+            let file = OpenOptions::new().write(true).open(writer.path()).unwrap();
+            file.set_len(5_000).unwrap();
+        });
+        assert!(matches!(cut, RecordErrorKind::Damaged(_)), "{cut:?}");
+        let full = write_after("full", &|writer| {
+            writer.connection.pragma_update(None, "max_page_count", 1).unwrap();
+        });
+        assert_eq!(full, RecordErrorKind::CannotWrite);
     }
 
     #[test]

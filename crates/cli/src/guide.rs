@@ -232,11 +232,11 @@ mod tests {
         assert_eq!(objections, known);
         assert_eq!(names(Topic::ExitCode), ["2", "130", "4", "3", "1", "0"]);
         let found = analyze::doctor::judge(&DoctorInput {
-            server: Some(Server { network: Vec::new(), settings: Vec::new() }),
+            servers: vec![Server { host: Some("db1".to_owned()), ..Server::default() }],
             ..DoctorInput::default()
         });
         let doctor = names(Topic::DoctorCheck);
-        assert_eq!(doctor.len(), 17);
+        assert_eq!(doctor.len(), 18);
         for check in found.passed.into_iter().chain(found.not_possible.iter().map(|not| not.check))
         {
             assert!(doctor.contains(&check.to_owned()), "{check}");

@@ -1,4 +1,4 @@
-//! The `doctor`: examines the machine and, if a target is given, a server for conditions that would
+//! The `doctor`: examines the machine and, if a target is given, servers for conditions that would
 //! distort a run.
 //!
 //! The machine is examined before Assay starts any server, because a private server that is
@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use analyze::doctor::{Diagnosis, DoctorInput, Lateness, Server, judge};
-use base::{Class, Code, Endpoint, Target};
+use analyze::doctor::{Diagnosis, DoctorInput, Lateness, Server, UnreachedServer, judge};
+use base::{Class, Code, Endpoint, HostPort, Target};
 use driver::{AnyDriver, Connection, Driver};
 use engine::{Options, Prepare};
 use observe::environment::{self, Root, network};
@@ -15,6 +15,7 @@ use observe::processors;
 use rt::{Rt, run_real};
 use workload::Overrides;
 
+use crate::error::Error;
 use crate::sleeps::lateness;
 use crate::stage::{OpenError, Stage};
 use crate::target::SimulatedRun;
@@ -25,28 +26,69 @@ const SLEEP_COUNT: usize = 300;
 /// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examination {
-    /// The facts that were found about the machine and the server.
+    /// The facts that were found about the machine and the servers.
     pub input: DoctorInput,
     /// The judgement of these facts.
     pub diagnosis: Diagnosis,
 }
 
-/// Examines this machine and, if a target is given, a server; takes about 0.3 s.
+/// Examines this machine and, if a target is given, each of its servers; takes about 0.3 s.
 ///
 /// # Errors
-/// No driver can be created for the target, or the target cannot be reached.
-pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
+/// No driver can be created for the target.
+pub fn examine(target: Option<&Target>) -> Result<Examination, Error> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
     let mut timer = None;
+<<<<<<< HEAD
     let processors = processors::measure_during(&root, || {
         timer = lateness(SLEEP_COUNT).ok().and_then(Lateness::of);
     });
     let server = target.map(read_server).transpose()?;
     let input = DoctorInput { host, processors, timer, server };
+||||||| 2386f6a9
+    let processors =
+        processors::measure_during(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
+    let server = target.map(look_at).transpose()?;
+    let input = DoctorInput { host, processors, timer, server };
+=======
+    let processors =
+        processors::measure_during(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
+    let (mut servers, mut unreached) = (Vec::new(), Vec::new());
+    for (host, target) in target.into_iter().flat_map(apart) {
+        match look_at(&target) {
+            Ok(server) => servers.push(Server { host, ..server }),
+            Err(OpenError::Unreachable(error)) => {
+                unreached.push(UnreachedServer { host, reason: error.to_string() });
+            }
+            Err(OpenError::Refused(error)) => return Err(error),
+        }
+    }
+    let input = DoctorInput { host, processors, timer, servers, unreached };
+>>>>>>> 03a55b490f9adecaa5f2bb327127fea45f2cd1c2
     let diagnosis = judge(&input);
     Ok(Examination { input, diagnosis })
+}
+
+/// Returns a target for each host of a target, with the name of the host; the target itself,
+/// without a name, if it has only one.
+fn apart(target: &Target) -> Vec<(Option<String>, Target)> {
+    let addresses = match &target.endpoint {
+        Endpoint::Network { addresses, .. } => addresses.as_slice(),
+        Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => &[],
+    };
+    if addresses.len() < 2 {
+        return vec![(None, target.clone())];
+    }
+    let of_host = |address: &HostPort| {
+        let mut one = target.clone();
+        if let Endpoint::Network { addresses, .. } = &mut one.endpoint {
+            *addresses = vec![address.clone()];
+        }
+        (Some(address.to_string()), one)
+    };
+    addresses.iter().map(of_host).collect()
 }
 
 /// Connects to a server and reads its settings; changes nothing there.
@@ -69,7 +111,7 @@ fn read_server(target: &Target) -> Result<Server, OpenError> {
     let settings = settings
         .and_then(|settings| settings)
         .map_err(|error| OpenError::Unreachable(error.into()))?;
-    Ok(Server { network, settings })
+    Ok(Server { host: None, network, settings })
 }
 
 async fn settings(driver: AnyDriver, rt: Rt) -> Result<Vec<(String, String)>, driver::Error> {
@@ -86,9 +128,25 @@ mod tests {
     #[test]
     fn doctor_examines_the_machine_without_a_server() {
         let examined = examine(None).unwrap();
-        assert_eq!(examined.input.server, None);
+        assert_eq!((examined.input.servers, examined.input.unreached), (vec![], vec![]));
         assert_eq!(examined.input.timer.unwrap().count, SLEEP_COUNT);
         assert!(examined.input.host.iter().any(|(name, _)| name == "host.kernel"));
+    }
+
+    #[test]
+    fn each_host_is_a_target_of_its_own() {
+        let check = |url: &str, expected: &[(Option<&str>, &str)]| {
+            let apart = apart(&Target::parse(url).unwrap());
+            let apart: Vec<_> =
+                apart.iter().map(|(host, it)| (host.as_deref(), it.to_string())).collect();
+            let apart: Vec<_> = apart.iter().map(|(host, url)| (*host, url.as_str())).collect();
+            assert_eq!(apart, expected, "{url}");
+        };
+        check("sim:mm1", &[(None, "sim:mm1")]);
+        check("postgres://ann@db1/shop", &[(None, "postgres://ann@db1/shop")]);
+        let [one, two] = ["postgres://ann@db1/shop?a=b", "postgres://ann@[::1]:5433/shop?a=b"];
+        let expected = [(Some("db1"), one), (Some("[::1]:5433"), two)];
+        check("postgres://ann@db1,[::1]:5433/shop?a=b", &expected);
     }
 
     #[test]

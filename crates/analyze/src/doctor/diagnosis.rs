@@ -7,6 +7,8 @@ use super::input::{DoctorInput, Lateness};
 pub struct Finding {
     /// Name of the check.
     pub check: &'static str,
+    /// Host and port of the server; `None` for the machine, and for the only server of a target.
+    pub host: Option<String>,
     /// The problem.
     pub problem: Problem,
 }
@@ -59,6 +61,11 @@ pub enum Problem {
         late: Lateness,
         /// Condition that decides the remedy.
         condition: SleepCondition,
+    },
+    /// A server of several cannot be reached.
+    Unreached {
+        /// The reason, without secrets.
+        reason: String,
     },
     /// The server is on the machine of the load generator.
     SameProcessors,
@@ -191,10 +198,12 @@ impl BufferSetting {
 }
 
 /// A check that was not possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotPossible {
     /// Name of the check.
     pub check: &'static str,
+    /// Host and port of the server; `None` for the machine, and for the only server of a target.
+    pub host: Option<String>,
     /// The unknown fact that the check needs.
     pub missing: MissingFact,
 }
@@ -231,7 +240,7 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// Checks that were not possible.
     pub not_possible: Vec<NotPossible>,
-    /// Checks that passed.
+    /// Checks that passed, a check of servers on every server.
     pub passed: Vec<&'static str>,
 }
 
@@ -248,14 +257,29 @@ pub(super) enum CheckOutcome {
 pub(super) type Check<T> = (&'static str, fn(&DoctorInput, &T) -> CheckOutcome);
 
 impl Diagnosis {
-    pub(super) fn add(&mut self, check: &'static str, outcome: CheckOutcome) {
-        match outcome {
-            CheckOutcome::Fine => self.passed.push(check),
-            CheckOutcome::Found(problem) => self.findings.push(Finding { check, problem }),
-            CheckOutcome::NotPossible(missing) => {
-                self.not_possible.push(NotPossible { check, missing });
+    /// Adds the outcomes of a check, each with the host of its server.
+    pub(super) fn add(
+        &mut self,
+        check: &'static str,
+        outcomes: impl IntoIterator<Item = (Option<String>, CheckOutcome)>,
+    ) {
+        let (mut has_passed, mut has_objection) = (false, false);
+        for (host, outcome) in outcomes {
+            match outcome {
+                CheckOutcome::Fine => has_passed = true,
+                CheckOutcome::Found(problem) => {
+                    has_objection = true;
+                    self.findings.push(Finding { check, host, problem });
+                }
+                CheckOutcome::NotPossible(missing) => {
+                    has_objection = true;
+                    self.not_possible.push(NotPossible { check, host, missing });
+                }
+                CheckOutcome::NotAsked => {}
             }
-            CheckOutcome::NotAsked => {}
+        }
+        if has_passed && !has_objection {
+            self.passed.push(check);
         }
     }
 }

@@ -33,17 +33,30 @@ pub struct DoctorInput {
     pub processors: Option<ProcessorShares>,
     /// Lateness of short sleeps.
     pub timer: Option<Lateness>,
-    /// The server to be measured, if one was named.
-    pub server: Option<Server>,
+    /// The servers to be measured that were reached.
+    pub servers: Vec<Server>,
+    /// The servers to be measured that could not be reached.
+    pub unreached: Vec<UnreachedServer>,
 }
 
 /// Data about a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Server {
+    /// Host and port of the server; `None` if the target has only one.
+    pub host: Option<String>,
     /// Facts about the path to the server; empty if there is none.
     pub network: Vec<(String, String)>,
     /// Settings of the server.
     pub settings: Vec<(String, String)>,
+}
+
+/// A server that could not be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreachedServer {
+    /// Host and port of the server; `None` if the target has only one.
+    pub host: Option<String>,
+    /// The reason, without secrets.
+    pub reason: String,
 }
 
 impl DoctorInput {

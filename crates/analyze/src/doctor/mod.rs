@@ -3,7 +3,8 @@
 //! [`judge`] is a function from the data read before a run ([`DoctorInput`]) to findings
 //! ([`Diagnosis`]). Each check examines one thing. It passes, reports a [`Problem`], or names the
 //! [`MissingFact`] without which it was not possible; `report` writes the sentences about both.
-//! Invariant: each check that applies is in the diagnosis exactly once.
+//! Invariant: each check that applies is in the diagnosis exactly once. A check of servers has a
+//! finding for each server with a problem, and passes if it does on every server.
 
 mod diagnosis;
 mod host;
@@ -14,18 +15,18 @@ pub use diagnosis::{
     BufferSetting, Diagnosis, DurableSetting, Finding, MissingFact, NotPossible, Problem,
     SleepCondition,
 };
-pub use input::{DoctorInput, Lateness, Server};
+pub use input::{DoctorInput, Lateness, Server, UnreachedServer};
 
 /// Runs all checks on the data read before a run.
 pub fn judge(input: &DoctorInput) -> Diagnosis {
     let mut diagnosis = Diagnosis::default();
     for (check, look) in host::CHECKS {
-        diagnosis.add(check, look(input, &()));
+        diagnosis.add(check, [(None, look(input, &()))]);
     }
-    if let Some(server) = &input.server {
-        for (check, look) in server::CHECKS {
-            diagnosis.add(check, look(input, server));
-        }
+    diagnosis.add(server::HOSTS, server::hosts(input));
+    for (check, look) in server::CHECKS {
+        let of_server = |server: &Server| (server.host.clone(), look(input, server));
+        diagnosis.add(check, input.servers.iter().map(of_server));
     }
     diagnosis
 }
@@ -59,7 +60,8 @@ mod tests {
                 p99: Nanos::from_micros(20),
                 max: Nanos::from_micros(60),
             }),
-            server: Some(Server {
+            servers: vec![Server {
+                host: None,
                 network: facts(&[("network.path", "remote IPv4")]),
                 settings: facts(&[
                     ("server", "PostgreSQL 15.6"),
@@ -68,7 +70,8 @@ mod tests {
                     ("full_page_writes", "on"),
                     ("shared_buffers", "4GB"),
                 ]),
-            }),
+            }],
+            unreached: Vec::new(),
         }
     }
 
@@ -84,7 +87,7 @@ mod tests {
     pub(super) fn with_settings(settings: &[(&str, &str)]) -> DoctorInput {
         let mut input = healthy();
         let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        input.server.as_mut().unwrap().settings = settings.collect();
+        input.servers[0].settings = settings.collect();
         input
     }
 
@@ -111,6 +114,40 @@ mod tests {
         let diagnosis = judge(&healthy());
         assert_eq!((diagnosis.findings, diagnosis.not_possible), (vec![], vec![]));
         assert_eq!(diagnosis.passed.len(), 13);
+    }
+
+    #[test]
+    fn each_server_of_several_is_judged_by_itself() {
+        let (mut input, durable) = (healthy(), healthy().servers.remove(0));
+        let host = |name: &str| Some(name.to_owned());
+        let server = |name: &str, fsync: &str| {
+            let mut server = Server { host: host(name), ..durable.clone() };
+            server.settings[1].1 = fsync.to_owned();
+            server
+        };
+        input.servers = vec![server("a", "on"), server("b", "off"), server("c", "unknown")];
+        let diagnosis = judge(&input);
+        let found: Vec<_> =
+            diagnosis.findings.iter().map(|one| (one.check, one.host.as_deref())).collect();
+        assert_eq!(found, [("fsync", Some("b"))]);
+        let not_possible =
+            NotPossible { check: "fsync", host: host("c"), missing: MissingFact::Setting("fsync") };
+        assert_eq!(diagnosis.not_possible, [not_possible]);
+        // The reachability of several hosts is a check of its own.
+        let mut expected = judge(&healthy()).passed;
+        expected.retain(|check| *check != "fsync");
+        expected.insert(8, "hosts");
+        assert_eq!(diagnosis.passed, expected);
+    }
+
+    #[test]
+    fn host_that_is_not_reached_is_found() {
+        let mut input = healthy();
+        let (host, reason) = (Some("b:5433".to_owned()), "refused".to_owned());
+        let unreached = UnreachedServer { host: host.clone(), reason: reason.clone() };
+        input.unreached.push(unreached);
+        let found = only_finding(&input, "hosts");
+        assert_eq!((found.host, found.problem), (host, Problem::Unreached { reason }));
     }
 
     #[test]

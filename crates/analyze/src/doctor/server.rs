@@ -18,6 +18,20 @@ pub(super) const CHECKS: [Check<Server>; 9] = [
     ("buffer-pool", buffer_pool),
 ];
 
+/// Name of the check of the hosts of a target.
+pub(super) const HOSTS: &str = "hosts";
+
+/// Checks that every host of a target with several can be reached.
+pub(super) fn hosts(input: &DoctorInput) -> Vec<(Option<String>, CheckOutcome)> {
+    let reached = input.servers.iter().filter(|server| server.host.is_some());
+    let reached = reached.map(|server| (server.host.clone(), CheckOutcome::Fine));
+    let unreached = input.unreached.iter().map(|server| {
+        let problem = Problem::Unreached { reason: server.reason.clone() };
+        (server.host.clone(), CheckOutcome::Found(problem))
+    });
+    reached.chain(unreached).collect()
+}
+
 /// Checks a setting that decides whether commits survive a power failure.
 fn durable(server: &Server, durable: DurableSetting) -> CheckOutcome {
     match setting(server, durable.name()) {
@@ -140,11 +154,11 @@ mod tests {
     fn a_server_on_this_machine_is_found() {
         for path in ["loopback", "socket", "same host", "remote IPv4, loopback"] {
             let mut here = healthy();
-            here.server.as_mut().unwrap().network[0].1 = path.to_owned();
+            here.servers[0].network[0].1 = path.to_owned();
             only_finding(&here, "same-processors");
         }
         let mut unknown = healthy();
-        unknown.server.as_mut().unwrap().network[0].1 = UNKNOWN.to_owned();
+        unknown.servers[0].network[0].1 = UNKNOWN.to_owned();
         is_not_possible(&unknown, "same-processors");
     }
 
@@ -167,7 +181,7 @@ mod tests {
     fn small_buffer_is_accepted_on_a_small_machine() {
         let local = |memory: &str| {
             let mut local = with_settings(&[("innodb_buffer_pool_size", "134217728")]);
-            local.server.as_mut().unwrap().network[0].1 = "loopback".to_owned();
+            local.servers[0].network[0].1 = "loopback".to_owned();
             let fact = local.host.iter_mut().find(|(name, _)| name == "host.memory.total_bytes");
             fact.unwrap().1 = memory.to_owned();
             judge(&local).findings.into_iter().find(|finding| finding.check == "buffer-pool")

@@ -66,22 +66,35 @@ pub(crate) fn print_run(
             Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
         }
         Err(error) => {
-            lost_record(path, &error).print();
+            lost_record(&error, Measurement::Run).print();
             Ok(Exit::Invalid)
         }
     }
 }
 
-/// Returns the complaint about the record of a run that no longer exists, or cannot be read.
-fn lost_record(path: &Path, error: &RecordError) -> Complaint {
+/// The measurement whose record was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measurement {
+    /// A single run.
+    Run,
+    /// An experiment.
+    Experiment,
+}
+
+/// Returns the complaint about the record of a measurement that no longer exists, or cannot be
+/// read. The measurement is invalid; no file of the user is wrong.
+pub(crate) fn lost_record(error: &RecordError, of: Measurement) -> Complaint {
     let (state, cause) = match error.kind() {
         RecordErrorKind::NotFound => ("is gone".to_owned(), "deleted or moved"),
         _ => (format!("cannot be read: {}", cause_of(error)), "cut or overwritten"),
     };
-    let complaint =
-        Complaint::new(format!("the run was made, and its record `{}` {state}", path.display()));
-    complaint.help(format!(
-        "it was {cause} during the run: leave it alone, or write it elsewhere with --out"
+    let (measured, name) = match of {
+        Measurement::Run => ("the run was made, and its record", "run"),
+        Measurement::Experiment => ("requests were measured, and the record", "experiment"),
+    };
+    let complaint = Complaint::new(format!("{measured} `{}` {state}", error.path().display()));
+    complaint.with_exit(Exit::Invalid).help(format!(
+        "it was {cause} during the {name}: leave it alone, or write it elsewhere with --out"
     ))
 }
 

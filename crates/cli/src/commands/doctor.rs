@@ -1,6 +1,6 @@
 //! `assay doctor`: checks machine and server for problems that would distort a run.
 
-use lab::OpenError;
+use analyze::doctor::UnreachedServer;
 
 use crate::args::DoctorArgs;
 use crate::commands::answer::{print, print_document, style};
@@ -8,17 +8,16 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::reading::target_of;
 
-/// Examines the machine and an optional server; findings are not a failure.
+/// Examines the machine and optional servers; findings are not a failure, except a server that
+/// cannot be reached.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     let target = target_of(args.url.as_ref())?;
-    let examined = match lab::examine(target.as_ref()) {
-        Ok(examined) => examined,
-        Err(OpenError::Refused(error)) => return Err(Complaint::of(&error)),
-        Err(OpenError::Unreachable(error)) => {
-            Complaint::new(format!("the target could not be reached: {error}")).print();
-            return Ok(Exit::Unreachable);
-        }
-    };
+    let examined = lab::examine(target.as_ref()).map_err(|error| Complaint::of(&error))?;
+    let unreached = &examined.input.unreached;
+    if !unreached.is_empty() && examined.input.servers.is_empty() {
+        unreached.iter().for_each(|server| complaint(server).print());
+        return Ok(Exit::Unreachable);
+    }
     if args.json {
         let target = target.map(|target| target.to_string());
         print_document(&report::diagnosis_json(
@@ -29,5 +28,14 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     } else {
         print(&report::diagnosis(&examined.diagnosis, &style()))?;
     }
-    Ok(Exit::Success)
+    Ok(if unreached.is_empty() { Exit::Success } else { Exit::Unreachable })
+}
+
+/// Returns the complaint about a server that cannot be reached.
+fn complaint(server: &UnreachedServer) -> Complaint {
+    let UnreachedServer { host, reason } = server;
+    Complaint::new(match host {
+        Some(host) => format!("the host {host} could not be reached: {reason}"),
+        None => format!("the target could not be reached: {reason}"),
+    })
 }

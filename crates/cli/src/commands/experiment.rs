@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::{ArmId, RunFigures};
-use archive::{Phase, RecordError, RecordErrorKind, RunState};
+use archive::{ExperimentContent, Phase, RecordError, RecordErrorKind, RunState};
 use base::units::grouped;
 use base::{Class, Diagnostic, Nanos, Seed, WallTime, shell_word};
 use engine::{Options, Stop};
 use lab::experiment::{
     ArmEffect, DataStep, DifferenceScope, ExperimentEnd, ExperimentError, ExperimentOrder,
     INVALID_ARM, Problem, RUNNING, RecordedSearch, RecordedTrial, RunMaker, STATE,
-    UndeclaredDifference, canary_length, design, has_no_run, run_experiment, search_facts,
+    UndeclaredDifference, canary_length, design, number_of_runs, run_experiment, search_facts,
     search_order,
 };
 use lab::{Order, RecordPlace};
@@ -28,7 +28,7 @@ use workload::question::{
 };
 
 use crate::args::{AnswerArgs, RunArgs};
-use crate::commands::answer::TextForm;
+use crate::commands::answer::{Measurement, TextForm};
 use crate::commands::experiment_progress::Progress;
 use crate::commands::remedy::LoadingCommand;
 use crate::commands::{answer, calibrate, false_alarms, order, remedy};
@@ -153,15 +153,37 @@ fn print_failure(
     let Some(exit) = exit_of(error, record) else { return Err(complaint) };
     complaint.print();
     if record.exists() {
-        print_answer(&view(record)?, &args.answer, TextForm::of(args.full))?;
+        match read_after_runs(record) {
+            Ok(recorded) => {
+                let view = view_of(&recorded, record);
+                print_answer(&view, &args.answer, TextForm::of(args.full))?;
+            }
+            Err(_) if is_about_record(error, record) => {}
+            Err(complaint) => complaint.print(),
+        }
     }
     Ok(exit)
+}
+
+/// Returns true if an error says that the record of an experiment was deleted or damaged.
+fn is_about_record(error: &ExperimentError, record: &Path) -> bool {
+    let is_it = |cause: &RecordError| cause.kind().is_unreadable() && cause.path() == record;
+    matches!(&*error.problem, Problem::LostRecord(cause) if is_it(cause))
+}
+
+/// Reads the record of an experiment that has made runs. If it was deleted or damaged, the exit
+/// status is that of an invalid experiment.
+fn read_after_runs(record: &Path) -> Result<RecordedExperiment, Complaint> {
+    RecordedExperiment::read(record).map_err(|complaint| match ExperimentContent::read(record) {
+        Err(error) => answer::lost_record(&error, Measurement::Experiment),
+        Ok(_) => complaint.with_exit(Exit::Invalid),
+    })
 }
 
 impl ExecutedExperiment {
     /// Reads the record.
     pub(crate) fn read(&self) -> Result<RecordedExperiment, Complaint> {
-        RecordedExperiment::read(&self.record)
+        read_after_runs(&self.record)
     }
 
     /// Returns the view of the experiment, and adds its false alarms to the counts of this machine
@@ -171,7 +193,7 @@ impl ExecutedExperiment {
         args: &RunArgs,
         file: &ExperimentFile,
     ) -> Result<ExperimentView, Complaint> {
-        let view = view(&self.record)?;
+        let view = view_of(&self.read()?, &self.record);
         if !args.is_virtual {
             false_alarms::add_result(&view, file);
         }
@@ -582,6 +604,7 @@ fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
         _ if error.is_unreachable() => Some(Exit::Unreachable),
         // If there is a record, the server has started with these settings before.
         Problem::Settings { .. } => record.exists().then_some(Exit::Unreachable),
+        Problem::LostRecord(_) => Some(Exit::Invalid),
         Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
             record.exists().then_some(Exit::Invalid)
         }
@@ -625,9 +648,10 @@ fn complaint(
         }
         _ => {}
     }
-    let of_line = complaint_about_run(error, file, command)
-        .or_else(|| complaint_about_statement(error, file));
-    let complaint = of_line.unwrap_or_else(|| Complaint::of(error));
+    let specific = complaint_about_run(error, file, command)
+        .or_else(|| complaint_about_statement(error, file))
+        .or_else(|| complaint_about_lost_record(error));
+    let complaint = specific.unwrap_or_else(|| Complaint::of(error));
     let complaint = match &*error.problem {
         Problem::Unsettled { .. } => complaint.help(remedy::of_unanswered(SETUP_TIMEOUT)),
         Problem::WrongRows { after: DataStep::Load, .. } => match command {
@@ -636,7 +660,7 @@ fn complaint(
         },
         _ => complaint,
     };
-    if !record.exists() || has_no_run(record) {
+    if number_of_runs(record).is_none_or(|runs| runs == 0) {
         return complaint;
     }
     let record = record.display().to_string();
@@ -661,6 +685,12 @@ fn complaint_about_run(
     let arm = file.experiment.arm_points().iter().find(|arm| arm.heading() == *name)?;
     let workload = file.workload_of(arm.plan.clone());
     Some(order::complaint(&workload, cause, command))
+}
+
+/// Returns the complaint about a record that was deleted or damaged after a run.
+fn complaint_about_lost_record(error: &ExperimentError) -> Option<Complaint> {
+    let Problem::LostRecord(cause) = &*error.problem else { return None };
+    cause.kind().is_unreadable().then(|| answer::lost_record(cause, Measurement::Experiment))
 }
 
 /// Returns the complaint about a statement that runs before or after the runs of an arm. The

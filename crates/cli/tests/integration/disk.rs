@@ -148,3 +148,90 @@ fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
         }
     }
 }
+
+/// The arms of an experiment whose answer needs 12 runs.
+const ARMS: &str = "rounds = 6\n[arm fast]\n[arm slow]\noption.service = 2ms\n";
+
+/// Runs an experiment, recorded in `e.assay`, with a program that damages a file during the run of
+/// this number.
+fn run_with_damage(question: &str, run: u32, damage: &str) -> CommandResult {
+    let place = TestFolder::with(
+        "url = sim:mmc?service=1ms&servers=64\nduration = 300ms\n[a]\nquery = select 1\n\
+         concurrency = 1\n[damage]\ncommand = sh damage.sh\nstart = 50ms\ncount = 1\n",
+    );
+    place.write("e.ini", format!("[question]\nask = What?\nworkload = w.ini\n{question}"));
+    place.write("damage.sh", format!("echo >> runs\n[ $(wc -l < runs) -ne {run} ] || {damage}\n"));
+    place.assay(&["run", "e.ini", "--allow-commands", "--out", "e.assay"])
+}
+
+/// Checks that an experiment with damage is invalid because this record was lost, and that it
+/// claims nothing about that record.
+#[track_caller]
+fn assert_lost(ran: CommandResult, record: &str, [state, cause]: [&str; 2]) -> CommandResult {
+    let ran = ran.expect(3);
+    let lost = format!("error: requests were measured, and the record `{record}` {state}");
+    let remedy = format!("help: it was {cause} during the experiment: leave it alone");
+    for words in [lost, remedy] {
+        assert!(ran.stderr.contains(&words), "`{words}`: {}", ran.stderr);
+    }
+    for claim in ["make room", "as `assay run` printed it"] {
+        assert!(!ran.stderr.contains(claim), "{}", ran.stderr);
+    }
+    ran
+}
+
+const GONE: [&str; 2] = ["is gone", "deleted or moved"];
+const UNREADABLE: [&str; 2] = ["cannot be read: ", "cut or overwritten"];
+
+/// Requests were measured before the damage, so no file of the user is at fault.
+#[test]
+fn record_that_is_deleted_or_cut_during_an_experiment_makes_it_invalid() {
+    let sweep = "[sweep]\nvary = concurrency(a): 1, 2\n";
+    let search = "[capacity]\nslo = p99(a) < 1s\nvary = concurrency(a)\ntrial = 1s\nbudget = 1m\n";
+    for (question, run, damage, words) in [
+        (ARMS, 1, "rm e.assay", GONE),
+        (ARMS, 3, "rm e.assay", GONE),
+        (ARMS, 3, "truncate -s 5000 e.assay", UNREADABLE),
+        (sweep, 2, "rm e.assay", GONE),
+        (search, 2, "truncate -s 5000 e.assay", UNREADABLE),
+    ] {
+        let ran = assert_lost(run_with_damage(question, run, damage), "e.assay", words);
+        assert_eq!(ran.stdout, "", "{damage} {question}");
+        assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn record_of_a_run_that_is_deleted_or_cut_leaves_the_runs_before_it() {
+    let saturate = "[saturate]\nvary = concurrency(a)\nvalues = 1..64 x2\n\
+                    until = throughput gains < 5%\n";
+    let saturate = format!("{ARMS}{saturate}");
+    let search = "[capacity]\nslo = p99(a) < 1s\nvary = concurrency(a)\ntrial = 1s\nbudget = 1m\n";
+    for (question, run, damage, words) in [
+        (ARMS, 2, "truncate -s 5000 e.assay-run", UNREADABLE),
+        (ARMS, 12, "rm e.assay-run", GONE),
+        (saturate.as_str(), 2, "rm e.assay-run", GONE),
+        (search, 2, "rm e.assay-run", GONE),
+    ] {
+        let ran = assert_lost(run_with_damage(question, run, damage), "e.assay-run", words);
+        let continues = "help: the runs so far are in `e.assay`; continue with --resume e.assay";
+        assert!(ran.stderr.contains(continues), "{}", ran.stderr);
+        assert!(!ran.stdout.is_empty(), "{damage} {question}");
+    }
+}
+
+#[test]
+fn record_of_the_first_run_of_an_experiment_that_is_deleted_leaves_nothing() {
+    let ran = assert_lost(run_with_damage(ARMS, 1, "rm e.assay-run"), "e.assay-run", GONE);
+    assert_eq!(ran.stdout, "");
+    assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
+}
+
+/// SQLite ignores a link to no file, and readers of records refuse it: the experiment can be
+/// written to its end, and its answer cannot be read.
+#[test]
+fn record_that_cannot_be_read_after_the_last_run_makes_the_experiment_invalid() {
+    let ran = run_with_damage(ARMS, 12, "ln -s nowhere e.assay-wal");
+    let ran = assert_lost(ran, "e.assay", UNREADABLE);
+    assert_eq!(ran.stdout, "");
+}

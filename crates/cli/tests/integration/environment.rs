@@ -2,8 +2,11 @@
 
 use rusqlite::Connection;
 use serde_json::Value;
+use testbed::Kind;
+use testbed::wire_server::{Simulation, WireServer};
 
-use crate::support::{TestFolder, number};
+use crate::example::assert_matches_schema;
+use crate::support::{TestFolder, UNUSED_ADDRESS, number};
 
 const QUICK: &str = "duration = 200ms\n[read]\nquery = select 1\nrate = 50\n";
 
@@ -110,16 +113,59 @@ fn the_doctor_finds_what_is_planted_in_a_server() {
 #[test]
 fn doctor_lists_each_check_once() {
     let document = TestFolder::new().assay(&["doctor", "--json"]).expect(0).json();
-    let schema = include_str!("../../../../schemas/doctor.schema.json");
-    let schema = serde_json::from_str(schema).unwrap();
-    let faults = jsonschema::validator_for(&schema).unwrap();
-    let faults: Vec<String> = faults.iter_errors(&document).map(|e| e.to_string()).collect();
-    assert_eq!(faults, [""; 0]);
+    assert_matches_schema("schemas/doctor.schema.json", &document);
     let of = |part: &str| document[part].as_array().unwrap().len();
     assert_eq!(of("findings") + of("not_possible") + of("passed"), 8, "{document}");
     assert_eq!(document["target"], Value::Null);
     let text = TestFolder::new().assay(&["doctor"]).expect(0).stdout;
     assert!(text.lines().next().unwrap().ends_with("spoil a run"), "{text}");
+}
+
+/// Returns the document of `assay doctor`, which ends with this exit code, after checks of its
+/// schema and of the hosts of the servers that were examined.
+#[track_caller]
+fn examined(url: &str, code: i32, hosts: &[&str]) -> Value {
+    let document = TestFolder::new().assay(&["doctor", url, "--json"]).expect(code).json();
+    assert_matches_schema("schemas/doctor.schema.json", &document);
+    let servers = document["servers"].as_array().unwrap();
+    let examined: Vec<&str> = servers.iter().map(|one| one["host"].as_str().unwrap()).collect();
+    assert_eq!(examined, hosts, "{document}");
+    document
+}
+
+#[test]
+fn doctor_examines_each_host_of_a_url() {
+    for (kind, scheme) in [(Kind::Postgres, "postgres"), (Kind::Mariadb, "mysql")] {
+        let start = || WireServer::start(Simulation::at_once(kind)).unwrap();
+        let servers = [start(), start()];
+        let [one, two] = servers.each_ref().map(|server| server.address().to_string());
+        let document = examined(&format!("{scheme}://ann@{one},{two}/shop"), 0, &[&one, &two]);
+        assert!(document["passed"].as_array().unwrap().contains(&"hosts".into()), "{document}");
+        let findings = document["findings"].as_array().unwrap().iter();
+        let shared = findings.filter(|one| one["check"] == "same-processors");
+        let hosts: Vec<&Value> = shared.map(|one| &one["host"]).collect();
+        assert_eq!(hosts, [one.as_str(), two.as_str()], "{document}");
+
+        let one_down = format!("{scheme}://ann@{UNUSED_ADDRESS},{two}/shop");
+        let document = examined(&one_down, 4, &[&two]);
+        let findings = document["findings"].as_array().unwrap();
+        let down = findings.iter().find(|one| one["check"] == "hosts").unwrap();
+        assert_eq!(down["host"], UNUSED_ADDRESS, "{document}");
+        assert!(down["found"].as_str().unwrap().contains("no server listens there"), "{down}");
+        let text = TestFolder::new().assay(&["doctor", &one_down]).expect(4).stdout_line();
+        let found = format!("hosts {UNUSED_ADDRESS}: the server cannot be reached: ");
+        assert!(text.contains(&found), "{text}");
+    }
+}
+
+#[test]
+fn doctor_reports_each_host_if_none_can_be_reached() {
+    let ran = TestFolder::new().assay(&["doctor", "mysql://127.0.0.1:1,127.0.0.1:2/d"]).expect(4);
+    for host in ["127.0.0.1:1", "127.0.0.1:2"] {
+        let words = format!("error: the host {host} could not be reached: ");
+        assert!(ran.stderr.contains(&words), "{}", ran.stderr);
+    }
+    assert_eq!(ran.stdout, "");
 }
 
 #[test]

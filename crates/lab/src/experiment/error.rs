@@ -91,8 +91,10 @@ pub enum Problem {
     },
     /// The speed of the machine cannot be measured before a run.
     Canary(calibrate::Problem),
-    /// A record cannot be written or read.
+    /// A record cannot be written or read, before a run has ended.
     Record(RecordError),
+    /// A record was deleted or damaged, or cannot be written, after a run has ended.
+    LostRecord(RecordError),
     /// The unfinished record of a run in progress cannot be removed.
     RunRecord(PathBuf, io::Error),
     /// The experiment cannot be continued, because it is complete.
@@ -291,6 +293,7 @@ impl ExperimentError {
             | Problem::Canary(_)
             | Problem::Command { .. }
             | Problem::Record(_)
+            | Problem::LostRecord(_)
             | Problem::RunRecord(..)
             | Problem::AlreadyComplete
             | Problem::InstrumentFailed
@@ -301,6 +304,18 @@ impl ExperimentError {
             | Problem::FileMissing(_)
             | Problem::FilesChanged => false,
         }
+    }
+
+    /// Returns the error of an experiment that has ended a run: if it is the error of a record,
+    /// measured requests are lost.
+    pub(super) fn after_run(self) -> ExperimentError {
+        let problem = match *self.problem {
+            Problem::Record(error) | Problem::Run(Error::Record(error)) => {
+                Problem::LostRecord(error)
+            }
+            other => other,
+        };
+        ExperimentError { problem: Box::new(problem), ..self }
     }
 
     /// Returns the error of statements that were executed in place of `[setup]`, with their key and
@@ -410,7 +425,7 @@ impl fmt::Display for Problem {
             Problem::Canary(problem) => {
                 write!(f, "the speed of the machine cannot be measured: {problem}")
             }
-            Problem::Record(error) => error.fmt(f),
+            Problem::Record(error) | Problem::LostRecord(error) => error.fmt(f),
             Problem::RunRecord(path, error) => {
                 write!(f, "cannot remove `{}`: {error}", path.display())
             }
@@ -448,7 +463,7 @@ impl std::error::Error for ExperimentError {
         match &*self.problem {
             Problem::Servers(error) => error.source(),
             Problem::Run(error) => error.source(),
-            Problem::Record(error) => error.source(),
+            Problem::Record(error) | Problem::LostRecord(error) => error.source(),
             Problem::RunRecord(_, error) => error.source(),
             Problem::Statement { error, .. } | Problem::Unsettled { error, .. } => Some(error),
             Problem::Unreachable(_)

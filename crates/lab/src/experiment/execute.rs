@@ -50,6 +50,10 @@ fn execute(
     let end = execution.execute();
     // The answer is recorded before the teardown, which may fail, hang or be ended by the user.
     let concluded = end.and_then(|end| execution.conclude(end));
+    let concluded = concluded.map_err(|error| match execution.servers.has_ended_run() {
+        true => error.after_run(),
+        false => error,
+    });
     if concluded.is_err() {
         execution.record_failure();
     }

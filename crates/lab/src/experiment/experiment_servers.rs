@@ -1,7 +1,7 @@
 //! The servers of an experiment, and all actions on them: settings, data, statements and programs
 //! around the runs, and the runs themselves. Rounds and records are handled in other modules.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +49,8 @@ pub(super) struct ExperimentServers<'a> {
     /// The stages whose data `[setup]` has created and `[teardown]` has not removed, each with the
     /// arm through whose connections they were created.
     set_up: BTreeMap<StageId, ArmPointId>,
+    /// True once a run has ended, even if its record is lost.
+    has_ended_run: Cell<bool>,
 }
 
 /// A load that applies to the runs of all arms.
@@ -104,6 +106,7 @@ impl<'a> ExperimentServers<'a> {
             results,
             load,
             set_up,
+            has_ended_run: Cell::new(false),
         })
     }
 
@@ -481,13 +484,22 @@ impl<'a> ExperimentServers<'a> {
         let stage = self.servers.stage(id);
         let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
         let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
+        self.has_ended_run.set(true);
         let problem = match (done.missing_target.take(), done.record_error.take()) {
             (Some(missing), _) => Problem::Unreachable(missing.reason),
-            (None, Some(error)) => Problem::Record(error),
+            // A record on a full disk can be read; one that was deleted or damaged cannot.
+            (None, Some(error)) => {
+                Problem::Record(Archive::open(&done.record).err().unwrap_or(error))
+            }
             (None, None) => return Ok(done),
         };
         let _ = done.discard();
         Err(ExperimentError::of(arm, problem))
+    }
+
+    /// Returns true once a run has ended, even if its record is lost.
+    pub(super) fn has_ended_run(&self) -> bool {
+        self.has_ended_run.get()
     }
 
     /// Reads back the settings that the statements before a run of an arm have set; returns true if

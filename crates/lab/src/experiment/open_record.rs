@@ -66,16 +66,16 @@ fn changed_file(before: &[InputFile], now: &[InputFile]) -> Option<Problem> {
     changed.or(added).or_else(|| missing.map(|file| Problem::FileMissing(file.path.clone())))
 }
 
-/// Returns true if the record of an experiment holds no run.
-pub fn has_no_run(record: &Path) -> bool {
-    ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty())
+/// Returns the number of runs in the record of an experiment; `None` if it cannot be read.
+pub fn number_of_runs(record: &Path) -> Option<usize> {
+    ExperimentContent::read(record).ok().map(|content| content.runs.len())
 }
 
 /// Removes the record of an experiment that failed before its first run, because it contains no
 /// measurement. If the record is to be kept, adds the end of the experiment and the reason for it
 /// instead.
 pub(super) fn remove_or_explain(order: &ExperimentOrder<'_>, error: &ExperimentError) {
-    if !has_no_run(order.record) {
+    if number_of_runs(order.record) != Some(0) {
         return;
     }
     if order.keeps_record_if_unreachable && error.is_unreachable() {

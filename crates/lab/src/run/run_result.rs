@@ -1,6 +1,7 @@
 //! The end of a run: its record is completed or removed.
 
 use std::path::PathBuf;
+use std::{fs, io};
 
 use archive::{OpLog, RecordError, RecordFacts, Recorder};
 use base::Nanos;
@@ -43,9 +44,12 @@ impl RunResult {
     /// Removes the record, for callers that do not want a record without measurements.
     ///
     /// # Errors
-    /// The file cannot be removed.
-    pub fn discard(self) -> std::io::Result<()> {
-        std::fs::remove_file(self.record)
+    /// The file exists and cannot be removed.
+    pub fn discard(self) -> io::Result<()> {
+        match fs::remove_file(self.record) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 }
 

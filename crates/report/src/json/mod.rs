@@ -9,7 +9,7 @@ mod limiter;
 mod program;
 mod v1;
 
-use analyze::doctor::{Diagnosis, DoctorInput};
+use analyze::doctor::{Diagnosis, DoctorInput, Server};
 use serde_json::{Value, json as document};
 
 use crate::page::{Environment, Page};
@@ -37,19 +37,26 @@ pub fn diagnosis_json(target: Option<&str>, input: &DoctorInput, diagnosis: &Dia
     let findings = diagnosis.findings.iter().map(|finding| {
         document!({
             "check": finding.check,
+            "host": finding.host,
             "found": doctor::problem(&finding.problem),
             "reason": doctor::importance(&finding.problem),
             "remedy": doctor::remedy(&finding.problem),
         })
     });
-    let not_possible = diagnosis
-        .not_possible
+    let not_possible = diagnosis.not_possible.iter().map(|not| {
+        document!({
+            "check": not.check,
+            "host": not.host,
+            "reason": doctor::not_possible(not.missing),
+        })
+    });
+    let facts_of = |server: &Server| [server.network.as_slice(), &server.settings].concat();
+    let servers = input
+        .servers
         .iter()
-        .map(|not| document!({"check": not.check, "reason": doctor::not_possible(not.missing)}));
-    let server = input.server.as_ref();
-    let mut environment = input.host.clone();
-    environment.extend(server.into_iter().flat_map(|server| server.network.clone()));
-    environment.extend(server.into_iter().flat_map(|server| server.settings.clone()));
+        .map(|server| document!({"host": server.host, "environment": object(&facts_of(server))}));
+    let first = input.servers.first().map(facts_of).unwrap_or_default();
+    let environment = [input.host.as_slice(), &first].concat();
     document!({
         "schema": "assay.doctor/1",
         "target": target,
@@ -57,5 +64,6 @@ pub fn diagnosis_json(target: Option<&str>, input: &DoctorInput, diagnosis: &Dia
         "not_possible": not_possible.collect::<Vec<_>>(),
         "passed": diagnosis.passed,
         "environment": object(&environment),
+        "servers": servers.collect::<Vec<_>>(),
     })
 }

@@ -15,17 +15,19 @@ pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
     };
     let (lead, rest) = doctor::answer(diagnosis);
     canvas.sentence(tone, &lead, rest);
-    for Finding { check, problem } in &diagnosis.findings {
+    for Finding { check, host, problem } in &diagnosis.findings {
         canvas.gap();
         let text = format!("{}: {}", doctor::problem(problem), doctor::importance(problem));
+        let text = doctor::at_host(host.as_deref(), text);
         canvas.lines(0, &[Line::new(*check, text).in_tone(Tone::Doubtful)]);
         canvas.unwrapped(2, &doctor::remedy(problem));
     }
     if !diagnosis.not_possible.is_empty() {
         canvas.gap();
         canvas.heading(doctor::NOT_POSSIBLE);
-        let line = |NotPossible { check, missing }: &NotPossible| {
-            Line::new(*check, doctor::not_possible(*missing))
+        let line = |NotPossible { check, host, missing }: &NotPossible| {
+            let text = doctor::at_host(host.as_deref(), doctor::not_possible(*missing));
+            Line::new(*check, text)
         };
         canvas.lines(2, &diagnosis.not_possible.iter().map(line).collect::<Vec<_>>());
     }

@@ -1,6 +1,7 @@
 //! Sentences about the findings of checks before a run.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use analyze::doctor::{
     BufferSetting, Diagnosis, DurableSetting, MissingFact, Problem, SleepCondition,
@@ -21,6 +22,14 @@ pub(crate) fn answer(diagnosis: &Diagnosis) -> (Cow<'static, str>, &'static str)
     match diagnosis.findings.len() {
         0 => (Cow::Borrowed("nothing would spoil a run"), ""),
         n => (Cow::Owned(count(n as u64, "thing")), " here would spoil a run"),
+    }
+}
+
+/// Returns a text about a server with the name of its host, if the target has several.
+pub(crate) fn at_host(host: Option<&str>, text: impl fmt::Display) -> String {
+    match host {
+        Some(host) => format!("{host}: {text}"),
+        None => text.to_string(),
     }
 }
 
@@ -56,6 +65,7 @@ pub(crate) fn problem(problem: &Problem) -> String {
             grouped(late.p99.0 / 1_000),
             grouped(late.max.0 / 1_000)
         ),
+        Problem::Unreached { reason } => format!("the server cannot be reached: {reason}"),
         Problem::SameProcessors => "the server is on this machine".to_owned(),
         Problem::NotDurable { setting, value } => format!("{} is {value}", setting.name()),
         Problem::BufferPool { setting, size_bytes, memory_bytes } => {
@@ -93,6 +103,9 @@ pub(crate) fn importance(problem: &Problem) -> &'static str {
         }
         Problem::Timer { .. } => {
             "requests are sent late by this time, which the check send-lag of a run judges"
+        }
+        Problem::Unreached { .. } => {
+            "a run connects to every host of its target, and does not begin without one of them"
         }
         Problem::SameProcessors => {
             "it competes with the load generator for the processors, more at higher rates"
@@ -152,6 +165,7 @@ pub(crate) fn remedy(problem: &Problem) -> Cow<'static, str> {
         Problem::BusyMachine { .. } => "top -o %CPU",
         Problem::StolenTime { .. } => "use a machine with dedicated processors",
         Problem::Timer { late: _, condition } => remedy_of_late_sleeps(*condition),
+        Problem::Unreached { .. } => "make it accept connections, or leave it out of the URL",
         Problem::SameProcessors => {
             "run assay on another machine, or give both their own processors: taskset -apc 0-3 \
              PID for the server, assay run FILE --cpus 4"

@@ -12,7 +12,7 @@ use crate::words::doctor::{importance, not_possible, problem, remedy};
 type ExpectedSentence = (Problem, &'static str, &'static str);
 
 /// Number of problems, by their innermost variants.
-const ALL: usize = 17;
+const ALL: usize = 18;
 
 fn place(problem: &Problem) -> usize {
     match problem {
@@ -29,6 +29,7 @@ fn place(problem: &Problem) -> usize {
             9 + DurableSetting::ALL.iter().position(|it| it == setting).unwrap()
         }
         Problem::BufferPool { .. } => 16,
+        Problem::Unreached { .. } => 17,
     }
 }
 
@@ -95,6 +96,11 @@ fn of_server() -> Vec<ExpectedSentence> {
         memory_bytes,
     };
     vec![
+        (
+            Problem::Unreached { reason: "db2:5432 refused".to_owned() },
+            "the server cannot be reached: db2:5432 refused",
+            "make it accept connections",
+        ),
         (Problem::SameProcessors, "the server is on this machine", "run assay on another machine"),
         (durable(DurableSetting::Fsync, "off"), "fsync is off", "psql -c 'alter system set fsync"),
         (
