@@ -201,9 +201,10 @@ impl Excerpt {
     }
 }
 
-/// Replaces each byte of the passwords in the URLs of a text by an asterisk, which keeps carets in
-/// their column. A password may contain characters that a URL does not allow in it: everything
-/// before the last `@` of a word counts as a login.
+/// Replaces each byte of the passwords in the URLs of a text, and in its data source names of Go's
+/// MySQL driver, by an asterisk, which keeps carets in their column. A password may contain
+/// characters that a URL does not allow in it: everything before the last `@` of a word counts as a
+/// login.
 pub fn without_passwords(text: &str) -> String {
     mask(text, &passwords_in(text))
 }
@@ -221,9 +222,38 @@ fn mask(text: &str, passwords: &[Range<usize>]) -> String {
     shown
 }
 
-/// Returns the ranges of the passwords in the URLs of a text, in order, with the same rule as
-/// [`without_passwords`].
+/// Returns the ranges of the passwords in the URLs and data source names of a text, in order, with
+/// the same rule as [`without_passwords`].
 pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
+    let mut passwords = passwords_of_urls_in(text);
+    passwords.extend(passwords_of_go_in(text));
+    passwords.sort_unstable_by_key(|password| password.start);
+    passwords
+}
+
+/// Ends of the login in a data source name of Go's MySQL driver: the `@` and the beginning of the
+/// address (github.com/go-sql-driver/mysql, "DSN").
+const ENDS_OF_GO_LOGIN: [&str; 4] = ["@tcp(", "@unix(", "@(", "@/"];
+
+/// Returns the ranges of the passwords in data source names of Go's MySQL driver, in order:
+/// `USER:PASSWORD@tcp(HOST:PORT)/DATABASE`. Words with a URL are left out.
+fn passwords_of_go_in(text: &str) -> Vec<Range<usize>> {
+    let mut passwords = Vec::new();
+    let mut start = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let end = ENDS_OF_GO_LOGIN.iter().filter_map(|end| word.rfind(end)).max();
+        let login = end.filter(|_| !word.contains("://")).map_or("", |end| &word[..end]);
+        let user = login.find(':').map_or(login.len(), |colon| colon + 1);
+        if user < login.len() {
+            passwords.push(start + user..start + login.len());
+        }
+        start += word.len();
+    }
+    passwords
+}
+
+/// Returns the ranges of the passwords in the URLs of a text, in order.
+fn passwords_of_urls_in(text: &str) -> Vec<Range<usize>> {
     let mut passwords = Vec::new();
     let mut at = 0;
     while let Some(slashes) = text[at..].find("://") {
@@ -240,8 +270,9 @@ pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
     passwords
 }
 
-/// Returns true if a text has a password: in a URL, or as a setting of a connection such as
-/// `password=…`. A value that begins with `$` or `?` is a placeholder and no password.
+/// Returns true if a text has a password: in a URL, in a data source name, or as a setting of a
+/// connection such as `password=…`. A value that begins with `$` or `?` is a placeholder and no
+/// password.
 pub fn holds_password(text: &str) -> bool {
     !passwords_in(text).is_empty() || !password_settings_in(text).is_empty()
 }
@@ -347,10 +378,24 @@ error: unknown key `raet`
             "jdbc:postgresql://h/d?user=ann&password=pw",
             "host=h user=ann Password=pw",
             "Server=h;Uid=ann;Pwd=pw",
+            "root:pw@tcp(h:3306)/d?tls=true",
+            "DSN=root:p:w@unix(/run/mysqld.sock)/d",
+            "'root:pw@(h)/'",
+            "-dsn=root:pw@/d",
         ] {
             assert!(holds_password(text), "{text}");
         }
-        for text in ["postgres://ann@h/d", "http://proxy:3128", "a:b@c", "/run/user/0", "host=h"] {
+        for text in [
+            "postgres://ann@h/d",
+            "http://proxy:3128",
+            "a:b@c",
+            "/run/user/0",
+            "host=h",
+            "root@tcp(h:3306)/d",
+            "root:@tcp(h:3306)/d",
+            "git@h:a/b",
+            "a: b@tcp(h)",
+        ] {
             assert!(!holds_password(text), "{text}");
         }
     }
@@ -375,6 +420,13 @@ error: unknown key `raet`
         let huge = format!("{}://a:{}hunter2@h", "x".repeat(1_000), "y".repeat(500));
         let shown = render(&huge, &Diagnostic::error(Span::new(1_505, 1_512), "odd"));
         assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
+    fn passwords_are_found_in_the_order_of_the_text() {
+        let text = "root:p@w@tcp(h)/d mysql://b:pg@h/d é:x@/ http://h,root:pw@tcp(h)/d";
+        let expected = "root:***@tcp(h)/d mysql://b:**@h/d é:*@/ http://h,root:**@tcp(h)/d";
+        assert_eq!(without_passwords(text), expected);
     }
 
     #[test]

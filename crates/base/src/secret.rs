@@ -55,8 +55,8 @@ const SECRET_WORDS: [&str; 18] = [
 ];
 
 /// Words that precede a secret only as whole words, because other words contain them: `DB_PW` and
-/// `GH_PAT`, not `PATH`.
-const SECRET_WHOLE_WORDS: [&str; 3] = ["pw", "pat", "jwt"];
+/// `GH_PAT`, not `PATH`. A data source name (`dsn`) has a password.
+const SECRET_WHOLE_WORDS: [&str; 4] = ["pw", "pat", "jwt", "dsn"];
 
 /// Number of bytes before a value that are searched for the word or option: a long statement has
 /// many values.
@@ -177,6 +177,7 @@ pub fn follows_secret_word(text: &str, value: &str) -> bool {
     SECRET_WORDS.iter().any(|word| name.ends_with(word))
         || SECRET_WHOLE_WORDS.contains(&last)
         || follows_password_clause(&name)
+        || follows_replaced_password(&name)
         || follows_authorization_scheme(&name)
         || follows_password_option(text, value)
 }
@@ -203,6 +204,22 @@ fn follows_password_clause(text: &str) -> bool {
         last.as_slice(),
         [_, "for", "password", "set"] | ["by" | "as" | "using", _, "with" | "via", "identified"]
     )
+}
+
+/// Returns true if a statement of MySQL ends with `replace` after a clause for a new password: the
+/// old password follows.
+fn follows_replaced_password(text: &str) -> bool {
+    let Some(before) = text.strip_suffix("replace") else { return false };
+    if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+        return false;
+    }
+    let words: Vec<&str> = before.split_whitespace().collect();
+    let sets_password = |pair: &[&str]| match pair {
+        ["identified", _] => true,
+        ["set", what] => what.starts_with("password"),
+        _ => false,
+    };
+    words.windows(2).any(sets_password)
 }
 
 /// Returns true if a text ends with the header `Authorization:` and a scheme such as `Basic`.
@@ -373,6 +390,7 @@ mod tests {
             "x --pw ",
             "GH_PAT=",
             "CI_JOB_JWT=",
+            "loader --dsn ",
             "curl -H \"Authorization: Bearer ",
             "curl -H 'Authorization: Basic ",
             "curl -H X-Api-Key:",
@@ -391,6 +409,11 @@ mod tests {
             "set password for 'ann'@'%' = '",
             "alter user ann IDENTIFIED WITH caching_sha2_password BY '",
             "create user ann identified via ed25519 using '",
+            "alter user ann identified by 'a b' REPLACE '",
+            "alter user ann identified with caching_sha2_password by 'a'replace '",
+            "SET PASSWORD = 'a' replace '",
+            "set password='a' replace '",
+            "set password for 'ann'@'%' to random replace '",
         ] {
             assert!(follows_secret_word(text, "hunter2"), "{text}");
         }
@@ -408,6 +431,11 @@ mod tests {
             "a:",
             "set password for ",
             "identified with ",
+            "create or replace ",
+            "replace ",
+            "select replace('",
+            "update t set a = replace('",
+            "alter user ann identified by 'a' comment 'do_not_replace ",
         ] {
             assert!(!follows_secret_word(text, "hunter2"), "{text}");
         }
@@ -419,8 +447,9 @@ mod tests {
         let far = format!("{}password={}", "é".repeat(1_000), " ".repeat(1_000));
         assert!(follows_secret_word(&far, "hunter2"));
         assert!(names_secret("--mysql-password") && names_secret("X-API-KEY"));
-        assert!(names_secret("DB_PW") && names_secret("--pat") && names_secret("x-jwt"));
-        assert!(!["--threads", "PATH", "PATTERN", "PWM"].iter().any(|name| names_secret(name)));
+        assert!(["DB_PW", "--pat", "x-jwt", "--dsn"].iter().all(|name| names_secret(name)));
+        let harmless = ["--threads", "PATH", "PATTERN", "PWM", "dsname"];
+        assert!(!harmless.iter().any(|name| names_secret(name)));
         assert_eq!(password_option("redis-cli -h h -a pw", "-a"), Some("-a"));
         assert_eq!(password_option("tar -a x", "-a"), None);
     }

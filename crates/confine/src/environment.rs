@@ -9,12 +9,12 @@ use base::holds_password;
 /// [words for secrets](base::names_secret).
 const SECRET_PART: &str = "AUTH";
 
-/// Suffixes of the names of variables that hold a key, or a data source name (DSN) with a password
-/// or a key.
-const SECRET_SUFFIXES: [&str; 2] = ["_KEY", "_DSN"];
+/// The suffix of the names of variables that hold a key.
+const SECRET_SUFFIX: &str = "_KEY";
 
-/// Names of variables that hold secrets and match neither [`SECRET_PART`] nor [`SECRET_SUFFIXES`].
-const SECRET_NAMES: [&str; 2] = ["DATABASE_URL", "DSN"];
+/// The name of a variable that holds a secret and matches neither [`SECRET_PART`] nor
+/// [`SECRET_SUFFIX`].
+const SECRET_NAME: &str = "DATABASE_URL";
 
 /// Names that match but hold no secret, such as those of folders, sockets, files, programs and
 /// people.
@@ -52,9 +52,9 @@ fn is_secret(name: &OsStr, value: &OsStr) -> bool {
 fn names_secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let has_part = base::names_secret(&name) || name.contains(SECRET_PART);
-    let has_end = SECRET_SUFFIXES.iter().any(|end| name.ends_with(end));
+    let has_end = name.ends_with(SECRET_SUFFIX);
     let is_harmless = HARMLESS_NAMES.contains(&name.as_str());
-    SECRET_NAMES.contains(&name.as_str()) || (has_part || has_end) && !is_harmless
+    name == SECRET_NAME || (has_part || has_end) && !is_harmless
 }
 
 #[cfg(test)]
@@ -82,6 +82,7 @@ mod tests {
             "OPENAI_API_KEY",
             "DATABASE_URL",
             "SENTRY_DSN",
+            "DSN",
             "BASIC_AUTH",
             "VAULT_CREDENTIALS",
         ] {
@@ -109,7 +110,13 @@ mod tests {
 
     #[test]
     fn values_with_passwords_are_known_whatever_their_names() {
-        for (value, expected) in [("host=h Password=pw", true), ("host=h", false)] {
+        for (value, expected) in [
+            ("host=h Password=pw", true),
+            ("root:pw@tcp(h:3306)/shop", true),
+            ("root:pw@unix(/run/mysqld.sock)/shop", true),
+            ("root@tcp(h:3306)/shop", false),
+            ("host=h", false),
+        ] {
             assert_eq!(is_secret("SHOP".as_ref(), value.as_ref()), expected, "{value}");
         }
     }

@@ -18,8 +18,8 @@ use lab::{Order, RecordPlace};
 use record::environment::assay;
 use report::{
     ArmFacts, ArmLimiter, ArmView, CapacityView, DifferenceView, DifferingRuns, EffectView,
-    ExperimentState, ExperimentView, JobRemarks, PlanTexts, RunPhase, RunView, SaturationStepView,
-    SaturationView, SweepView, TestSuite, TrialView,
+    ExperimentState, ExperimentView, JobRemarks, LoadFallback, PlanTexts, RunPhase, RunView,
+    SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::keys::{SETUP_TIMEOUT, STALL_TIMEOUT};
@@ -314,6 +314,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         differences: differences(false),
         false_alarms,
         remarks: JobRemarks::of(results.runs.iter().filter_map(counted_run)),
+        load_fallbacks: LoadFallback::of_runs(facts_of_counted_runs(recorded)),
         notes: recorded.notes().to_vec(),
         facts: facts_of_arms(recorded),
         plan: PlanTexts {
@@ -346,11 +347,17 @@ fn counted_run(run: &lab::experiment::RecordedRun) -> Option<(ArmId, &RunFigures
     (run.row.state == RunState::Counts).then_some((run.arm, &run.figures))
 }
 
+/// Returns the facts of each run that counts, with its arm.
+fn facts_of_counted_runs(
+    recorded: &RecordedExperiment,
+) -> impl Iterator<Item = (ArmId, &[(String, String)])> {
+    let counted = recorded.results.runs.iter().filter_map(counted_run);
+    counted.map(|(arm, figures)| (arm, figures.facts.as_slice()))
+}
+
 /// Returns the facts of the runs that count by arm, with the version of the program.
 fn facts_of_arms(recorded: &RecordedExperiment) -> ArmFacts {
-    let counted = recorded.results.runs.iter().filter_map(counted_run);
-    let facts = counted.map(|(arm, figures)| (arm, figures.facts.as_slice()));
-    let mut facts = ArmFacts::of(recorded.names.len(), facts);
+    let mut facts = ArmFacts::of(recorded.names.len(), facts_of_counted_runs(recorded));
     let version = recorded.fact(VERSION).into_iter();
     version.for_each(|version| facts.add_to_all(assay::VERSION, version));
     facts

@@ -221,6 +221,9 @@ mod tests {
             ("curl --user=ann:geheim x", "curl '--user=ann:…' x"),
             ("mysql -uann shop", "mysql -uann shop"),
             ("x jdbc:mysql://h/d?user=u&password=geheim", "x '…'"),
+            ("loader --dsn root:geheim@tcp(h:3306)/shop", "loader --dsn '…'"),
+            ("loader --dsn=root:geheim@tcp(h:3306)/shop", "loader '--dsn=…'"),
+            ("loader root:geheim@tcp(h:3306)/shop", "loader root:******@tcp(h:3306)/shop"),
         ] {
             let text = shown(line);
             assert!(!text.contains("geheim"), "{text}");
@@ -235,6 +238,7 @@ mod tests {
             "sqlcmd -Pgeheim -Q x",
             "host=h user=u password=geheim",
             "Authorization: Bearer geheim",
+            "loader --dsn root:geheim@unix(/s)/shop",
         ] {
             let words = ["sh", "-c", script].map(str::to_owned);
             assert_eq!(command_without_secrets(&words).replace('\'', ""), "sh -c …", "{script}");

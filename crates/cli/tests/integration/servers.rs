@@ -487,6 +487,43 @@ fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     assert!(fallback.contains("set global local_infile = on"), "{fallback}");
 }
 
+/// The tables of an experiment are filled before its runs: once, or again before each of them.
+#[test]
+fn experiment_on_a_server_that_forbids_local_files_warns_of_inserts() {
+    let workload = "url = testbed:mariadb?server.local_infile=0\nduration = 100ms\n\
+                    [setup]\nquery = create table t (id integer)\n\
+                    [load t]\nrows = 100\ncolumns = id: row()\n\
+                    [read]\nquery = select count(*) from t\nrate = 20\n\
+                    [teardown]\nquery = drop table t\n";
+    for (restore, loads) in [("none", 0), ("reload", 1)] {
+        let place = TestFolder::with(workload);
+        let question = format!(
+            "[question]\nask = ?\nworkload = w.ini\nrounds = 6\nrestore = {restore}\n[arm one]\n\
+             [arm two]\nrate(read) = 30\n"
+        );
+        place.write("e.ini", question);
+        let ran = place.assay(&["run", "e.ini", "--full", "--quiet", "--out", "e.assay"]);
+        let words = "t was filled by inserts, which is slower than LOAD DATA (in all arms): ";
+        assert_eq!(ran.stdout.matches(words).count(), 1, "{restore}: {}", ran.stdout);
+        assert!(ran.stdout.contains("set global local_infile = on"), "{restore}: {}", ran.stdout);
+        let document = place.assay(&["report", "e.assay", "--json"]).json();
+        assert_matches_schema("schemas/experiment.schema.json", &document);
+        let fallbacks = document["load_fallbacks"].as_array().unwrap();
+        assert_eq!(fallbacks.len(), 2, "{restore}: {fallbacks:?}");
+        for (found, arm) in fallbacks.iter().zip(["one", "two"]) {
+            assert_eq!([&found["arm"], &found["table"]], [arm, "t"], "{restore}");
+            let reason = found["reason"].as_str().unwrap();
+            assert!(reason.contains("set global local_infile = on"), "{restore}: {reason}");
+        }
+        let run = place.assay(&["report", "e.assay", "--run", "3", "--json"]).json();
+        let of_run = run["loads"].as_array().unwrap();
+        assert_eq!(of_run.len(), loads, "{restore}: {run}");
+        assert!(of_run.iter().all(|load| load["fallback"] == fallbacks[0]["reason"]), "{run}");
+        let markdown = place.assay(&["report", "e.assay", "--markdown"]).stdout;
+        assert!(markdown.contains("t was filled by inserts"), "{restore}: {markdown}");
+    }
+}
+
 /// Texts that are misread unless they are quoted as each server requires.
 const ODD: [&str; 16] = [
     "it's 'quoted', \"quoted\" and `quoted`",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use archive::Archive;
 use base::{Id, Secrets, Seed, with_suffix};
 use engine::{Listener, NoListener, Prepare, Stop};
-use record::environment::generator::{BEFORE_READ_BACK, VARIES_SERVERS};
+use record::environment::generator::{BEFORE_READ_BACK, INSERTS, VARIES_SERVERS};
 use record::{Excerpt, ExcerptKind, Load};
 use workload::question::{Arm, Difference, Restore, StatementKey, VariedLoad};
 use workload::{FixedStatement, Plan};
@@ -39,6 +39,9 @@ pub(super) struct ExperimentServers<'a> {
     commands: Commands,
     /// The loads that were executed for the next run, if the tables are loaded again for each run.
     reloaded: Vec<Load>,
+    /// Facts about the latest load of each stage: the tables that were filled by inserts although
+    /// the server has a faster method, each with the reason.
+    inserts: BTreeMap<StageId, Vec<(String, String)>>,
     /// Excerpts of the tables on each stage, until they are stored in the record of the first run
     /// on that stage.
     excerpts: RefCell<BTreeMap<StageId, Vec<Excerpt>>>,
@@ -62,6 +65,8 @@ pub(super) struct FixedLoad {
 /// The results of statements outside of the runs.
 struct AuxiliaryResult {
     loads: Vec<Load>,
+    /// Facts about the tables that were filled by inserts although the server has a faster method.
+    inserts: Vec<(String, String)>,
     excerpts: Vec<Excerpt>,
     /// The failures of a teardown.
     failures: Vec<TeardownFailure>,
@@ -94,7 +99,7 @@ impl<'a> ExperimentServers<'a> {
         let servers = servers.map_err(|(id, error)| {
             ExperimentError::of(&arm_points[id.index()], Problem::Servers(error))
         })?;
-        let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
+        let (reloaded, inserts, set_up) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         let (load, excerpts, results) = (None, RefCell::default(), BTreeMap::new());
         Ok(ExperimentServers {
             order,
@@ -102,6 +107,7 @@ impl<'a> ExperimentServers<'a> {
             servers,
             commands,
             reloaded,
+            inserts,
             excerpts,
             results,
             load,
@@ -215,7 +221,8 @@ impl<'a> ExperimentServers<'a> {
         if events.is_set_up() {
             self.set_up.insert(self.servers.data_of(id), id);
         }
-        let done = done?;
+        let mut done = done?;
+        self.inserts.insert(self.servers.data_of(id), std::mem::take(&mut done.inserts));
         self.settle_server(id, DataStep::Load)?;
         Ok(done)
     }
@@ -361,14 +368,17 @@ impl<'a> ExperimentServers<'a> {
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let missing = done.missing_target.clone();
         let archive = Archive::open(&done.record);
-        let read = archive.and_then(|archive| Ok((archive.loads()?, archive.excerpts()?)));
+        let read = archive
+            .and_then(|archive| Ok((archive.loads()?, archive.settings()?, archive.excerpts()?)));
         done.discard().map_err(|error| Problem::RunRecord(self.auxiliary_path(), error))?;
         match missing {
             Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
             None => {
-                let (loads, excerpts) = read?;
+                let (loads, settings, excerpts) = read?;
+                let is_insert = |(name, _): &(String, String)| name.starts_with(INSERTS);
                 Ok(AuxiliaryResult {
                     loads: loads.into_iter().map(|report| report.load).collect(),
+                    inserts: settings.into_iter().filter(is_insert).collect(),
                     excerpts,
                     failures: events.take_failures(),
                 })
@@ -478,6 +488,8 @@ impl<'a> ExperimentServers<'a> {
         if arm.differences.iter().any(|one| matches!(one, Difference::Nodes(_))) {
             order.facts.push((VARIES_SERVERS.to_owned(), YES.to_owned()));
         }
+        let inserts = self.inserts.get(&self.servers.data_of(id));
+        order.facts.extend(inserts.into_iter().flatten().cloned());
         let measured = canary::measure(&mut order);
         measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
         begin(&mut order);

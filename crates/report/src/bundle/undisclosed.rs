@@ -98,8 +98,16 @@ fn secret_of_line(line: &str) -> Option<String> {
     value.contains(HIDDEN).then(|| key.trim().to_owned())
 }
 
+<<<<<<< HEAD
 /// Returns the names of a command's arguments of the form `NAME=(secret)` and of its arguments
 /// whose value is a URL with a password. Such a URL without `NAME=` before it is named `url`.
+||||||| 2386f6a9
+/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
+/// has a password: `url` if it is the value of an option.
+=======
+/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
+/// or data source name has a password: `url` if it is the value of an option.
+>>>>>>> dc706d1207972806583324ff1163e6fb6725a732
 fn secrets_of_command(command: &str) -> Vec<String> {
     let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
     let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {
@@ -107,7 +115,8 @@ fn secrets_of_command(command: &str) -> Vec<String> {
         (!name.is_empty()).then(|| name.to_owned())
     });
     let of_urls = passwords_in(command).into_iter().map(|password| {
-        let name = argument(password.start).split_once("://").map_or("", |(before, _)| before);
+        let name = argument(password.start);
+        let name = name.split_once("://").map_or(name, |(before, _)| before);
         name.split_once('=').map_or("url", |(name, _)| name).to_owned()
     });
     of_parameters.chain(of_urls).collect()
@@ -164,6 +173,7 @@ mod tests {
             ("assay run w.ini --set 'where=a = b' --set pw=(secret)", &["pw"][..]),
             ("assay run w.ini --url postgres://ann:***@h/d", &["url"]),
             ("assay run w.ini --set 'to=mysql://ann:***@h/d?a=b'", &["to"]),
+            ("assay run w.ini --set 'to=ann:***@tcp(h)/d'", &["to"]),
             ("assay run w.ini --url postgres://ann@h/d", &[]),
         ] {
             assert_eq!(secret_names(command, []), expected, "{command}");

@@ -78,6 +78,7 @@ pub(super) fn experiment() -> ExperimentView {
         differences: Vec::new(),
         false_alarms: None,
         remarks: JobRemarks::default(),
+        load_fallbacks: Vec::new(),
         notes: Vec::new(),
         facts: ArmFacts::default(),
         plan: PlanTexts::default(),

@@ -8,6 +8,7 @@ use record::Note;
 use workload::question::Bet;
 
 use super::fixtures::{comparison, experiment, run_of};
+use super::load_fallbacks::LoadFallback;
 use super::remarks::JobRemark;
 use super::view::{DifferenceView, DifferingRuns, ExperimentState, ExperimentView};
 use super::{
@@ -64,6 +65,8 @@ fn hostile(state: ExperimentState) -> ExperimentView {
             text: Some(words()),
         },
     }];
+    view.load_fallbacks =
+        vec![LoadFallback { arm: ArmId(1), table: words(), reason: words(), runs: 2 }];
     view.undeclared = vec![DifferenceView {
         kind: "setting",
         name: words(),

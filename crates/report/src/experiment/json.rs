@@ -11,6 +11,7 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::appendix_json;
 use super::capacity_json;
+use super::load_fallbacks::LoadFallback;
 use super::remarks::JobRemark;
 use super::repetition::{RepeatedBest, RepeatedMetric, RepetitionView};
 use super::saturation_json;
@@ -65,6 +66,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
             view.remarks.warnings.iter().map(|one| warning(&view.arms, one)).collect::<Vec<_>>(),
         "errors":
             view.remarks.errors.iter().map(|one| errors(&view.arms, one)).collect::<Vec<_>>(),
+        "load_fallbacks": load_fallbacks(view),
         "notes": note::documents(&view.notes),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": compared,
@@ -123,6 +125,18 @@ fn errors(arms: &[ArmView], one: &JobRemark<ErrorSummary>) -> Value {
         "text": text,
         "runs": one.runs,
     })
+}
+
+fn load_fallbacks(view: &ExperimentView) -> Vec<Value> {
+    let fallback = |one: &LoadFallback| {
+        json!({
+            "arm": view.arms[one.arm.index()].name,
+            "table": one.table,
+            "reason": one.reason,
+            "runs": one.runs,
+        })
+    };
+    view.load_fallbacks.iter().map(fallback).collect()
 }
 
 /// Returns a difference between runs.

@@ -7,6 +7,7 @@ use analyze::compare::{ArmComparison, ArmId, ArmSlo, MachineChange, MetricChange
 use workload::question::{Scale, URL_KEY};
 
 use super::capacity::CapacityView;
+use super::load_fallbacks;
 use super::longest_times;
 use super::saturation::SaturationView;
 use super::sentence;
@@ -65,10 +66,11 @@ impl ExperimentView {
         self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &self.names()))
     }
 
-    /// Returns the warnings about meaningless successes and quantiles of few requests, with their
-    /// remedies.
+    /// Returns the warnings about meaningless successes, tables that were filled by a slow method,
+    /// and quantiles of few requests, with their remedies.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.remarks.warnings(&self.names());
+        warnings.extend(load_fallbacks::sentences(&self.load_fallbacks, &self.names()));
         warnings.extend(longest_times::sentences(self.declared_changes()));
         warnings
     }

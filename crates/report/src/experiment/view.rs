@@ -14,6 +14,7 @@ use workload::question::Bet;
 use super::alarms::FalseAlarms;
 use super::arm_facts::{ArmFacts, PlanTexts};
 use super::capacity::CapacityView;
+use super::load_fallbacks::LoadFallback;
 use super::remarks::JobRemarks;
 use super::repetition::RepetitionView;
 use super::saturation::SaturationView;
@@ -74,6 +75,9 @@ pub struct ExperimentView {
     pub false_alarms: Option<FalseAlarms>,
     /// Remarks on the jobs of the runs with the state `counts`.
     pub remarks: JobRemarks,
+    /// The tables of these runs that were filled by inserts although the server has a faster
+    /// method.
+    pub load_fallbacks: Vec<LoadFallback>,
     /// Notes: warnings, the times at which the experiment was continued, and notes of reviewers.
     pub notes: Vec<Note>,
     /// Facts of the runs with the state `counts`.

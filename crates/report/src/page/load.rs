@@ -107,7 +107,7 @@ fn table(view: &View, loads: &[LoadSection]) -> Table {
 /// remedy.
 fn fallback_remark(load: &LoadSummary) -> Option<Remark> {
     let why = load.fallback.as_ref()?;
-    let lead = format!("{} was filled by inserts, which is slower than LOAD DATA", load.table);
+    let lead = words::filled_by_inserts(&load.table);
     Some(Remark::sentence(Tone::Doubtful, lead, format!(": {why}")))
 }
 

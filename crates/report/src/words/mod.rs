@@ -10,6 +10,7 @@ mod digits;
 pub(crate) mod doctor;
 mod empty_success;
 mod limiter;
+mod load;
 mod obstacle;
 mod programs;
 mod remedy;
@@ -23,6 +24,7 @@ pub(crate) use component::{
 };
 pub(crate) use empty_success::{remedy_of_warning, warning};
 pub(crate) use limiter::limiter_reason;
+pub(crate) use load::filled_by_inserts;
 pub(crate) use programs::other_program;
 pub(crate) use remedy::remedy_at_highest_rate;
 pub use remedy::{remedy, remedy_of};

@@ -80,11 +80,14 @@ fn invariant_8_password_of_an_account_or_a_connection_is_never_shown() {
     for (param, section) in [
         ("pw = s3cr3t-Pa55", "[setup]\nquery = set password for ann = ${pw}\n"),
         ("pw = s3cr3t-Pa55", "[setup]\nquery = alter user u identified with x by ${pw}\n"),
+        ("pw = s3cr3t-Pa55", "[setup]\nquery = alter user u identified by ${new} replace ${pw}\n"),
+        ("pw = s3cr3t-Pa55", "[setup]\nquery = set password = ${new} replace ${pw}\n"),
         ("pw = host=h password=s3cr3t-Pa55", "[a]\nquery = select dblink(${pw}, 'select 1')\n"),
         ("pw = s3cr3t-Pa55", "[a]\ncommand = curl -uann:${pw} http://h\n"),
         ("pw = s3cr3t-Pa55", "[a]\ncommand = redis-cli -a ${pw} ping\n"),
     ] {
-        let (plan, _) = assert_silent(&format!("[params]\n{param}\n{section}{READ}"), &[]);
+        let text = format!("[params]\nnew = other-Pa55\n{param}\n{section}{READ}");
+        let (plan, _) = assert_silent(&text, &[]);
         assert!(plan.is_secret("pw"), "{section}");
     }
 }
@@ -120,6 +123,8 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
         "[a]\ncommand = mysql --password=\"${raw(pw)}\"\n",
         "[a]\nlet = x: pw\ncommand = mysql --password=${x}\n",
         "[a]\ncommand = psql ${dsn}\n",
+        "[a]\ncommand = loader ann:${pw}@tcp(h)/d\n",
+        "[a]\ncommand = loader --dsn ${pw}\n",
         "[a]\ncommand = mysql -p${pw} -e x\n",
         "[a]\nlet = x: pw\ncommand = mysql -p${x} -e x\n",
         "[a]\ncommand = curl -H \"Authorization: Bearer ${raw(pw)}\" x\n",
