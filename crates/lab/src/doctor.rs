@@ -41,23 +41,12 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, Error> {
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
     let mut timer = None;
-<<<<<<< HEAD
     let processors = processors::measure_during(&root, || {
         timer = lateness(SLEEP_COUNT).ok().and_then(Lateness::of);
     });
-    let server = target.map(read_server).transpose()?;
-    let input = DoctorInput { host, processors, timer, server };
-||||||| 2386f6a9
-    let processors =
-        processors::measure_during(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
-    let server = target.map(look_at).transpose()?;
-    let input = DoctorInput { host, processors, timer, server };
-=======
-    let processors =
-        processors::measure_during(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
     let (mut servers, mut unreached) = (Vec::new(), Vec::new());
     for (host, target) in target.into_iter().flat_map(apart) {
-        match look_at(&target) {
+        match read_server(&target) {
             Ok(server) => servers.push(Server { host, ..server }),
             Err(OpenError::Unreachable(error)) => {
                 unreached.push(UnreachedServer { host, reason: error.to_string() });
@@ -66,7 +55,6 @@ pub fn examine(target: Option<&Target>) -> Result<Examination, Error> {
         }
     }
     let input = DoctorInput { host, processors, timer, servers, unreached };
->>>>>>> 03a55b490f9adecaa5f2bb327127fea45f2cd1c2
     let diagnosis = judge(&input);
     Ok(Examination { input, diagnosis })
 }

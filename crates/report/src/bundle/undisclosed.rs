@@ -98,16 +98,9 @@ fn secret_of_line(line: &str) -> Option<String> {
     value.contains(HIDDEN).then(|| key.trim().to_owned())
 }
 
-<<<<<<< HEAD
 /// Returns the names of a command's arguments of the form `NAME=(secret)` and of its arguments
-/// whose value is a URL with a password. Such a URL without `NAME=` before it is named `url`.
-||||||| 2386f6a9
-/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
-/// has a password: `url` if it is the value of an option.
-=======
-/// Returns the names of the arguments `NAME=(secret)` of a command, and of the arguments whose URL
-/// or data source name has a password: `url` if it is the value of an option.
->>>>>>> dc706d1207972806583324ff1163e6fb6725a732
+/// whose value is a URL or a data source name with a
+/// password. Such a URL without `NAME=` before it is named `url`.
 fn secrets_of_command(command: &str) -> Vec<String> {
     let argument = |end: usize| command[..end].rsplit([' ', '\'']).next().unwrap_or_default();
     let of_parameters = command.match_indices(HIDDEN).filter_map(|(at, _)| {
