@@ -143,7 +143,7 @@ pub enum Unit {
     Cycles,
 }
 
-/// Judgement of a check, from harmless to grave.
+/// Finding of a check, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// The check was not possible here.

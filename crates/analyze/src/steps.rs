@@ -11,7 +11,8 @@ const STEPS: u32 = 2_000;
 /// Maximum number of parts of a window that are compared with each other.
 const PARTS: usize = 20;
 
-/// Maximum length in seconds of a probe that must be a whole number of steps: a day.
+/// Longest probe, in seconds, to which the length of a step is adapted: a day. A longer probe
+/// counts as a day.
 const LONGEST_PROBE: u64 = 86_400;
 
 const SECOND: u64 = 1_000_000_000;

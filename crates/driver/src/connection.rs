@@ -304,7 +304,7 @@ impl Inserts {
 mod tests {
     use super::*;
 
-    /// Batches of rows that consist of one text each.
+    /// Batches of rows, each row with a single text.
     struct Texts {
         rows: usize,
         bytes: usize,

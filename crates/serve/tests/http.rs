@@ -1,4 +1,5 @@
-//! A server as a browser, a careless program and an attacker see it: each fault has its answer.
+//! Tests of the server as seen by a browser, by a careless program and by an attacker: each faulty
+//! request receives the right answer.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
@@ -124,7 +125,7 @@ impl Running {
         ))
     }
 
-    /// Requests a page until there is a thread for it.
+    /// Requests a page again and again until it is answered; returns false if it never is.
     fn answers_again(&self) -> bool {
         (0..100_000).any(|_| self.get("", "").starts_with("HTTP/1.1 200 "))
     }

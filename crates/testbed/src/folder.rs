@@ -42,7 +42,8 @@ impl Folder {
         &self.path
     }
 
-    /// Registers a process with the guardian, which ends it with `signal` if this process does not.
+    /// Registers a process with the guardian, the shell that cleans up after Assay: it ends the
+    /// process with `signal` if Assay has not done so.
     pub(crate) fn register_process(&mut self, pid: u32, signal: &str) {
         self.guardian.register_process(pid, signal);
     }

@@ -157,7 +157,12 @@ impl Template {
         filled
     }
 
-    /// Copies everything and patches the values; fails if a value has a different length.
+    /// Copies the whole template and patches the values into it. If a value is NULL or must be sent
+    /// as text, its length differs from the reserved one, and the request is built from the parts
+    /// instead.
+    ///
+    /// # Errors
+    /// A value is missing or does not fit its type.
     #[inline]
     fn fill_fixed<'v>(
         &self,

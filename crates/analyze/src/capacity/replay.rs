@@ -212,7 +212,8 @@ impl<'a> Replay<'a> {
         per_s * window * trials * self.smallest_share() >= LEAST_ALLOWED
     }
 
-    /// Returns the smallest share of requests that a condition allows beyond its bound.
+    /// Returns the smallest share of requests, above 0, that any condition allows to exceed its
+    /// bound; 1 if no condition allows any.
     fn smallest_share(&self) -> f64 {
         let allowed = self.order.conditions.iter().filter_map(|it| it.allowed_share());
         allowed.filter(|share| *share > 0.0).fold(1.0, f64::min)

@@ -12,7 +12,8 @@ use super::sample::CountedRun;
 use crate::student::two_sided_p;
 use workload::question::{RunMetric, Scale};
 
-/// Error probability of a statement about the machine, over all arms.
+/// Probability of reporting a change of the machine by chance: once for all arms together, and once
+/// for the drift.
 const ALPHA: f64 = 0.01;
 
 /// Smallest difference between arms that matters, as a fraction.

@@ -240,7 +240,7 @@ fn plateau_of_rates(overloaded: &[f64], measured: &mut [MeasuredPoint]) -> f64 {
     }
 }
 
-/// Returns true if a throughput is below a plateau, beyond chance.
+/// Returns true if a throughput is below a plateau by more than chance explains.
 fn is_below(rate_per_s: f64, plateau_per_s: f64) -> bool {
     rate_per_s < plateau_per_s * (1.0 - PLATEAU)
 }
@@ -374,7 +374,8 @@ mod tests {
         assert!((found.plateau_per_s - 500.0).abs() < 1e-9, "{found:?}");
     }
 
-    /// At 32 and 64 clients the law of a single server would predict the time of a low load.
+    /// At 32 and 64 clients the throughput is below the peak, so the formula for a single server
+    /// would predict the response time of a low load.
     #[test]
     fn points_beyond_the_peak_have_no_prediction() {
         let all = [

@@ -244,7 +244,8 @@ fn closed_job_reports_clients_without_a_connection() {
     assert!(text.starts_with("5 connections are the limit, and clients without one"), "{text}");
 }
 
-/// A database whose connections end with their tenth request and keep their steps and values.
+/// A database whose connections end at their tenth request and do not give back the steps and
+/// values of that request.
 #[derive(Clone)]
 struct TenRequestDatabase;
 

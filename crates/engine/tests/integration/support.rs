@@ -146,7 +146,7 @@ pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, RunOutcome) {
     run_on(plan, server, &virtually(1), &Stop::default())
 }
 
-/// Returns the driver of a plan's main target.
+/// Returns the drivers of a plan that has only a main target: `driver` alone.
 pub(crate) fn only(driver: impl Driver) -> Drivers<BoxedDriver> {
     Drivers::only(BoxedDriver::new(driver))
 }

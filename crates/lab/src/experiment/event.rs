@@ -28,7 +28,7 @@ pub enum ExperimentEvent<'a> {
         /// The name of the arm.
         arm: &'a str,
     },
-    /// The tables of an arm's server are filled.
+    /// The tables of an arm's server are being filled.
     Preparing {
         /// The name of the arm.
         arm: &'a str,

@@ -24,7 +24,7 @@ const GREETING: &str = "assay-observe";
 /// Maximum number of bytes of a line.
 pub(super) const LONGEST_LINE: usize = 4 << 20;
 
-/// Maximum number of missing items that are read from a sample.
+/// Maximum number of entries that are read from a sample's list of missing items.
 const MOST_MISSING: usize = 256;
 
 /// Maximum number of characters of a name or another text from the other machine.

@@ -386,7 +386,7 @@ impl ExperimentView {
         self.comparison.iter().flat_map(|comparison| &comparison.arms)
     }
 
-    /// Returns the declared metrics of a complete experiment, with their arms.
+    /// Returns the changes of the declared metrics, with their arms, if the experiment is complete.
     pub(super) fn declared_changes(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
         let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
         complete.flat_map(declared_changes_of)

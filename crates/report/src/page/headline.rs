@@ -52,7 +52,8 @@ impl Headline {
     }
 }
 
-/// Returns the first of many items; the last one counts the others.
+/// Returns all items if they are few; otherwise the first ones, followed by an item that says how
+/// many more there are.
 pub fn first_of<T: Clone>(all: &[T], counted: impl FnOnce(String) -> T) -> Vec<T> {
     if all.len() <= MOST_FIRST {
         return all.to_vec();

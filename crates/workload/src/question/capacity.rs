@@ -142,7 +142,7 @@ impl VariedLoad {
         }
     }
 
-    /// Returns the difference from the workload file that sets the varied key to a value.
+    /// Returns the difference from the workload file that sets the varied key to `value`.
     pub(super) fn difference(&self, value: f64) -> Difference {
         Difference::Key {
             section: self.job().to_owned(),
