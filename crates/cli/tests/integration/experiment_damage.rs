@@ -50,12 +50,10 @@ fn assert_refused_as_damaged(place: &TestFolder, sql: &str, words: &str) {
         for reader in [READERS[0], READERS[1], READERS[4]] {
             let ran = place.assay(reader);
             let is_complete = reader == READERS[4] && ran.stderr.contains("is complete");
-            assert_eq!(
-                (ran.code, ran.stdout.as_str()),
-                (2, ""),
-                "{sql}: {reader:?} {}",
-                ran.stderr
-            );
+            // A continuation may notice the damage only after it has measured a run.
+            let codes = if reader == READERS[4] { [2, 3] } else { [2, 2] };
+            assert!(codes.contains(&ran.code), "{sql}: {reader:?} {ran:?}");
+            assert_eq!(ran.stdout, "", "{sql}: {reader:?} {}", ran.stderr);
             let is_refused = ran.stderr.contains("is damaged") && ran.stderr.contains(words);
             assert!(is_refused || is_complete, "{sql}: {reader:?} {}", ran.stderr);
         }

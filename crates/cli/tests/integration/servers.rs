@@ -490,7 +490,7 @@ fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
 /// The tables of an experiment are filled before its runs: once, or again before each of them.
 #[test]
 fn experiment_on_a_server_that_forbids_local_files_warns_of_inserts() {
-    let workload = "url = testbed:mariadb?server.local_infile=0\nduration = 100ms\n\
+    let workload = "duration = 100ms\n\
                     [setup]\nquery = create table t (id integer)\n\
                     [load t]\nrows = 100\ncolumns = id: row()\n\
                     [read]\nquery = select count(*) from t\nrate = 20\n\
@@ -502,7 +502,9 @@ fn experiment_on_a_server_that_forbids_local_files_warns_of_inserts() {
              [arm two]\nrate(read) = 30\n"
         );
         place.write("e.ini", question);
-        let ran = place.assay(&["run", "e.ini", "--full", "--quiet", "--out", "e.assay"]);
+        let url = "testbed:mariadb?server.local_infile=0";
+        let run = ["run", "e.ini", "--url", url, "--full", "--quiet", "--out", "e.assay"];
+        let ran = place.assay(&run);
         let words = "t was filled by inserts, which is slower than LOAD DATA (in all arms): ";
         assert_eq!(ran.stdout.matches(words).count(), 1, "{restore}: {}", ran.stdout);
         assert!(ran.stdout.contains("set global local_infile = on"), "{restore}: {}", ran.stdout);
