@@ -33,10 +33,10 @@ pub(crate) struct Explanation {
 }
 
 const CHECKS: &str = include_str!("../../../docs/checks.md");
-const DOCTOR: &str = include_str!("../../../docs/environment.md");
-const LIMITERS: &str = include_str!("../../../docs/limiter.md");
-const METRICS: &str = include_str!("../../../docs/comparing.md");
-const COMMANDS: &str = include_str!("../../../docs/command-line.md");
+const DOCTOR: &str = include_str!(concat!(env!("OUT_DIR"), "/environment.md"));
+const LIMITERS: &str = include_str!(concat!(env!("OUT_DIR"), "/limiter.md"));
+const METRICS: &str = include_str!(concat!(env!("OUT_DIR"), "/comparing.md"));
+const COMMANDS: &str = include_str!(concat!(env!("OUT_DIR"), "/command-line.md"));
 const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
 
 impl Topic {
