@@ -8,13 +8,14 @@ use std::process::Command;
 /// The root of the sources, relative to this crate.
 const ROOT: &str = "../..";
 
-/// The parts of the guide that `assay explain` prints, by page. Whole pages would make the program
-/// larger by 100 kB.
-const EXPLAINED: [(&str, &[&str]); 4] = [
-    ("environment.md", &["## The doctor"]),
-    ("limiter.md", &["## The components"]),
-    ("comparing.md", &["## Metrics", "### What is not compared"]),
-    ("command-line.md", &["## Exit codes"]),
+/// The parts of the guide whose tables `assay explain` prints: page, heading, and the name of the
+/// file for `guide.rs`. Whole pages would make the program larger by 100 kB.
+const EXPLAINED: [(&str, &str, &str); 5] = [
+    ("environment.md", "## The doctor", "doctor.md"),
+    ("limiter.md", "## The components", "limiters.md"),
+    ("comparing.md", "## Metrics", "metrics.md"),
+    ("comparing.md", "### What is not compared", "objections.md"),
+    ("command-line.md", "## Exit codes", "exit_codes.md"),
 ];
 
 fn main() {
@@ -37,26 +38,23 @@ fn main() {
     }
 }
 
-/// Writes the parts of each page of [`EXPLAINED`] to a file of the same name for `guide.rs`.
+/// Writes each part of [`EXPLAINED`] to its file.
 fn write_explained_parts() {
     let folder = std::env::var("OUT_DIR").expect("cargo sets it");
-    for (page, headings) in EXPLAINED {
+    for (page, heading, name) in EXPLAINED {
         let path = format!("{ROOT}/docs/{page}");
         println!("cargo::rerun-if-changed={path}");
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        let part = |heading: &&str| {
-            part(&text, heading).unwrap_or_else(|| panic!("{path} has no `{heading}`"))
-        };
-        let parts: String = headings.iter().map(part).collect();
-        fs::write(Path::new(&folder).join(page), parts).expect("cargo's folder can be written");
+        let part = text_below(&text, heading);
+        let part = part.unwrap_or_else(|| panic!("{path} has no `{heading}`"));
+        fs::write(Path::new(&folder).join(name), part).expect("cargo's folder can be written");
     }
 }
 
-/// Returns the part of a page from a heading to the next one; `None` without this heading.
-fn part(page: &str, heading: &str) -> Option<String> {
+/// Returns the part of a page from a heading to the next heading; `None` without this heading.
+fn text_below<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     let (_, after) = page.split_once(&format!("\n{heading}\n"))?;
-    let body = after.split("\n#").next()?;
-    Some(format!("\n{heading}\n{body}\n"))
+    after.split("\n#").next()
 }
 
 /// Returns the commit; `None` without git, or if the sources are not a repository of their own,

@@ -33,10 +33,11 @@ pub(crate) struct Explanation {
 }
 
 const CHECKS: &str = include_str!("../../../docs/checks.md");
-const DOCTOR: &str = include_str!(concat!(env!("OUT_DIR"), "/environment.md"));
-const LIMITERS: &str = include_str!(concat!(env!("OUT_DIR"), "/limiter.md"));
-const METRICS: &str = include_str!(concat!(env!("OUT_DIR"), "/comparing.md"));
-const COMMANDS: &str = include_str!(concat!(env!("OUT_DIR"), "/command-line.md"));
+const DOCTOR: &str = include_str!(concat!(env!("OUT_DIR"), "/doctor.md"));
+const LIMITERS: &str = include_str!(concat!(env!("OUT_DIR"), "/limiters.md"));
+const METRICS: &str = include_str!(concat!(env!("OUT_DIR"), "/metrics.md"));
+const OBJECTIONS: &str = include_str!(concat!(env!("OUT_DIR"), "/objections.md"));
+const EXIT_CODES: &str = include_str!(concat!(env!("OUT_DIR"), "/exit_codes.md"));
 const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
 
 impl Topic {
@@ -108,11 +109,11 @@ impl Explanation {
 /// Returns all explanations.
 pub(crate) fn explanations() -> Vec<Explanation> {
     let mut all = sections(CHECKS);
-    all.extend(rows_of_table(Topic::DoctorCheck, text_below(DOCTOR, "## The doctor")));
-    all.extend(rows_of_table(Topic::Limiter, text_below(LIMITERS, "## The components")));
-    all.extend(rows_of_table(Topic::Metric, text_below(METRICS, "## Metrics")));
-    all.extend(rows_of_table(Topic::Objection, text_below(METRICS, "### What is not compared")));
-    all.extend(rows_of_table(Topic::ExitCode, text_below(COMMANDS, "## Exit codes")));
+    all.extend(rows_of_table(Topic::DoctorCheck, DOCTOR));
+    all.extend(rows_of_table(Topic::Limiter, LIMITERS));
+    all.extend(rows_of_table(Topic::Metric, METRICS));
+    all.extend(rows_of_table(Topic::Objection, OBJECTIONS));
+    all.extend(rows_of_table(Topic::ExitCode, EXIT_CODES));
     all.extend(terms(GLOSSARY));
     all
 }
@@ -143,12 +144,6 @@ fn sections(page: &str) -> Vec<Explanation> {
         })
     };
     page.split("\n### ").skip(1).filter_map(section).collect()
-}
-
-/// Returns the part of a page from a heading, such as `## Metrics`, to the next heading.
-fn text_below<'p>(page: &'p str, heading: &str) -> &'p str {
-    let after = page.split_once(&format!("\n{heading}\n")).map_or("", |(_, after)| after);
-    after.split("\n#").next().unwrap_or_default()
 }
 
 /// Returns the rows of the first table of a part. The first cell has the names, and the others
