@@ -64,6 +64,8 @@ pub(crate) fn read(
     for arm in file.experiment.arm_points() {
         check_arm(&file, arm, args, is_virtual)?;
     }
+    let plans = file.experiment.arm_points().iter().map(|arm| &arm.plan);
+    trust::warn_of_ignored_password_files(plans.flat_map(trust::used_targets));
     check_saturation(&file, is_virtual)?;
     warn_of_unused_url(args, &file.experiment);
     warn_of_unobserved_metrics(&file, is_virtual);

@@ -90,6 +90,7 @@ fn check_workload(
         (_, Some(_)) => url_complaint(&problem),
         (_, None) => Complaint::new(format!("`url` in {}: {problem}", file.source.name)),
     })?;
+    trust::warn_of_ignored_password_files(trust::used_targets(&file.plan));
     Ok(file)
 }
 
@@ -134,7 +135,10 @@ fn with_remedy(complaint: Complaint, error: &TargetError) -> Complaint {
 pub(crate) fn target_of(url: Option<&Url>) -> Result<Option<Target>, Complaint> {
     warn_of_password(url);
     let target = url.cloned().transpose();
-    target.map_err(|error| with_remedy(Complaint::new(format!("the URL: {error}")), &error))
+    let target =
+        target.map_err(|error| with_remedy(Complaint::new(format!("the URL: {error}")), &error))?;
+    trust::warn_of_ignored_password_files(&target);
+    Ok(target)
 }
 
 /// Returns the text of the file, its path, and the settings that override it.

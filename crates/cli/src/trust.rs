@@ -5,12 +5,13 @@
 //! docs/trust.md describes the remaining risks. Anything else needs the user's permission:
 //! `--allow-commands` for programs, `--allow-files` for files elsewhere and for passwords.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use base::{Endpoint, Target, TargetKind, printable};
 use workload::question::{Arm, Difference};
-use workload::{Job, Placeholders, Plan};
+use workload::{Job, JobTarget, Placeholders, Plan};
 
 use crate::args::FileArgs;
 use crate::complain::Complaint;
@@ -112,6 +113,20 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
         refuse_password(file, &key, target)?;
     }
     Ok(())
+}
+
+/// Warns of each password file that is ignored because of its permissions, as the databases' own
+/// clients do. A server that needs no password would otherwise hide the mistake.
+pub(crate) fn warn_of_ignored_password_files<'t>(targets: impl IntoIterator<Item = &'t Target>) {
+    let reasons = targets.into_iter().filter_map(lab::reason_for_ignored_password_file);
+    let distinct: BTreeSet<String> = reasons.collect();
+    distinct.into_iter().for_each(|reason| Complaint::warning(reason).print());
+}
+
+/// Returns the targets that a plan uses, without a temporary main target.
+pub(crate) fn used_targets(plan: &Plan) -> impl Iterator<Item = &Target> {
+    let main = plan.target.iter().filter(|_| plan.uses(JobTarget::Main));
+    main.chain(plan.named_targets().map(|named| &named.target))
 }
 
 /// Warns of a secret parameter given with `--set`, because process lists show command lines.

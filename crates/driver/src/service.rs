@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::{Class, Code, Endpoint, NodeId, Secret, Secrets, Target, UrlOption};
 use net::{
     Address, Addresses, Channel, ClientTls, FoundPassword, Host, Options, PasswordFile,
-    PasswordOwner, file_for_any_host, find_password,
+    PasswordOwner, file_for_any_host, find_password, reason_for_ignored_file,
 };
 use rt::{Rt, within};
 
@@ -207,6 +207,18 @@ impl ServiceKind {
             greeted,
             has_begun: AtomicBool::default(),
         })
+    }
+
+    /// Returns the reason why the password file is not read for a URL, and a remedy; `None` if it
+    /// is read, or is not needed.
+    pub(crate) fn reason_for_ignored_file(&self, target: &Target) -> Option<String> {
+        match &target.endpoint {
+            Endpoint::Network { password: None, .. } => reason_for_ignored_file(self.password_file),
+            Endpoint::Network { password: Some(_), .. }
+            | Endpoint::Temporary
+            | Endpoint::File(_)
+            | Endpoint::Named(_) => None,
+        }
     }
 
     /// Returns the password file that would give a server of the URL a password not bound to its

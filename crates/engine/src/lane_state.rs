@@ -194,7 +194,7 @@ impl<D: Driver> LaneState<D> {
         job_state: &JobState,
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let driver = self.context.drivers.of(job_state.job.target);
-        self.link(job_state).attempt(driver, &self.rt, job_state.parts.texts()).await
+        self.link(job_state).attempt(driver, &self.rt, job_state, job_state.parts.texts()).await
     }
 
     /// Connects for one request and prepares its statements, without a limit and without a pause.
@@ -205,7 +205,7 @@ impl<D: Driver> LaneState<D> {
     ) -> Result<D::Connection, Error> {
         let driver = self.context.drivers.of(job_state.job.target);
         let (connection, change) =
-            self.link(job_state).attempt_immediately(driver, &self.rt, texts).await;
+            self.link(job_state).attempt_immediately(driver, &self.rt, job_state, texts).await;
         self.note_change(change, connection.as_ref().err(), job_state);
         connection
     }

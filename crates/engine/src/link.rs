@@ -5,7 +5,8 @@
 //! fails if the server is unreachable, refuses the login for any reason (password changed, database
 //! dropped, starting up, shutting down), or closes the connection before the statements are
 //! prepared. Clients had been accepted before time zero, so each of these is an outage of that
-//! server. A server that is full is not an outage; it limits the job.
+//! server. A server that is full limits the job while a client of the job has a connection;
+//! otherwise it is an outage as well.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -21,6 +22,7 @@ use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
 use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
+use crate::job_state::JobState;
 use crate::statements::{StatementText, prepare};
 
 /// Maximum number of connections of a lane that are opened at the same time.
@@ -47,6 +49,9 @@ struct Server {
     /// Start of the earliest request that was given up without an answer. Only meaningful if the
     /// server has not answered since.
     silent_since: Cell<Stamp>,
+    /// Start of the first attempt that it refused for lack of connections, without accepting a
+    /// client since.
+    full_since: Cell<Option<Stamp>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +91,7 @@ impl Link {
             outage: Cell::new(None),
             answered_at: Cell::new(now),
             silent_since: Cell::new(Stamp::ZERO),
+            full_since: Cell::new(None),
         };
         Link {
             connecting: Cell::new(0),
@@ -150,17 +156,18 @@ impl Link {
         self.connecting.get() + self.waiting.borrow().len()
     }
 
-    /// Attempts to connect once, as soon as it is this attempt's turn and the pause of an outage is
-    /// over.
+    /// Attempts to connect a client of a job once, as soon as it is this attempt's turn and the
+    /// pause of an outage is over.
     pub(crate) async fn attempt<D: Driver>(
         &self,
         driver: &D,
         rt: &Rt,
+        job_state: &JobState,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let permit = ConnectPermit::take(self).await;
         self.pause(rt).await;
-        let attempt = self.attempt_immediately(driver, rt, texts).await;
+        let attempt = self.attempt_immediately(driver, rt, job_state, texts).await;
         drop(permit);
         attempt
     }
@@ -175,20 +182,23 @@ impl Link {
         }
     }
 
-    /// Connects and prepares statements without waiting for other attempts or for the back-off:
-    /// only the target decides how long it takes.
+    /// Connects a client of a job and prepares statements without waiting for other attempts or for
+    /// the back-off: only the target decides how long it takes.
     pub(crate) async fn attempt_immediately<D: Driver>(
         &self,
         driver: &D,
         rt: &Rt,
+        job_state: &JobState,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let began = rt.now();
+        let note_full =
+            |server| self.note_full(server, began, rt.now(), job_state.full_server_tolerance());
         let mut connection = match driver.connect(rt).await {
             Ok(connection) => connection,
             Err(error) => {
                 let change = match error.class() {
-                    Class::TooManyConnections => LinkChange::None,
+                    Class::TooManyConnections => note_full(error.node()),
                     _ => self.note_refused(error.node(), began, rt.now()),
                 };
                 return (Err(error), change);
@@ -201,7 +211,7 @@ impl Link {
                 let change = match error.class() {
                     // A pooler without a server accepts clients and then closes the connection.
                     Class::Disconnect => self.note_refused(server, began, rt.now()),
-                    Class::TooManyConnections => LinkChange::None,
+                    Class::TooManyConnections => note_full(server),
                     _ => self.note_reached(server, rt.now()),
                 };
                 (Err(error), change)
@@ -212,17 +222,33 @@ impl Link {
     /// Records that an attempt to reach the server succeeded. Its earlier unanswered requests no
     /// longer count.
     fn note_reached(&self, server: NodeId, now: Stamp) -> LinkChange {
-        let Server { outage, answered_at, silent_since: _ } = &self.servers[server.index()];
+        let Server { outage, answered_at, full_since, silent_since: _ } =
+            &self.servers[server.index()];
         answered_at.set(now);
+        full_since.set(None);
         match outage.take() {
             Some(_) => LinkChange::OutageEnded { server },
             None => LinkChange::None,
         }
     }
 
+    /// Records an attempt that began at `began` and that a full server refused. It is an outage if
+    /// the server has been full for `tolerance`, or already has an outage.
+    fn note_full(&self, server: NodeId, began: Stamp, now: Stamp, tolerance: Nanos) -> LinkChange {
+        let Server { outage, full_since, .. } = &self.servers[server.index()];
+        let since = full_since.get().unwrap_or(began);
+        full_since.set(Some(since));
+        // Attempts of all jobs share the back-off of an outage.
+        match outage.get().is_some() || now.since(since) >= tolerance {
+            true => self.note_refused(server, since, now),
+            false => LinkChange::None,
+        }
+    }
+
     /// Records a failed attempt that began at `began`.
     fn note_refused(&self, server: NodeId, began: Stamp, now: Stamp) -> LinkChange {
-        let Server { outage, answered_at, silent_since } = &self.servers[server.index()];
+        let Server { outage, answered_at, silent_since, full_since: _ } =
+            &self.servers[server.index()];
         match outage.get() {
             None => {
                 let answered_at = answered_at.get();
@@ -302,5 +328,23 @@ mod tests {
         assert_eq!(link.note_reached(NODE, at(20)), LinkChange::OutageEnded { server: NODE });
         link.note_unanswered(NODE, at(21));
         assert_eq!(link.note_refused(NODE, at(25), at(26)), began(at(21)));
+    }
+
+    /// A server that is full, accepts a client, and is full again.
+    #[test]
+    fn full_server_is_an_outage_beyond_the_tolerance_of_the_job() {
+        let link = Link::new(Stamp::ZERO, 1);
+        link.note_answer(NODE, at(1));
+        let full = |began, now, tolerance| link.note_full(NODE, at(began), at(now), tolerance);
+        let (none, some) = (Nanos::ZERO, Nanos::from_secs(2));
+        let began = |since| LinkChange::OutageBegan { server: NODE, since };
+        assert_eq!(full(3, 4, Nanos::MAX), LinkChange::None);
+        assert_eq!(full(4, 4, some), LinkChange::None);
+        assert_eq!(full(4, 5, some), began(at(3)));
+        assert_eq!(full(6, 6, Nanos::MAX), LinkChange::StillRefused);
+        assert_eq!(link.note_reached(NODE, at(7)), LinkChange::OutageEnded { server: NODE });
+        assert_eq!(full(8, 8, some), LinkChange::None);
+        link.note_answer(NODE, at(9));
+        assert_eq!(full(9, 9, none), began(at(9)));
     }
 }

@@ -11,10 +11,10 @@ use archive::RecordError;
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::AnyDriver;
 use engine::{Options, Prepare, Stop};
-use observe::{DatabaseWatch, ObservedSessions, Scope};
+use observe::{DatabaseWatch, ObservedSessions, Scope, ServerOption};
 use record::component_name::{DATABASE, SESSIONS, SESSIONS_OF_OTHERS};
 use record::environment::observe::{COMMAND, COMMAND_ENDED, MISSING};
-use record::{End, EndKind, Header, Pace, TargetText};
+use record::{End, EndKind, Header, MeasuredSide, Pace, TargetText};
 use workload::{Observe, Overrides, Plan};
 
 use crate::error::Error;
@@ -67,8 +67,9 @@ pub struct AttachOrder {
 
 /// The components without which a limit of the database cannot be distinguished from a limit of the
 /// program, each with the warning that is issued if it cannot be observed.
-const NEEDED_COMPONENTS: [(&str, &str); 3] = [
+const NEEDED_COMPONENTS: [(&str, &str); 4] = [
     (DATABASE, "cannot observe the database"),
+    (MeasuredSide::Server.name(), "cannot observe the processes of the database"),
     (SESSIONS, "cannot observe the sessions of the database"),
     (SESSIONS_OF_OTHERS, "cannot observe all sessions of the database"),
 ];
@@ -196,7 +197,11 @@ fn watch(
     let observations = ObservationSink::of(&recorder).with_warning(warn_once(warn));
     let zero = Monotonic.now();
     notes.time_zero(WallTime::now());
-    let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
+    let scope = Scope {
+        generator: program.number(),
+        server_option: ServerOption::Argument,
+        ..observation::scope(&plan, reached)
+    };
     // A component that cannot be observed is noted as missing. The program does not wait until the
     // observers have started.
     let observers = MachineObservers::begin(zero, &scope, &plan.observe, &observations);
@@ -338,6 +343,9 @@ mod tests {
         assert_eq!(text.as_deref(), Some("cannot observe the database: wrong password"));
         let text = warning_text("sessions of others", "hidden");
         assert!(text.is_some_and(|it| it.contains("hidden")));
+        let text = warning_text("server", "not visible");
+        let expected = "cannot observe the processes of the database: not visible";
+        assert_eq!(text.as_deref(), Some(expected));
         assert_eq!(warning_text("disk sda", "no permission"), None);
     }
 

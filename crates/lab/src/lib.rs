@@ -46,6 +46,7 @@ pub use run::{ExampleResult, MissingTarget, Order, RunResult, load, run, run_on}
 pub use stage::{OpenError, Stage};
 pub use target::{
     SimulatedRun, TargetProblem, check_target, check_targets, password_file_for_any_host,
+    reason_for_ignored_password_file,
 };
 pub use time_course::time_courses;
 pub use user_folder::UserFolder;

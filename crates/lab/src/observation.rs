@@ -10,7 +10,7 @@ use engine::Drivers;
 use observe::environment::network;
 use observe::{
     Busiest, DatabaseWatch, Missing, ObservedSessions, OwnSessions, RemoteHost, RemoteWatch,
-    Sample, Scope, ServerLocation, TargetSessions, Watch,
+    Sample, Scope, ServerLocation, ServerOption, TargetSessions, Watch,
 };
 use record::component_name::DATABASE;
 use record::environment::observe::{LOAD_MISSING, MISSING};
@@ -37,7 +37,7 @@ pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
             TargetKind::Sim | TargetKind::Testbed => {}
         }
     }
-    Scope { every: *every, generator: None, servers }
+    Scope { every: *every, generator: None, servers, server_option: ServerOption::Key }
 }
 
 /// The sink of all observers: writes readings into the record and shows the busiest components in

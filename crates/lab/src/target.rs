@@ -165,6 +165,16 @@ pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
     }
 }
 
+/// Returns the reason why the password file of a target's own clients is ignored, and a remedy;
+/// `None` if the file is read, does not exist, or is not needed.
+pub fn reason_for_ignored_password_file(target: &Target) -> Option<String> {
+    match target.kind {
+        TargetKind::Postgres => Postgres::reason_for_ignored_password_file(target),
+        TargetKind::Mysql => Mysql::reason_for_ignored_password_file(target),
+        TargetKind::Sim | TargetKind::Testbed | TargetKind::Sqlite => None,
+    }
+}
+
 /// A database for which there is a driver.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedTarget {

@@ -37,6 +37,9 @@ pub use cancel::{CancelService, Cancellation, discard_input};
 pub use channel::Channel;
 pub use error::Error;
 pub use options::{Options, TlsMode};
-pub use password::{FoundPassword, PasswordFile, PasswordOwner, file_for_any_host, find_password};
+pub use password::{
+    FoundPassword, PasswordFile, PasswordOwner, file_for_any_host, find_password,
+    reason_for_ignored_file,
+};
 pub use socket::{Host, Socket};
 pub use tls::{ClientTls, Encryption, Identity, ServerTls, Trust, client_config};

@@ -62,13 +62,24 @@ struct PasswordEntry {
 
 /// Finds the password of a login whose URL contains none.
 pub fn find_password(file: PasswordFile, owner: PasswordOwner<'_>) -> FoundPassword {
-    if let Some(password) = std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty()) {
-        return FoundPassword::given(Secret::new(password));
+    match (password_in_environment(), file.path()) {
+        (Some(password), _) => FoundPassword::given(Secret::new(password)),
+        (None, Some(path)) => find_in_file(file, &path, owner),
+        (None, None) => FoundPassword::default(),
     }
-    match file.path() {
-        Some(path) => find_in_file(file, &path, owner),
-        None => FoundPassword::default(),
+}
+
+/// Returns the reason why an existing file is not read for a login whose URL contains no password,
+/// and a remedy; `None` if the file is read, or is not needed.
+pub fn reason_for_ignored_file(file: PasswordFile) -> Option<String> {
+    match password_in_environment() {
+        Some(_) => None,
+        None => open(file, &file.path()?).err().flatten(),
     }
+}
+
+fn password_in_environment() -> Option<String> {
+    std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty())
 }
 
 /// Returns the path of a password file if its entry for a login applies to any host. The password
@@ -77,16 +88,12 @@ pub fn file_for_any_host(file: PasswordFile, owner: PasswordOwner<'_>) -> Option
     file.path().filter(|path| find_in_file(file, path, owner).is_for_any_host)
 }
 
-/// Finds the password in a file, unless the database's own clients would refuse to read the file.
-/// The permissions are those of the opened file, so replacing the file between check and reading
-/// has no effect.
+/// Finds the password in a file.
 fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> FoundPassword {
-    let Ok(mut opened) = open(path) else { return FoundPassword::default() };
-    let Ok(metadata) = opened.metadata() else { return FoundPassword::default() };
-    if let Some(why) = file.reason_to_ignore(&metadata) {
-        let ignored = format!("the password file `{}` is ignored: {why}", path.display());
-        return FoundPassword { ignored: Some(ignored), ..FoundPassword::default() };
-    }
+    let mut opened = match open(file, path) {
+        Ok(opened) => opened,
+        Err(ignored) => return FoundPassword { ignored, ..FoundPassword::default() },
+    };
     let mut bytes = Vec::new();
     if opened.read_to_end(&mut bytes).is_err() {
         return FoundPassword::default();
@@ -106,10 +113,21 @@ fn find_in_file(file: PasswordFile, path: &Path, owner: PasswordOwner<'_>) -> Fo
     }
 }
 
-/// Opens a file, and does not wait for the other end if the file is a FIFO.
-fn open(path: &Path) -> std::io::Result<File> {
+/// Opens a file, unless the database's own clients would refuse to read it. The checks apply to the
+/// opened file, so replacing the file between check and reading has no effect.
+///
+/// # Errors
+/// The reason why an existing file is ignored, and a remedy; `None` if it cannot be opened.
+fn open(file: PasswordFile, path: &Path) -> Result<File, Option<String>> {
+    // Do not wait for the other end of a FIFO.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let opened = opened.map_err(|_| None)?;
+    let metadata = opened.metadata().map_err(|_| None)?;
+    match file.reason_to_ignore(&metadata) {
+        Some(why) => Err(Some(format!("the password file `{}` is ignored: {why}", path.display()))),
+        None => Ok(opened),
+    }
 }
 
 impl PasswordFile {

@@ -30,5 +30,5 @@ pub use database::{DatabaseWatch, ObservedSessions, OwnSessions, TargetSessions}
 pub use host::processors;
 pub use remote::{RemoteHost, RemoteWatch};
 pub use sample::{Missing, Sample, Sampler};
-pub use scope::{PERIOD, Scope, ServerLocation};
+pub use scope::{PERIOD, Scope, ServerLocation, ServerOption};
 pub use watch::Watch;

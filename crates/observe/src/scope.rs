@@ -16,6 +16,19 @@ pub struct Scope {
     pub generator: Option<u32>,
     /// Locations of the database's processes.
     pub servers: Vec<ServerLocation>,
+    /// The user's means to name processes of the database.
+    pub server_option: ServerOption,
+}
+
+/// The user's means to name processes of the database by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerOption {
+    /// The key `pid` in the section `[observe]` of a workload file.
+    Key,
+    /// The option `--server` of `assay observe`.
+    Argument,
+    /// None: an `assay` on another machine chooses the processes by their port.
+    None,
 }
 
 /// Location of a process of the database on this machine.
@@ -36,6 +49,11 @@ pub enum ServerLocation {
 
 impl Default for Scope {
     fn default() -> Scope {
-        Scope { every: PERIOD, generator: None, servers: Vec::new() }
+        Scope {
+            every: PERIOD,
+            generator: None,
+            servers: Vec::new(),
+            server_option: ServerOption::Key,
+        }
     }
 }

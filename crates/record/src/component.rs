@@ -22,7 +22,7 @@ impl MeasuredSide {
     pub const ALL: [MeasuredSide; 2] = [MeasuredSide::Generator, MeasuredSide::Server];
 
     /// Returns the name of this side in records.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             MeasuredSide::Generator => "generator",
             MeasuredSide::Server => "server",

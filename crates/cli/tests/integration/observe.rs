@@ -68,6 +68,12 @@ fn unobservable_process_is_reported() {
     assert!(unseen(&document).contains(&"database"), "{document:#}");
     let warnings = ran.stderr.matches("warning: cannot observe the database: ").count();
     assert_eq!(warnings, 1, "{}", ran.stderr);
+    let processes = "warning: cannot observe the processes of the database: no visible process";
+    assert_eq!(ran.stderr.matches(processes).count(), 1, "{}", ran.stderr);
+    let url = "postgres://u@127.0.0.1:1,127.0.0.1:2/d";
+    let ran = place.assay(&["observe", url, "--", "sleep", "1"]).expect(0);
+    let several = "warning: cannot observe the database: the URL names several servers";
+    assert_eq!(ran.stderr.matches(several).count(), 1, "{}", ran.stderr);
     let blind = place.assay(&["observe", "--", "true"]).expect(0);
     assert!(
         blind.stderr.contains("warning: no URL: the database is not observed"),

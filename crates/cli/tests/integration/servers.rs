@@ -1,8 +1,11 @@
 //! Tests of runs on real servers, including servers that misbehave.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use base::Target;
 use serde_json::Value;
-use testbed::{Kind, Options, Server, Tls};
+use testbed::{Auth, Kind, Options, Server, Tls};
 
 use crate::example::{assert_matches_schema, assert_valid};
 use crate::support::{
@@ -232,8 +235,12 @@ concurrency = 4
 /// Starts a server with a fixed account and password, which makes one URL valid for several
 /// servers.
 fn server_with_notes(kind: Kind) -> Server {
-    let server = Server::start(&Options::new(kind)).unwrap();
-    let account = match kind {
+    with_notes(&Options::new(kind))
+}
+
+fn with_notes(options: &Options) -> Server {
+    let server = Server::start(options).unwrap();
+    let account = match options.kind {
         Kind::Postgres => "create role ann login password 'both'; grant insert on seen to ann;",
         Kind::Mariadb | Kind::Mysql => {
             "grant insert on assay.seen to ann@'%' identified by 'both';"
@@ -319,27 +326,78 @@ fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
             server.sql("alter role ann password 'both'").unwrap();
             server.sql("drop database if exists gone").unwrap();
             server.sql("create database gone").unwrap();
-            let place = TestFolder::with(&READ.replace("duration = 8s", "duration = 2s"));
             let url = format!("postgres://ann@127.0.0.1:{}/{database}", server.port());
-            let args = ["run", "w.ini", "--out", "r.assay", "--url", &url];
-            let mut run = Running::of(place.command(&args).env("ASSAY_PASSWORD", "both"));
-            is_running(&mut run);
-            server.sql(&change).unwrap();
-            (place, run.wait_for_end())
+            run_with_change(&server, READ, &url, &change)
         };
-        // On a busy machine, the change may come after the run, or may terminate a connection that
-        // is being opened instead of causing a refusal, but not in every attempt.
-        let refused = |(place, ran): (TestFolder, CommandResult)| {
-            let lost = (ran.code == 4).then(|| outage(&place))?;
-            lost.contains(reason).then_some((place, ran, lost))
+        assert_target_is_lost(change_during_a_run, reason);
+    }
+}
+
+/// Runs a workload of eight seconds for two, as the user `ann`, and changes the server meanwhile.
+fn run_with_change(
+    server: &Server,
+    file: &str,
+    url: &str,
+    change: &str,
+) -> (TestFolder, CommandResult) {
+    let place = TestFolder::with(&file.replace("duration = 8s", "duration = 2s"));
+    let args = ["run", "w.ini", "--out", "r.assay", "--url", url];
+    let mut run = Running::of(place.command(&args).env("ASSAY_PASSWORD", "both"));
+    is_running(&mut run);
+    server.sql(change).unwrap();
+    (place, run.wait_for_end())
+}
+
+/// Checks that a run ends without its target, with an outage for this reason.
+fn assert_target_is_lost(run: impl FnMut() -> (TestFolder, CommandResult), reason: &str) {
+    // On a busy machine, the change may come after the run, or may terminate a connection that is
+    // being opened instead of causing a refusal, but not in every attempt.
+    let refused = |(place, ran): (TestFolder, CommandResult)| {
+        let lost = (ran.code == 4).then(|| outage(&place))?;
+        lost.contains(reason).then_some((place, ran, lost))
+    };
+    let mut runs = std::iter::repeat_with(run).take(5);
+    let (place, ran, printed) = runs.find_map(refused).expect("a run without its target");
+    assert!(!ran.stdout.contains("exceeds the capacity"), "{}", ran.stdout);
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    let outage = check(&summary, "outage");
+    assert_eq!(outage["status"], "suspect", "{outage}");
+    assert!(outage["explain"].as_str().unwrap().contains(&printed), "{outage}");
+}
+
+/// The server admits no client of the job any more: others may, as with a limit for one user.
+#[test]
+fn limit_that_leaves_a_job_no_connection_is_an_outage() {
+    for (kind, close, open, reason) in [
+        (
+            Kind::Postgres,
+            "alter role ann connection limit 0;\n\
+             select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ann';",
+            "alter role ann connection limit -1",
+            "too many connections for role",
+        ),
+        (
+            Kind::Mariadb,
+            "set global max_user_connections = -1;\nkill user ann;",
+            "set global max_user_connections = 100",
+            "max_user_connections",
+        ),
+    ] {
+        // MariaDB checks the limit only if the server started with one.
+        let options = match kind {
+            Kind::Postgres => Options::new(kind),
+            Kind::Mariadb | Kind::Mysql => Options::new(kind).set("max_user_connections", "100"),
         };
-        let mut runs = std::iter::repeat_with(change_during_a_run).take(5);
-        let (place, ran, printed) = runs.find_map(refused).expect("a run without its target");
-        assert!(!ran.stdout.contains("exceeds the capacity"), "{}", ran.stdout);
-        let summary = place.assay(&["report", "r.assay", "--json"]).json();
-        let outage = check(&summary, "outage");
-        assert_eq!(outage["status"], "suspect", "{outage}");
-        assert!(outage["explain"].as_str().unwrap().contains(&printed), "{outage}");
+        let server = with_notes(&options);
+        let url = url_of(&server).replace("assay@", "ann@");
+        let closed = READ.replace("rate = 500\narrival = uniform", "concurrency = 4");
+        for file in [READ, &closed] {
+            let change_during_a_run = || {
+                server.sql(open).unwrap();
+                run_with_change(&server, file, &url, close)
+            };
+            assert_target_is_lost(change_during_a_run, reason);
+        }
     }
 }
 
@@ -384,6 +442,49 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
         }
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter2"), "{}", ran.stderr);
         assert!(Target::parse(&target.to_string()).is_ok());
+    }
+}
+
+/// The databases' own clients ignore such a file with a warning, and so does every run of Assay,
+/// even if the server admits the user without a password.
+#[test]
+fn ignored_password_file_is_one_warning() {
+    for (options, name, text, mode, account) in [
+        (
+            Options::postgres().auth(Auth::Trust),
+            ".pgpass",
+            "*:*:*:*:s3cret\n",
+            0o644,
+            "create role guest login",
+        ),
+        (
+            Options::mariadb(),
+            ".my.cnf",
+            "[client]\npassword=s3cret\n",
+            0o646,
+            "create user guest@'%'; grant select on assay.* to guest@'%'",
+        ),
+    ] {
+        let server = Server::start(&options).unwrap();
+        server.sql(account).unwrap();
+        let url = url_of(&server).replace("assay@", "guest@");
+        let place = TestFolder::with("[read]\nquery = select 1\ncount = 10\n");
+        let arms = "[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm b]\nseed = 2\n";
+        place.write("e.ini", arms);
+        let warnings = |args: &[&str]| {
+            let args = [args, &["--url", &url]].concat();
+            let mut command = place.command(&args);
+            command.env("HOME", place.path()).env_remove("PGPASSFILE").env_remove("ASSAY_PASSWORD");
+            let ran = CommandResult::of(&mut command).expect(0);
+            assert!(!ran.stderr.contains("s3cret"), "{}", ran.stderr);
+            let words = format!("{name}` is ignored: ");
+            ran.stderr.lines().filter(|line| line.contains(&words)).count()
+        };
+        assert_eq!(warnings(&["run", "w.ini"]), 0, "{name}");
+        place.write(name, text);
+        fs::set_permissions(place.at(name), PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(warnings(&["run", "w.ini"]), 1, "{name}");
+        assert_eq!(warnings(&["check", "e.ini"]), 1, "{name}");
     }
 }
 

@@ -62,6 +62,12 @@ impl Mysql {
         KIND.password_file_for_any_host(target)
     }
 
+    /// Returns the reason why an existing `~/.my.cnf` is not read for the URL, and a remedy; `None`
+    /// if it is read, or if the password comes from the URL or the environment.
+    pub fn reason_for_ignored_password_file(target: &Target) -> Option<String> {
+        KIND.reason_for_ignored_file(target)
+    }
+
     /// Creates the driver for a URL without connecting. `files` opens the files that statements
     /// load (`LOAD DATA LOCAL INFILE`).
     ///

@@ -11,7 +11,7 @@
 
 use std::pin::pin;
 
-use base::{Class, Clock, Stamp};
+use base::{Clock, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::unless_fired;
 use workload::OnOutage;
@@ -54,11 +54,7 @@ impl<D: Driver> Client<D> {
                     return OwnConnection::Connected;
                 }
                 // The link is down only if connecting failed, here or elsewhere.
-                Some(Err(error))
-                    if waits
-                        && error.class() != Class::TooManyConnections
-                        && self.lane.link(&self.job_state).is_down() =>
-                {
+                Some(Err(_)) if waits && self.lane.link(&self.job_state).is_down() => {
                     progress.sent = None;
                 }
                 Some(Err(error)) => {

@@ -34,32 +34,36 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
     assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// A server whose connections are held by other clients from second 2 to second 5.
+/// A server whose connections are held by other clients for a while from second 2 on.
 #[derive(Clone)]
-struct OccupiedServer(Simulated);
+struct OccupiedServer {
+    inner: Simulated,
+    free_from_s: u64,
+}
 
 impl Driver for OccupiedServer {
     type Connection = <Simulated as Driver>::Connection;
 
     fn dialect(&self) -> Dialect {
-        self.0.dialect()
+        self.inner.dialect()
     }
 
     fn stores_data(&self) -> bool {
-        self.0.stores_data()
+        self.inner.stores_data()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
-        let crowded = Stamp(Nanos::from_secs(2).0)..Stamp(Nanos::from_secs(5).0);
+        let at = |s| Stamp(Nanos::from_secs(s).0);
+        let crowded = at(2)..at(self.free_from_s);
         if crowded.contains(&rt.now()) {
             let code = Code::new("full");
             return Err(Error::new(Class::TooManyConnections, code, "all of them are taken"));
         }
-        self.0.connect(rt).await
+        self.inner.connect(rt).await
     }
 
     fn time_zero(&self, zero: Stamp) {
-        self.0.time_zero(zero);
+        self.inner.time_zero(zero);
     }
 }
 
@@ -69,13 +73,46 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     for pacing in [even(100), Pacing::Closed { clients: 1, think: None }] {
         let plan = plan(pacing, 0.0, 10.0, 4);
         let outages = vec![Stamp(2_000_000_000)..Stamp(3_000_000_000)];
-        let server = Simulated::new(Config { outages, ..constant(10_000, None) }, plan.seed);
-        let (totals, _) = run_on(&plan, OccupiedServer(server), &virtually(1), &Stop::default());
+        let inner = Simulated::new(Config { outages, ..constant(10_000, None) }, plan.seed);
+        let server = OccupiedServer { inner, free_from_s: 5 };
+        let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
         let intervals = &totals.account(JOB).intervals;
         assert_eq!(intervals[3].1.completed, 0, "others have all connections");
         assert!(intervals[8].1.completed > 90, "it goes on: {intervals:?}");
         let limits = totals.events.iter().filter(|event| event.kind == EventKind::ConnectionLimit);
         assert_eq!(limits.count(), 0, "nothing is no limit");
+    }
+}
+
+/// Each request opens its own connection. For a moment, any of them may find the server full; for
+/// longer than a second, the server admits no client of the job any more.
+#[test]
+fn server_that_admits_no_request_for_longer_than_a_second_has_an_outage() {
+    for (pacing, outage) in ["concurrency = 4", "rate = 100", "rate = 100\nconcurrency = 3"]
+        .into_iter()
+        .flat_map(|pacing| [(pacing, "fail"), (pacing, "wait")])
+    {
+        let plan = plan_of(&format!(
+            "duration = 10s\ndrain = 1s\n[a]\nquery = select 1\nreconnect = per-transaction\n\
+             outage = {outage}\n{pacing}\n"
+        ));
+        let ran = |free_from_s| {
+            let inner = Simulated::new(constant(1_000, None), plan.seed);
+            let server = OccupiedServer { inner, free_from_s };
+            let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
+            let of = |kind| totals.events.iter().filter(|event| event.kind == kind).count();
+            let outages = (of(EventKind::OutageBegan), of(EventKind::OutageEnded));
+            (outages, finished.measured.expect("it was measured").lost.len(), totals)
+        };
+        let (outages, lost, totals) = ran(5);
+        assert_eq!((outages, lost), ((1, 1), 0), "{pacing}, {outage}");
+        let wait = totals.account(JOB).window.histograms.of(Kind::Wait).max();
+        let waited = wait > Nanos::from_secs(1).0;
+        assert_eq!(waited, outage == "wait", "{pacing}, {outage}: {wait}");
+        let (outages, lost, _) = ran(60);
+        assert_eq!((outages, lost), ((1, 0), 1), "{pacing}, {outage}");
+        let (outages, lost, _) = ran(3);
+        assert_eq!((outages, lost), ((0, 0), 0), "{pacing}, {outage}");
     }
 }
 

@@ -12,9 +12,9 @@ use engine::{
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
-use workload::{JobTarget, OnOutage, Overrides, Pacing};
+use workload::{JobTarget, OnOutage, Overrides, Pacing, Plan};
 
-use crate::support::{constant, delegate_to_inner, even, only, plan, run_on, virtually};
+use crate::support::{JOB, constant, delegate_to_inner, even, only, plan, run_on, virtually};
 
 /// A server that answers no request for a while.
 #[derive(Clone)]
@@ -87,6 +87,17 @@ impl Connection for SilentConnection {
     delegate_to_inner!(prepare, settings, close, abandon);
 }
 
+/// Returns the seconds at which events of a kind happened.
+fn seconds_of(totals: &Totals, kind: EventKind) -> Vec<f64> {
+    let events = totals.events.iter().filter(|event| event.kind == kind);
+    events.map(|event| event.at.as_secs_f64()).collect()
+}
+
+/// Returns the seconds at which outages began and ended.
+fn outages_of(totals: &Totals) -> [Vec<f64>; 2] {
+    [EventKind::OutageBegan, EventKind::OutageEnded].map(|kind| seconds_of(totals, kind))
+}
+
 #[test]
 fn silent_outage_begins_with_the_first_request_without_an_answer() {
     for (pacing, on_outage) in [
@@ -102,11 +113,7 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
         let silent = Stamp(5_000_000_000)..Stamp(15_000_000_000);
         let server = SilentServer { inner, silent, lets_in: false };
         let (totals, _) = run_on(&plan, server, &virtually(1), &Stop::default());
-        let at_s = |kind| {
-            let events = totals.events.iter().filter(move |event| event.kind == kind);
-            events.map(|event| event.at.as_secs_f64()).collect::<Vec<_>>()
-        };
-        let (began, ended) = (at_s(EventKind::OutageBegan), at_s(EventKind::OutageEnded));
+        let [began, ended] = outages_of(&totals);
         assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", totals.events);
         // Time zero is slightly later than the clock's origin.
         assert!((4.9..5.1).contains(&began[0]), "{began:?}");
@@ -309,14 +316,27 @@ fn teardown_of_a_silent_server_takes_two_limits_and_reports_what_is_left() {
     assert_eq!(*said, expected);
 }
 
-/// A server that refuses clients from 3 s on, as after a change of the password, and ends its
-/// sessions one after another from then on: the first at 3.0 s, the second at 3.2 s.
+/// A server that refuses clients from 3 s on, as after a change of the password or of the limit of
+/// connections, and ends its sessions one after another from then on: the first at 3.0 s, the
+/// second at 3.2 s.
 #[derive(Clone)]
 struct ClosingServer {
     inner: Simulated,
     sessions: Arc<AtomicU64>,
+    /// Class of the refusals.
+    class: Class,
+    /// Instant from which clients are accepted again.
+    opens: Stamp,
     /// True if the server leaves every second session open.
     spares: bool,
+}
+
+impl ClosingServer {
+    /// Returns a server that never accepts clients again.
+    fn new(plan: &Plan, class: Class) -> ClosingServer {
+        let inner = Simulated::new(constant(10_000, None), plan.seed);
+        ClosingServer { inner, sessions: Arc::default(), class, opens: Stamp::NEVER, spares: false }
+    }
 }
 
 struct ClosingSession {
@@ -338,12 +358,12 @@ impl Driver for ClosingServer {
 
     async fn connect(&self, rt: &Rt) -> Result<ClosingSession, Error> {
         let closing = Stamp(3_000_000_000);
-        if rt.now() >= closing {
-            return Err(Error::disconnect("password authentication failed"));
+        if (closing..self.opens).contains(&rt.now()) {
+            return Err(Error::new(self.class, Code::new("refused"), "no client is accepted"));
         }
         let inner = self.inner.connect(rt).await?;
         let number = self.sessions.fetch_add(1, Ordering::Relaxed);
-        let is_spared = self.spares && number.is_multiple_of(2);
+        let is_spared = rt.now() > closing || (self.spares && number.is_multiple_of(2));
         let ends_at = closing + Nanos::from_millis(200) * number;
         let end = if is_spared { Stamp::NEVER } else { ends_at };
         Ok(ClosingSession { inner, end, rt: rt.clone() })
@@ -365,19 +385,57 @@ impl Connection for ClosingSession {
     delegate_to_inner!(prepare, query_text, settings, close, abandon);
 }
 
+/// The classes of a login that is refused and of a server that is full.
+const REFUSALS: [Class; 2] = [Class::Disconnect, Class::TooManyConnections];
+
 #[test]
 fn target_whose_sessions_end_one_after_another_is_lost() {
-    let lost = |pacing: Pacing, spares, threads| {
+    let lost = |pacing: Pacing, class, spares, threads| {
         let plan = plan(pacing, 0.0, 8.0, 4);
-        let inner = Simulated::new(constant(10_000, None), plan.seed);
-        let server = ClosingServer { inner, sessions: Arc::default(), spares };
+        let server = ClosingServer { spares, ..ClosingServer::new(&plan, class) };
         let ends = run_on(&plan, server, &virtually(threads), &Stop::default());
         ends.1.measured.expect("it was measured").lost
     };
-    for threads in [1, 2] {
+    for (class, threads) in REFUSALS.into_iter().flat_map(|class| [(class, 1), (class, 2)]) {
         for pacing in [even(300), Pacing::Closed { clients: 4, think: None }] {
-            assert_eq!(lost(pacing.clone(), false, threads), [JobTarget::Main], "{pacing:?}");
-            assert_eq!(lost(pacing.clone(), true, threads), [], "{pacing:?}: some answer");
+            let lost = |spares| lost(pacing.clone(), class, spares, threads);
+            assert_eq!(lost(false), [JobTarget::Main], "{class:?}: {pacing:?}");
+            assert_eq!(lost(true), [], "{class:?}: {pacing:?}: some answer");
         }
     }
+}
+
+/// With a connection left, the job is limited. Without one it measures nothing.
+#[test]
+fn server_that_is_full_is_an_outage_only_for_a_job_without_a_connection() {
+    for pacing in [even(300), Pacing::Closed { clients: 4, think: None }] {
+        let plan = plan(pacing.clone(), 0.0, 12.0, 4);
+        let run_with = |spares| {
+            let full = ClosingServer::new(&plan, Class::TooManyConnections);
+            let server = ClosingServer { spares, opens: Stamp(6_000_000_000), ..full };
+            let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
+            assert_eq!(finished.measured.expect("it was measured").lost, [], "{pacing:?}");
+            let ends = &totals.account(JOB).intervals[10].1;
+            assert!(ends.completed > 250, "it goes on: {pacing:?}: {ends:?}");
+            totals
+        };
+        let limited = run_with(true);
+        assert_eq!(outages_of(&limited)[0].len(), 0, "{pacing:?}: {:?}", limited.events);
+        let cut_off = run_with(false);
+        let [began, ended] = outages_of(&cut_off);
+        assert_eq!((began.len(), ended.len()), (1, 1), "{pacing:?}: {:?}", cut_off.events);
+        assert!(began[0] > 3.1 && began[0] < 5.5, "after the last session: {began:?}");
+        assert!((6.0..7.1).contains(&ended[0]), "{ended:?}");
+        assert_eq!(seconds_of(&cut_off, EventKind::ConnectionLimit).len(), 0, "{pacing:?}");
+    }
+}
+
+/// Arrivals that wait for a server without a connection would look like an overload.
+#[test]
+fn arrivals_fail_at_once_if_a_full_server_leaves_no_connection() {
+    let open = plan(even(300), 0.0, 8.0, 4);
+    let server = ClosingServer::new(&open, Class::TooManyConnections);
+    let (totals, _) = run_on(&open, server, &virtually(1), &Stop::default());
+    let (arrived, ended) = &totals.account(JOB).intervals[7];
+    assert!(arrived.balance.errors() >= 299 && ended.completed == 0, "{arrived:?}: {ended:?}");
 }

@@ -210,6 +210,7 @@ fn a_refused_connection_is_an_error_of_its_request() {
         assert_eq!((refused, balance.unsent()), (balance.errors(), 0), "{job}: {balance:?}");
         assert_eq!(number(&counts.connected), balance.completed() + 2, "{job}");
         assert_eq!(events(&totals, EventKind::ConnectionLimit), 0, "{job}");
+        assert_eq!(events(&totals, EventKind::OutageBegan), 0, "{job}");
     }
 }
 

@@ -304,11 +304,6 @@ impl<T: Fn(Nanos, Sample)> DatabaseObserver<T> {
             connection.abandon();
             return failure.into();
         }
-        let nodes = driver.nodes();
-        if !nodes.is_empty() {
-            let why = "only one of the hosts of the URL is observed";
-            self.sample.missing("database of the other hosts", why);
-        }
         let mut session = SampledSession::new(connection, self.bounds.clone());
         let end = match DialectSampler::open(driver.dialect(), &mut session, &mut self.sample).await
         {

@@ -13,7 +13,7 @@ use record::component_name::DATABASE_PROGRAMS;
 
 use super::files::Files;
 use super::stat::Stat;
-use crate::scope::ServerLocation;
+use crate::scope::{ServerLocation, ServerOption};
 
 /// Numbers of bytes of `/proc/net/tcp` that are read from the beginning, in this order, until all
 /// listening sockets are found. A line has 150 bytes.
@@ -37,21 +37,25 @@ struct Listener {
 }
 
 /// Finds the processes at a location; `None` if the location names no process of this machine.
+/// `option` is the user's means to name them.
 ///
 /// # Errors
 /// No process was found; the error is the reason, with a remedy.
 pub(super) fn find(
     files: &mut Files<'_>,
     place: &ServerLocation,
+    option: ServerOption,
 ) -> Option<Result<Vec<u32>, String>> {
     match place {
         ServerLocation::Port(port) => {
             let listeners = tcp_listeners(files, *port);
-            Some(find_listening_processes(files, &listeners, &format!("port {port}")))
+            let found = find_listening_processes(files, &listeners);
+            Some(found.map_err(|reason| reason.text(&format!("port {port}"), option)))
         }
         ServerLocation::Socket(path) => {
             let listeners = unix_listeners(files, path);
-            Some(find_listening_processes(files, &listeners, &path.display().to_string()))
+            let found = find_listening_processes(files, &listeners);
+            Some(found.map_err(|reason| reason.text(&path.display().to_string(), option)))
         }
         ServerLocation::Process(number) => {
             Some(match files.root.exists(&format!("proc/{number}/stat")) {
@@ -63,13 +67,47 @@ pub(super) fn find(
     }
 }
 
+/// The reason why the process that listens at a location is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NotFound {
+    /// No socket listens there.
+    NoListener,
+    /// The process that holds the socket is not visible.
+    Hidden,
+    /// This many visible processes could hold the socket.
+    Ambiguous(usize),
+}
+
+impl NotFound {
+    /// Returns the reason with its remedy. `place` is the location in words.
+    fn text(self, place: &str, option: ServerOption) -> String {
+        let or_name_it = match option {
+            ServerOption::Key => ", or give its number as `pid` in [observe]",
+            ServerOption::Argument => ", or give its number with `--server`",
+            ServerOption::None => "",
+        };
+        match self {
+            NotFound::NoListener => {
+                format!("no visible process on this machine listens on {place}")
+            }
+            NotFound::Hidden => format!(
+                "the process that listens on {place} is not visible: run Assay as its user or as \
+                 root{or_name_it}"
+            ),
+            NotFound::Ambiguous(count) => format!(
+                "{count} processes could be the one that listens on {place}: run Assay as their \
+                 user or as root{or_name_it}"
+            ),
+        }
+    }
+}
+
 fn find_listening_processes(
     files: &mut Files<'_>,
     listeners: &[Listener],
-    place: &str,
-) -> Result<Vec<u32>, String> {
+) -> Result<Vec<u32>, NotFound> {
     if listeners.is_empty() {
-        return Err(format!("no visible process on this machine listens on {place}"));
+        return Err(NotFound::NoListener);
     }
     let holders = find_socket_holders(files, listeners);
     let holders = without_children(files, holders);
@@ -80,14 +118,8 @@ fn find_listening_processes(
     let found = without_children(files, found);
     match found.len() {
         1 => Ok(found),
-        0 => Err(format!(
-            "the process that listens on {place} is not visible: run Assay as its user or as \
-             root, or give its number as `pid` in [observe]"
-        )),
-        several => Err(format!(
-            "{several} processes could be the one that listens on {place}: run Assay as their user \
-             or as root, or give its number as `pid` in [observe]"
-        )),
+        0 => Err(NotFound::Hidden),
+        several => Err(NotFound::Ambiguous(several)),
     }
 }
 
@@ -268,7 +300,7 @@ mod tests {
     }
 
     fn found(planted: &TestRoot, place: ServerLocation) -> Result<Vec<u32>, String> {
-        find(&mut Files::of(&planted.root), &place).unwrap()
+        find(&mut Files::of(&planted.root), &place, ServerOption::Key).unwrap()
     }
 
     #[test]
@@ -316,6 +348,24 @@ mod tests {
     }
 
     #[test]
+    fn remedy_for_a_hidden_server_names_an_option_of_its_command() {
+        let planted = TestRoot::new().with("proc/net/tcp", TCP);
+        let two = process(process(TestRoot::new(), 40, 1, "postgres"), 60, 1, "postgres");
+        for planted in [planted, two.with("proc/net/tcp", TCP)] {
+            let why = |option| {
+                let place = ServerLocation::Port(0x1538);
+                find(&mut Files::of(&planted.root), &place, option).unwrap().unwrap_err()
+            };
+            let key = why(ServerOption::Key);
+            assert!(key.ends_with("or as root, or give its number as `pid` in [observe]"), "{key}");
+            let argument = why(ServerOption::Argument);
+            assert!(argument.ends_with(", or give its number with `--server`"), "{argument}");
+            let none = why(ServerOption::None);
+            assert!(none.ends_with("user or as root"), "{none}");
+        }
+    }
+
+    #[test]
     fn unix_socket_is_found_by_its_path() {
         let text = "Num       RefCount Protocol Flags    Type St Inode Path\n\
                     00000000: 00000002 00000000 00010000 0001 01 81 /none/a b.sock\n\
@@ -336,7 +386,8 @@ mod tests {
             found(&planted, ServerLocation::Process(4)),
             Err("there is no process 4".into())
         );
-        assert_eq!(find(&mut Files::of(&planted.root), &ServerLocation::Elsewhere(1)), None);
+        let elsewhere = ServerLocation::Elsewhere(1);
+        assert_eq!(find(&mut Files::of(&planted.root), &elsewhere, ServerOption::Key), None);
     }
 
     #[test]

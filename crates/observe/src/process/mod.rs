@@ -43,7 +43,7 @@ use self::upstream::{Proxies, Upstream};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
 use crate::sample::{Sample, Sampler};
-use crate::scope::{Scope, ServerLocation};
+use crate::scope::{Scope, ServerLocation, ServerOption};
 
 /// Maximum number of samples between two searches for a server that was not found. A search reads
 /// the open files of all processes.
@@ -66,6 +66,8 @@ pub(crate) struct Processes {
     /// Root process of the observed program; `None` if this process sends the requests.
     observed_root: Option<u32>,
     located_servers: Vec<LocatedServer>,
+    /// The user's means to name a server.
+    server_option: ServerOption,
     /// Prefix of the names of those threads of this process that belong to the database.
     threads: Option<&'static str>,
     generator: Group,
@@ -102,6 +104,7 @@ impl Processes {
         Processes {
             observed_root: scope.generator,
             located_servers: scope.servers.iter().filter_map(place).collect(),
+            server_option: scope.server_option,
             threads,
             generator: Group::default(),
             server: Group::default(),
@@ -140,7 +143,7 @@ impl Sampler for Processes {
         self.report_observing(&mut files, sample);
         if self.threads.is_some() && moment.busiest.is_none() {
             let why = format!("its threads are not read one by one {THREADS_NOT_READ_REASON}");
-            sample.missing("server", why);
+            sample.missing(MeasuredSide::Server.name(), why);
         } else if self.threads.is_some() {
             let used = self.generator.other_side_used;
             let usage = SideUsage { side: MeasuredSide::Server, used, since_s };
@@ -221,21 +224,37 @@ impl Processes {
             self.search.0 = left - 1;
             return false;
         }
-        let mut is_new = false;
+        let (mut is_new, mut reasons) = (false, Vec::new());
         for place in self.located_servers.iter_mut().filter(|place| is_lost(place)) {
-            match find::find(files, &place.location) {
+            match find::find(files, &place.location, self.server_option) {
                 Some(Ok(found)) => {
                     self.server.add(files, found.iter().copied(), CountedFrom::Now);
                     place.found = found;
                     is_new = true;
                 }
-                Some(Err(why)) => sample.missing("server", why),
+                Some(Err(why)) => reasons.push(why),
                 None => {}
             }
+        }
+        // Users name the processes that are not found by their ports.
+        if !self.has_named_server() {
+            reasons.into_iter().for_each(|why| sample.missing(MeasuredSide::Server.name(), why));
         }
         let later = (next, (next * 2).min(LONGEST_PAUSE));
         self.search = if is_new { (0, 1) } else { later };
         is_new
+    }
+
+    /// Returns true if a process that the user named is observed.
+    fn has_named_server(&self) -> bool {
+        let here = self.server.pids();
+        self.located_servers.iter().any(|place| match place.location {
+            ServerLocation::Process(number) => here.contains(&number),
+            ServerLocation::Port(_)
+            | ServerLocation::Elsewhere(_)
+            | ServerLocation::Socket(_)
+            | ServerLocation::Threads(_) => false,
+        })
     }
 
     fn missing_generator_reason(&self) -> String {
@@ -545,6 +564,20 @@ mod tests {
         let sample = take_sample(&mut processes, &TestRoot::new().root);
         let whats: BTreeSet<&str> = sample.missing.iter().map(|m| m.what.as_str()).collect();
         assert!(whats.contains("generator") && whats.contains("server"), "{whats:?}");
+    }
+
+    /// The user named it because its port does not lead to it.
+    #[test]
+    fn port_of_a_named_server_is_not_missing() {
+        let missing = |servers| {
+            let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
+            take_sample(&mut processes, &Root::system()).missing
+        };
+        let (port, named) = (ServerLocation::Port(1), ServerLocation::Process(std::process::id()));
+        let ended = ServerLocation::Process(u32::MAX);
+        assert!(missing(vec![port.clone()]).iter().any(|it| it.what == "server"));
+        assert!(missing(vec![ended, port.clone()]).iter().any(|it| it.what == "server"));
+        assert!(missing(vec![named, port]).iter().all(|it| it.what != "server"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use record::component_name::DATABASE_PROGRAMS;
 use super::files::Files;
 use super::find::find;
 use crate::environment::Root;
-use crate::scope::ServerLocation;
+use crate::scope::{ServerLocation, ServerOption};
 
 /// Names of proxies, cut to the 15 characters that the kernel stores.
 const PROXY_PROGRAMS: [&str; 15] = [
@@ -40,7 +40,7 @@ pub(crate) struct Listener {
 /// not visible, or if several processes listen on the port.
 pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
     let mut files = Files::of(root);
-    let found = find(&mut files, &ServerLocation::Port(port))?.ok()?;
+    let found = find(&mut files, &ServerLocation::Port(port), ServerOption::None)?.ok()?;
     let [number] = found.as_slice() else { return None };
     let name = files.read(format_args!("proc/{number}/comm"))?.trim().to_owned();
     (!DATABASE_PROGRAMS.contains(&name.as_str())).then_some(Listener { pid: *number, name })

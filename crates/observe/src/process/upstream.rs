@@ -13,7 +13,7 @@ use super::group::{Group, GroupSample};
 use super::process_tree::ProcessTree;
 use super::socket_holder::sockets_of;
 use super::thread::CountedFrom;
-use crate::scope::ServerLocation;
+use crate::scope::{ServerLocation, ServerOption};
 
 /// A function that returns the locations on this machine to which sockets are connected. The first
 /// argument holds the inodes of the sockets. Sockets that were accepted at one of the ports in the
@@ -104,7 +104,8 @@ impl Upstream {
         let family = &process_tree.descendants(&first) | &first;
         let held = sockets_of(files.root, &family).ok_or(NOT_VISIBLE)?;
         let locations = find_servers(&held, &proxies.ports);
-        let found = locations.iter().filter_map(|location| find(files, location)?.ok());
+        let found =
+            locations.iter().filter_map(|location| find(files, location, ServerOption::None)?.ok());
         let mut found: BTreeSet<u32> = found.flatten().collect();
         found.retain(|number| is_database(files, *number));
         Ok(&process_tree.descendants(&found) | &found)
