@@ -4,12 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{AccountId, Code, Nanos, Stamp};
+use base::{AccountId, Code, Stamp};
 use record::Gauge;
 use rt::Timer;
 use workload::{Job, PartId, Reconnect};
 
-use crate::back_off::LONGEST_PAUSE;
 use crate::client_counts::ClientCounts;
 use crate::client_handle::ClientHandle;
 use crate::feed::Feeds;
@@ -74,18 +73,6 @@ impl JobState {
         match self.keeps_connections() {
             true => self.clients.without_connection(),
             false => 0,
-        }
-    }
-
-    /// Returns the time after which a server that refuses every client for lack of connections is
-    /// an outage for the job. While the job has a connection, the server only limits it.
-    pub(crate) fn full_server_tolerance(&self) -> Nanos {
-        match (self.clients.connections(), self.keeps_connections()) {
-            (0, true) => Nanos::ZERO,
-            // Requests that open their own connections often find a busy server full for a moment,
-            // and none of them has a connection before or after.
-            (0, false) => LONGEST_PAUSE,
-            (_, _) => Nanos::MAX,
         }
     }
 

@@ -194,7 +194,25 @@ impl<D: Driver> LaneState<D> {
         job_state: &JobState,
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let driver = self.context.drivers.of(job_state.job.target);
-        self.link(job_state).attempt(driver, &self.rt, job_state, job_state.parts.texts()).await
+        let tolerance = || self.full_server_tolerance(job_state);
+        self.link(job_state).attempt(driver, &self.rt, tolerance, job_state.parts.texts()).await
+    }
+
+    /// Returns the time after which a server that accepts no client for lack of connections, and
+    /// answers no request, is an outage for a job. While the job has a connection, the server only
+    /// limits it.
+    fn full_server_tolerance(&self, job_state: &JobState) -> Nanos {
+        let target = job_state.job.target;
+        let of_target = self.job_states.values().filter(|other| other.job.target == target);
+        let connections: u32 = of_target.map(|other| other.clients.connections()).sum();
+        match (job_state.clients.connections(), connections) {
+            (0, 0) if job_state.keeps_connections() => Nanos::ZERO,
+            // Requests that open their own connections often find a busy server full for a moment,
+            // and none of them has a connection before or after. Idle connections of other jobs
+            // may be broken.
+            (0, _) => LONGEST_PAUSE,
+            (_, _) => Nanos::MAX,
+        }
     }
 
     /// Connects for one request and prepares its statements, without a limit and without a pause.
@@ -204,8 +222,9 @@ impl<D: Driver> LaneState<D> {
         texts: &[StatementText],
     ) -> Result<D::Connection, Error> {
         let driver = self.context.drivers.of(job_state.job.target);
+        let tolerance = || self.full_server_tolerance(job_state);
         let (connection, change) =
-            self.link(job_state).attempt_immediately(driver, &self.rt, job_state, texts).await;
+            self.link(job_state).attempt_immediately(driver, &self.rt, tolerance, texts).await;
         self.note_change(change, connection.as_ref().err(), job_state);
         connection
     }

@@ -5,8 +5,8 @@
 //! fails if the server is unreachable, refuses the login for any reason (password changed, database
 //! dropped, starting up, shutting down), or closes the connection before the statements are
 //! prepared. Clients had been accepted before time zero, so each of these is an outage of that
-//! server. A server that is full limits the job while a client of the job has a connection;
-//! otherwise it is an outage as well.
+//! server. A server that is full limits the job while a client of the job has a connection, or the
+//! server answers other jobs; otherwise it is an outage as well.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -22,7 +22,6 @@ use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
 use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
-use crate::job_state::JobState;
 use crate::statements::{StatementText, prepare};
 
 /// Maximum number of connections of a lane that are opened at the same time.
@@ -156,18 +155,18 @@ impl Link {
         self.connecting.get() + self.waiting.borrow().len()
     }
 
-    /// Attempts to connect a client of a job once, as soon as it is this attempt's turn and the
-    /// pause of an outage is over.
+    /// Attempts to connect once, as soon as it is this attempt's turn and the pause of an outage is
+    /// over. `tolerance` is the time after which a full server is an outage for the client's job.
     pub(crate) async fn attempt<D: Driver>(
         &self,
         driver: &D,
         rt: &Rt,
-        job_state: &JobState,
+        tolerance: impl Fn() -> Nanos,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let permit = ConnectPermit::take(self).await;
         self.pause(rt).await;
-        let attempt = self.attempt_immediately(driver, rt, job_state, texts).await;
+        let attempt = self.attempt_immediately(driver, rt, tolerance, texts).await;
         drop(permit);
         attempt
     }
@@ -182,18 +181,17 @@ impl Link {
         }
     }
 
-    /// Connects a client of a job and prepares statements without waiting for other attempts or for
-    /// the back-off: only the target decides how long it takes.
+    /// Connects and prepares statements without waiting for other attempts or for the back-off:
+    /// only the target decides how long it takes.
     pub(crate) async fn attempt_immediately<D: Driver>(
         &self,
         driver: &D,
         rt: &Rt,
-        job_state: &JobState,
+        tolerance: impl Fn() -> Nanos,
         texts: &[StatementText],
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let began = rt.now();
-        let note_full =
-            |server| self.note_full(server, began, rt.now(), job_state.full_server_tolerance());
+        let note_full = |server| self.note_full(server, began, rt.now(), tolerance());
         let mut connection = match driver.connect(rt).await {
             Ok(connection) => connection,
             Err(error) => {
@@ -233,13 +231,15 @@ impl Link {
     }
 
     /// Records an attempt that began at `began` and that a full server refused. It is an outage if
-    /// the server has been full for `tolerance`, or already has an outage.
+    /// the server has been full for `tolerance` and answered no request in this time, or already
+    /// has an outage.
     fn note_full(&self, server: NodeId, began: Stamp, now: Stamp, tolerance: Nanos) -> LinkChange {
-        let Server { outage, full_since, .. } = &self.servers[server.index()];
+        let Server { outage, full_since, answered_at, .. } = &self.servers[server.index()];
         let since = full_since.get().unwrap_or(began);
         full_since.set(Some(since));
+        let silent = now.since(since.max(answered_at.get()));
         // Attempts of all jobs share the back-off of an outage.
-        match outage.get().is_some() || now.since(since) >= tolerance {
+        match outage.get().is_some() || silent >= tolerance {
             true => self.note_refused(server, since, now),
             false => LinkChange::None,
         }
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(link.note_refused(NODE, at(25), at(26)), began(at(21)));
     }
 
-    /// A server that is full, accepts a client, and is full again.
+    /// A server that is full, accepts a client, is full again, and answers a client that it has.
     #[test]
     fn full_server_is_an_outage_beyond_the_tolerance_of_the_job() {
         let link = Link::new(Stamp::ZERO, 1);
@@ -345,6 +345,7 @@ mod tests {
         assert_eq!(link.note_reached(NODE, at(7)), LinkChange::OutageEnded { server: NODE });
         assert_eq!(full(8, 8, some), LinkChange::None);
         link.note_answer(NODE, at(9));
-        assert_eq!(full(9, 9, none), began(at(9)));
+        assert_eq!(full(10, 10, some), LinkChange::None);
+        assert_eq!(full(10, 10, none), began(at(9)));
     }
 }

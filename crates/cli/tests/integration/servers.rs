@@ -475,7 +475,9 @@ fn ignored_password_file_is_one_warning() {
             let args = [args, &["--url", &url]].concat();
             let mut command = place.command(&args);
             command.env("HOME", place.path()).env_remove("PGPASSFILE").env_remove("ASSAY_PASSWORD");
-            let ran = CommandResult::of(&mut command).expect(0);
+            // A short run may be INVALID.
+            let ran = CommandResult::of(&mut command);
+            assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
             assert!(!ran.stderr.contains("s3cret"), "{}", ran.stderr);
             let words = format!("{name}` is ignored: ");
             ran.stderr.lines().filter(|line| line.contains(&words)).count()

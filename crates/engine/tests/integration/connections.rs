@@ -9,14 +9,11 @@ use engine::{LaneOutlet, NoListener, RunFailure, Stop, Unreachable, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
-use workload::{Overrides, Pacing, Plan};
+use workload::Pacing;
 
-use crate::support::{JOB, constant, delegate_to_inner, even, only, plan, run_on, virtually};
-
-fn plan_of(file: &str) -> Plan {
-    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
-    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
-}
+use crate::support::{
+    JOB, constant, delegate_to_inner, even, only, plan, plan_of, run_on, virtually,
+};
 
 /// A thread without a connection could send none of its part of the schedule.
 #[test]

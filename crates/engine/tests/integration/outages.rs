@@ -12,9 +12,11 @@ use engine::{
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
-use workload::{JobTarget, OnOutage, Overrides, Pacing, Plan};
+use workload::{JobTarget, OnOutage, Pacing, Plan};
 
-use crate::support::{JOB, constant, delegate_to_inner, even, only, plan, run_on, virtually};
+use crate::support::{
+    JOB, constant, delegate_to_inner, even, only, plan, plan_of, run_on, virtually,
+};
 
 /// A server that answers no request for a while.
 #[derive(Clone)]
@@ -197,8 +199,7 @@ fn run_prepared_against_silence(
     stop: &Stop,
     listener: Arc<dyn Listener>,
 ) -> Result<RunOutcome, RunFailure> {
-    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
-    let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    let plan = plan_of(file);
     let inner = Simulated::new(constant(1_000, None), Seed(1));
     let server = SilentServer { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
@@ -438,4 +439,23 @@ fn arrivals_fail_at_once_if_a_full_server_leaves_no_connection() {
     let (totals, _) = run_on(&open, server, &virtually(1), &Stop::default());
     let (arrived, ended) = &totals.account(JOB).intervals[7];
     assert!(arrived.balance.errors() >= 299 && ended.completed == 0, "{arrived:?}: {ended:?}");
+}
+
+/// A job without a connection is limited while the server answers another job. The connection of an
+/// idle job may be broken, and says nothing.
+#[test]
+fn full_server_is_an_outage_only_if_it_answers_no_other_job() {
+    for (other, spares, expected) in [("rate = 100", true, 0), ("every = 20s", false, 1)] {
+        let plan = plan_of(&format!(
+            "duration = 9s\ndrain = 1s\n[a]\nquery = select 1\nrate = 100\nconcurrency = 1\n\
+             [b]\nquery = select 1\n{other}\nconcurrency = 1\n"
+        ));
+        let server =
+            ClosingServer { spares, ..ClosingServer::new(&plan, Class::TooManyConnections) };
+        let (totals, finished) = run_on(&plan, server, &virtually(1), &Stop::default());
+        let lost = finished.measured.expect("it was measured").lost;
+        let [began, _] = outages_of(&totals);
+        assert_eq!((began.len(), lost.len()), (expected, expected), "{other}: {began:?}");
+        assert!(began.iter().all(|at| (2.9..3.3).contains(at)), "{began:?}");
+    }
 }

@@ -9,9 +9,9 @@ use engine::{LaneOutlet, NoListener, RunFailure, RunOutcome, Stop, run};
 use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
-use workload::{JobTarget, Overrides, Plan};
+use workload::{JobTarget, Plan};
 
-use crate::support::{JOB, constant, delegate_to_inner, only, run_on, virtually};
+use crate::support::{JOB, constant, delegate_to_inner, only, plan_of, run_on, virtually};
 
 const CONNECT: Nanos = Nanos::from_millis(5);
 const CLOSE: Nanos = Nanos::from_millis(3);
@@ -29,11 +29,6 @@ fn plan(job: &str) -> Plan {
     plan_of(&format!(
         "duration = 10s\ndrain = 2s\n[a]\nquery = select 1\nreconnect = per-transaction\n{job}\n"
     ))
-}
-
-fn plan_of(file: &str) -> Plan {
-    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
-    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
 /// Returns a server that answers in 1 ms and takes time to accept a connection.

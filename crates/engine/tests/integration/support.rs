@@ -8,8 +8,8 @@ use engine::{Drivers, LaneOutlet, NoListener, Options, RunOutcome, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
-    Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Requests,
-    Schedule, Statement,
+    Job, JobTarget, OnError, OnOutage, OnQueueFull, Overrides, Pacing, Piece, Plan, Reconnect,
+    Requests, Schedule, Statement,
 };
 
 use crate::boxed_driver::BoxedDriver;
@@ -105,6 +105,12 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         teardown: Vec::new(),
         hidden: None,
     }
+}
+
+/// Returns the plan of a file without errors.
+pub(crate) fn plan_of(file: &str) -> Plan {
+    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
 /// Returns Poisson arrivals at a whole rate.

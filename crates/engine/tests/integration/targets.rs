@@ -5,10 +5,10 @@ use driver::{AnyDriver, Null, Simulated};
 use engine::{Drivers, RunOutcome, Stop};
 use record::{EventKind, Kind, Totals};
 use sim::Config;
-use workload::{JobTarget, Overrides, Plan, TargetId};
+use workload::{JobTarget, Plan, TargetId};
 
 use crate::boxed_driver::BoxedDriver;
-use crate::support::{JOB, constant, exponential, run_on, run_on_all, virtually};
+use crate::support::{JOB, constant, exponential, plan_of, run_on, run_on_all, virtually};
 
 const OTHER: AccountId = AccountId(1);
 
@@ -19,11 +19,6 @@ fn two_jobs() -> Plan {
          [fast]\nquery = select 1\nrate = 300\n\
          [slow]\ntarget = slow\nquery = select 1\nrate = 30\n",
     )
-}
-
-fn plan_of(text: &str) -> Plan {
-    let (plan, diagnostics) = workload::plan(text, &Overrides::default());
-    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
 fn server(config: &Config, plan: &Plan) -> BoxedDriver {
