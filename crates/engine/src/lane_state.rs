@@ -12,6 +12,7 @@ use record::{EndKind, EventError, EventKind, Ledger, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{JobId, OnOutage, Pacing, PartId};
 
+use crate::back_off::LONGEST_PAUSE;
 use crate::job_state::JobState;
 use crate::link::{Link, LinkChange};
 use crate::panics::PanicGuard;
@@ -202,6 +203,10 @@ impl<D: Driver> LaneState<D> {
     /// answers no request, is an outage for a job. While the job has a connection, the server only
     /// limits it.
     fn full_server_tolerance(&self, job_state: &JobState) -> Nanos {
+        // Clients leave at the end of the job, with their connections.
+        if self.rt.now() >= job_state.end.get() {
+            return Nanos::MAX;
+        }
         let target = job_state.job.target;
         let of_target = self.job_states.values().filter(|other| other.job.target == target);
         let connections: u32 = of_target.map(|other| other.clients.connections()).sum();
