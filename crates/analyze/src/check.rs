@@ -54,7 +54,7 @@ pub enum CheckKind {
     Ceiling,
     /// Most of the service time is the database's.
     Floor,
-    /// The clock was cheap and fine enough.
+    /// The clock was quick to read, and fine enough.
     Clock,
     /// The wall clock was not set.
     WallClock,

@@ -267,7 +267,7 @@ fn setting_mistakes(group: &str, own: &[&[&str]], settings: &[(String, String)])
         }
         own.iter()
             .any(|names| names.contains(&plain.as_str()))
-            .then(|| format!("`{group}.{name}` is chosen by the testbed itself: leave it out"))
+            .then(|| format!("`{group}.{name}` is set by Assay itself: leave it out"))
     };
     settings.iter().filter_map(mistake).collect()
 }
@@ -373,7 +373,7 @@ mod tests {
             &options,
             "a postgres server has no login by Native\n\
              `server.a b` does not name a setting\n\
-             `server.port` is chosen by the testbed itself: leave it out\n\
+             `server.port` is set by Assay itself: leave it out\n\
              the value of `server.jit` has more than one line",
         );
     }
@@ -384,7 +384,7 @@ mod tests {
         check(&Options::mariadb().set("", "x"), "`server.` does not name a setting");
         check(
             &Options::mariadb().set("Bind-Address", "*"),
-            "`server.Bind-Address` is chosen by the testbed itself: leave it out",
+            "`server.Bind-Address` is set by Assay itself: leave it out",
         );
         assert!(Options::mariadb().set("innodb-flush-log-at-trx-commit", "0").check().is_ok());
     }

@@ -224,7 +224,7 @@ mod tests {
                  unknown value `true` for `cache`; expected on or off\n\
                  `ttl` says how long a cache lasts: write `cache=on`\n\
                  `soon` of `ttl` is not a number\n\
-                 `server.port` is chosen by the testbed itself: leave it out",
+                 `server.port` is set by Assay itself: leave it out",
             ),
             (
                 "mariadb?cpus=0-x",

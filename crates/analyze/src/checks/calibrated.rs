@@ -136,7 +136,7 @@ impl CheckInput<'_> {
         judged.conclude(status, Finding::Floor(Floor { job, ns, share }))
     }
 
-    /// Checks that the clock was cheap and fine enough for the times that it measured.
+    /// Checks that the clock was quick to read, and fine enough for the times that it measured.
     pub(super) fn clock(&self) -> Check {
         let calibration = match self.calibration() {
             Err(why) => return CheckKind::Clock.not_possible(why),

@@ -78,8 +78,8 @@ const REMEDIES: [(CheckKind, &str); 32] = [
     ),
     (
         CheckKind::Floor,
-        "compare differences with the floor, not with the whole, or ask for more work in a \
-         statement",
+        "subtract the floor from the service times before you compare them, or ask for more work \
+         in a statement",
     ),
     (
         CheckKind::Clock,
