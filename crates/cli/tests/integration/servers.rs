@@ -468,7 +468,7 @@ fn ignored_password_file_is_one_warning() {
         let server = Server::start(&options).unwrap();
         server.sql(account).unwrap();
         let url = url_of(&server).replace("assay@", "guest@");
-        let place = TestFolder::with("n = 1\n[read]\nquery = select ${n}\ncount = 10\n");
+        let place = TestFolder::with("[params]\nn = 1\n[read]\nquery = select ${n}\ncount = 10\n");
         let arms = "[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm b]\nset.n = 2\n";
         place.write("e.ini", arms);
         let warnings = |args: &[&str]| {

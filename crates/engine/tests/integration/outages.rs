@@ -445,7 +445,9 @@ fn arrivals_fail_at_once_if_a_full_server_leaves_no_connection() {
 /// idle job may be broken, and says nothing.
 #[test]
 fn full_server_is_an_outage_only_if_it_answers_no_other_job() {
-    for (other, spares, expected) in [("rate = 100\nconcurrency = 1", true, 0), ("every = 8s", false, 1)] {
+    for (other, spares, expected) in
+        [("rate = 100\nconcurrency = 1", true, 0), ("every = 8s", false, 1)]
+    {
         let plan = plan_of(&format!(
             "duration = 9s\ndrain = 1s\n[a]\nquery = select 1\nrate = 100\nconcurrency = 1\n\
              [b]\nquery = select 1\n{other}\n"
