@@ -3,13 +3,13 @@
 //! No check objects to them, because each of their requests was answered correctly. A number based
 //! on answers without rows may mean something other than its reader thinks.
 
-use base::{AccountId, Nanos};
+use base::{AccountId, Nanos, StatementId};
 use workload::{Placeholders, Requests, Statement};
 
 use crate::evidence::{Evidence, JobEvidence};
 
 /// A reason why the success of a job is meaningless: it did nothing, although no request failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmptySuccess {
     /// No request of the job came due in the whole run.
     NothingDue {
@@ -17,19 +17,33 @@ pub enum EmptySuccess {
         /// within the run, or is random.
         first: Option<Nanos>,
     },
-    /// No answer in the whole run returned or changed a row, though the job's statements should.
+    /// No answer in the whole run returned or changed a row, though the job's statements should, or
+    /// no answer to some of its statements.
     NoRows {
-        /// Number of answered requests.
+        /// Number of answers: those of the job's requests, or those to `statements`.
         answers: u64,
+        /// The statements without a row; empty if no statement of the job had one.
+        statements: Vec<StatementId>,
     },
 }
 
 impl EmptySuccess {
     /// Returns the name of the warning in documents.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             EmptySuccess::NothingDue { .. } => "nothing-due",
             EmptySuccess::NoRows { .. } => "no-rows",
+        }
+    }
+
+    /// Returns the numbers of the statements without a row, from 1; none if no statement of the job
+    /// had one.
+    pub fn statement_numbers(&self) -> Vec<u32> {
+        match self {
+            EmptySuccess::NothingDue { .. } => Vec::new(),
+            EmptySuccess::NoRows { statements, .. } => {
+                statements.iter().map(|id| u32::from(id.0) + 1).collect()
+            }
         }
     }
 }
@@ -38,24 +52,42 @@ impl EmptySuccess {
 pub(crate) fn empty_success(evidence: &Evidence, account: AccountId) -> Option<EmptySuccess> {
     let either = evidence.plan.account(account);
     let counted = &evidence.jobs[account.index()];
-    let steps = 0..counted.steps.len();
-    if counted.counts(steps.clone()).arrivals == 0 {
+    if counted.counts(0..counted.steps.len()).arrivals == 0 {
         let leader = either.job();
         let first = leader.arrivals().and_then(|(schedule, _)| schedule.first());
         let first = first.map(|first| leader.start + first).filter(|it| *it >= evidence.end());
         return Some(EmptySuccess::NothingDue { first });
     }
-    let answers = counted.ends(steps).completed;
-    (finds_nothing(either.requests(), counted) && answers > 0)
-        .then_some(EmptySuccess::NoRows { answers })
+    let requests = either.requests();
+    // A job with `expect-rows` is judged by the check `wrong-results` instead.
+    if requests.expect_rows.is_some() {
+        return None;
+    }
+    without_any_row(requests, counted).or_else(|| without_rows_of_some(requests, counted))
 }
 
-/// Returns true if no answer had a row, though there is a statement that asks for rows. A job with
-/// `expect-rows` is judged by the check `wrong-results` instead.
-fn finds_nothing(requests: &Requests, counted: &JobEvidence) -> bool {
-    requests.expect_rows.is_none()
-        && counted.ends(0..counted.steps.len()).rows == 0
-        && requests.statements.iter().any(asks_for_rows)
+/// Returns the warning of a job whose completed requests had no row, though there is a statement
+/// that asks for rows.
+fn without_any_row(requests: &Requests, counted: &JobEvidence) -> Option<EmptySuccess> {
+    let ends = counted.ends(0..counted.steps.len());
+    let is_empty = ends.completed > 0 && ends.rows == 0;
+    (is_empty && requests.statements.iter().any(asks_for_rows))
+        .then_some(EmptySuccess::NoRows { answers: ends.completed, statements: Vec::new() })
+}
+
+/// Returns the warning of a job with statements that ask for rows, were answered, and never had
+/// one. Records that do not distinguish the statements have no such warning.
+fn without_rows_of_some(requests: &Requests, counted: &JobEvidence) -> Option<EmptySuccess> {
+    let (mut answers, mut statements) = (0_u64, Vec::new());
+    let answered = counted.statements.iter().flatten();
+    let ids = (0..).map(StatementId);
+    for ((statement, answered), id) in requests.statements.iter().zip(answered).zip(ids) {
+        if answered.count > 0 && !answered.has_rows && asks_for_rows(statement) {
+            answers = answers.saturating_add(answered.count);
+            statements.push(id);
+        }
+    }
+    (!statements.is_empty()).then_some(EmptySuccess::NoRows { answers, statements })
 }
 
 /// First words of statements that return or change rows. An `insert` with `on conflict do nothing`

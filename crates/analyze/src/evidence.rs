@@ -6,6 +6,7 @@ use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
 use record::{
     ComponentKind, Counts, EndCounts, EndKind, Event, Kind, ObservedComponent, ObservedMetric,
+    StatementAnswers,
 };
 use workload::{JobId, Plan};
 
@@ -79,6 +80,9 @@ pub struct JobEvidence {
     pub parts: Vec<(Range<usize>, Distribution)>,
     /// Errors of the window: class, code and number.
     pub failures: Vec<(Class, Code, u64)>,
+    /// Answers to each statement in the whole run; `None` if the record does not say which
+    /// statements returned or changed a row.
+    pub statements: Option<Vec<StatementAnswers>>,
 }
 
 /// Requests of a job that were sent to one of several servers.

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use record::{
     ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Excerpt, Gauge, Grid,
     Header, InputFile, Interval, Kind, Load, Note, OpLogReport, RunFacts, SampleRange, Series,
-    TimesSum,
+    StatementAnswers, TimesSum,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -371,6 +371,30 @@ impl Archive {
     pub fn window_from(&self) -> Result<Option<Nanos>, RecordError> {
         v1::read_window_from(&self.connection)
             .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
+    }
+
+    /// Returns the answers to each statement of an account in the whole run; `None` if the record
+    /// does not say which statements returned or changed a row, because it is older or the run was
+    /// killed.
+    ///
+    /// # Errors
+    /// As for [`Archive::intervals`].
+    pub fn statement_answers(
+        &self,
+        account: AccountId,
+    ) -> Result<Option<Vec<StatementAnswers>>, RecordError> {
+        let with_rows = v1::read_with_rows(&self.connection)
+            .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))?;
+        let Some(with_rows) = with_rows else { return Ok(None) };
+        let answers = |id: StatementId| {
+            let parameters = params![account.0, Kind::Statement(id).name()];
+            let (count, read) = (v1::HistogramRow::COUNT, v1::HistogramRow::read_count);
+            let counts = self.rows("histogram", count, parameters, read)?;
+            let has_rows = with_rows.contains(&(account, id));
+            Ok(StatementAnswers { count: counts.iter().sum(), has_rows })
+        };
+        let statements = 0..self.header.jobs[account.index()].statements.len() as u16;
+        statements.map(StatementId).map(answers).collect::<Result<_, _>>().map(Some)
     }
 
     /// Returns the result of the op-log; `None` if there was none.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::{AccountId, Nanos, WallTime};
+use base::{AccountId, Nanos, StatementId, WallTime};
 use record::{
     ClientSample, Counts, End, EndCounts, Event, Excerpt, Failures, Gauge, Grid, Header,
     Histograms, InputFile, Interval, Kind, Load, OpLogReport, Reading,
@@ -220,6 +220,14 @@ impl Writer {
     /// Writes the result of the op-log.
     pub(crate) fn set_op_log(&mut self, outcome: &OpLogReport) -> Result<(), RowError> {
         v1::write_op_log(self.begin()?, outcome)
+    }
+
+    /// Writes the statements that returned or changed a row.
+    pub(crate) fn set_with_rows(
+        &mut self,
+        statements: impl Iterator<Item = (AccountId, StatementId)>,
+    ) -> Result<(), RowError> {
+        v1::write_with_rows(self.begin()?, statements)
     }
 
     /// Marks the run as completed. Its rows must add up to `sums` for each job; `events_dropped` is

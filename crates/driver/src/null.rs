@@ -56,8 +56,7 @@ impl Connection for NullConnection {
         work.reply.done = done;
         for step in &work.steps {
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
-                work.reply.statements.push(done.since(sent));
-                work.reply.rows += 1;
+                work.reply.add_statement(done.since(sent), 1);
             }
         }
         Ok(())

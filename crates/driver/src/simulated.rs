@@ -143,8 +143,7 @@ impl Connection for SimulatedConnection {
             self.timer.fired().await;
             let done = self.rt.now();
             work.reply.done = done;
-            work.reply.rows = work.reply.rows.saturating_add(into_result(answer)?);
-            work.reply.statements.push(done.since(sent));
+            work.reply.add_statement(done.since(sent), into_result(answer)?);
         }
         Ok(())
     }

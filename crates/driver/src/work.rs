@@ -1,6 +1,7 @@
 //! One request, as passed to a driver.
 
 use base::{Class, Code, Nanos, Rows, Stamp, Values};
+use record::StatementSet;
 
 use crate::Error;
 
@@ -81,6 +82,8 @@ pub struct Reply {
     /// Service time of each statement that was answered without an error, in order, without `Begin`
     /// and `Commit`.
     pub statements: Vec<Nanos>,
+    /// The statements among these that returned or changed a row.
+    pub with_rows: StatementSet,
     /// Number of rows returned or affected.
     pub rows: u64,
     /// Number of bytes sent.
@@ -94,10 +97,29 @@ pub struct Reply {
 impl Reply {
     /// Resets the reply for the next request and keeps its memory.
     pub fn reset(&mut self) {
-        let Reply { sent, done, statements, rows, bytes_sent, bytes_received, busy_waits } = self;
+        let Reply {
+            sent,
+            done,
+            statements,
+            with_rows,
+            rows,
+            bytes_sent,
+            bytes_received,
+            busy_waits,
+        } = self;
         *sent = None;
         *done = Stamp::ZERO;
         statements.clear();
+        *with_rows = StatementSet::default();
         (*rows, *bytes_sent, *bytes_received, *busy_waits) = (0, 0, 0, 0);
+    }
+
+    /// Adds a statement that was answered without an error: its service time, and the number of
+    /// rows that it returned or affected.
+    #[inline]
+    pub fn add_statement(&mut self, service: Nanos, rows: u64) {
+        self.with_rows.insert_if(self.statements.len(), rows > 0);
+        self.statements.push(service);
+        self.rows = self.rows.saturating_add(rows);
     }
 }

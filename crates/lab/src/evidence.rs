@@ -252,6 +252,7 @@ fn job_evidence(
         course,
         parts,
         failures: Vec::new(),
+        statements: archive.statement_answers(account)?,
     };
     for kind in archive.kinds(account) {
         let histogram = match kind {

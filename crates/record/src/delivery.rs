@@ -4,6 +4,7 @@ use base::{AccountId, Class, Code, Nanos};
 
 use crate::grid::Interval;
 use crate::op_log::OpSink;
+use crate::statement_set::StatementSet;
 use crate::tally::{Sample, Tally};
 
 /// The requests of one account that began and ended in the same interval on one lane.
@@ -247,6 +248,8 @@ pub enum Delivery {
     },
     /// An event.
     Event(Event),
+    /// The statements of each account that returned or changed a row on the lane, at its end.
+    WithRows(Vec<StatementSet>),
 }
 
 /// Memory that is returned to a lane for reuse.

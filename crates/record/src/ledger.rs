@@ -14,6 +14,7 @@ use crate::delivery::{
 use crate::grid::{Grid, Interval};
 use crate::kind::Kind;
 use crate::op_log::{OpRow, OpSink};
+use crate::statement_set::StatementSet;
 use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
 use crate::timestamps::RequestTimestamps;
 
@@ -72,6 +73,8 @@ pub struct RequestEnd<'a> {
     pub work: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
+    /// Answered statements that returned or changed a row.
+    pub with_rows: StatementSet,
     /// If the target has several servers: the account of the job at the server that received the
     /// request.
     pub node: Option<AccountId>,
@@ -95,6 +98,7 @@ impl RequestEnd<'_> {
             done,
             work: RequestWork::default(),
             statements: &[],
+            with_rows: StatementSet::default(),
             node: None,
         }
     }
@@ -127,6 +131,8 @@ struct ScheduleEnd {
 
 struct AccountCounting {
     statements: u16,
+    /// Statements that returned or changed a row so far.
+    with_rows: StatementSet,
     cell: Box<Cell>,
     #[expect(clippy::vec_box, reason = "the box itself circulates through the outlet")]
     spares: Vec<Box<Cell>>,
@@ -141,6 +147,7 @@ impl<O: Outlet> Ledger<O> {
             .enumerate()
             .map(|(index, &statements)| AccountCounting {
                 statements,
+                with_rows: StatementSet::default(),
                 cell: new_cell(AccountId(index as u16), 0, statements),
                 spares: Vec::new(),
             })
@@ -220,7 +227,7 @@ impl<O: Outlet> Ledger<O> {
     #[inline]
     pub fn settle(&mut self, request: Request, end: RequestEnd<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
-        let RequestEnd { outcome, sent, done, work, statements, node } = end;
+        let RequestEnd { outcome, sent, done, work, statements, with_rows, node } = end;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let timestamps = RequestTimestamps {
             intended,
@@ -237,6 +244,7 @@ impl<O: Outlet> Ledger<O> {
             let failed = failed_statements(&outcome, statements, of);
             ops.push(&OpRow { account, number, sample, failed });
         }
+        self.accounts[part.unwrap_or(job).index()].with_rows.merge(with_rows);
         match part {
             None => self.record(job, &sample, statements),
             Some(part) => {
@@ -294,6 +302,8 @@ impl<O: Outlet> Ledger<O> {
     /// Delivers all remaining data at the end of the lane.
     pub fn finish(mut self) {
         self.begin(self.current.saturating_add(1));
+        let with_rows = self.accounts.iter().map(|account| account.with_rows).collect();
+        self.outlet.deliver(Delivery::WithRows(with_rows));
     }
 
     /// Delivers an event that happened at `at`.
@@ -416,6 +426,7 @@ mod tests {
                 done: at(done),
                 work: RequestWork { rows: 1, ..RequestWork::default() },
                 statements: &service,
+                with_rows: StatementSet::default(),
                 node: None,
             },
         );

@@ -7,6 +7,7 @@ use base::AccountId;
 use crate::balance::{Counts, EndCounts};
 use crate::delivery::{Delivery, Event, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
+use crate::statement_set::StatementSet;
 use crate::tally::Tally;
 
 /// The sums of everything that the lanes of a run delivered.
@@ -23,6 +24,8 @@ pub struct Totals {
 pub struct AccountTotals {
     /// Counters of each interval.
     pub intervals: Vec<(Counts, EndCounts)>,
+    /// Statements that returned or changed a row in the whole run.
+    pub with_rows: StatementSet,
     /// Sums over the window. Requests count by their intended start, and their ends by the time of
     /// the end.
     pub window: Tally,
@@ -33,7 +36,11 @@ impl Totals {
     pub fn new(grid: Grid, statements: &[u16]) -> Totals {
         let accounts = statements
             .iter()
-            .map(|&count| AccountTotals { intervals: Vec::new(), window: Tally::new(count) })
+            .map(|&count| AccountTotals {
+                intervals: Vec::new(),
+                with_rows: StatementSet::default(),
+                window: Tally::new(count),
+            })
             .collect();
         Totals { grid, events: Vec::new(), accounts }
     }
@@ -62,6 +69,12 @@ impl Totals {
             }
             Delivery::Event(event) => {
                 self.events.push(event);
+                None
+            }
+            Delivery::WithRows(sets) => {
+                for (totals, set) in self.accounts.iter_mut().zip(sets) {
+                    totals.with_rows.merge(set);
+                }
                 None
             }
             Delivery::Gauges { .. } => None,

@@ -182,7 +182,7 @@ impl RunFigures {
             empty_success: summary
                 .jobs
                 .iter()
-                .filter_map(|it| Some((it.name.clone(), it.empty_success?)))
+                .filter_map(|it| Some((it.name.clone(), it.empty_success.clone()?)))
                 .collect(),
             errors: errors(summary),
             limiter: summary.limiter.component,

@@ -2,14 +2,14 @@
 
 use analyze::{EmptySuccess, ErrorSummary, Evidence, summarize};
 use base::{Class, Code, Nanos};
-use record::{Event, EventError, EventKind};
+use record::{Event, EventError, EventKind, StatementAnswers};
 
 use crate::support::{MIXED, OPEN, PER_S, event, nothing, steady};
 
 const SECONDS: u64 = 60;
 
 fn empty_success(evidence: &Evidence) -> Option<EmptySuccess> {
-    summarize(evidence).jobs[0].empty_success
+    summarize(evidence).jobs[0].empty_success.clone()
 }
 
 fn without_rows(workload: &str) -> Evidence {
@@ -21,7 +21,9 @@ fn without_rows(workload: &str) -> Evidence {
 #[test]
 fn job_whose_answers_never_had_a_row_is_reported() {
     let mut evidence = without_rows(OPEN);
-    assert_eq!(empty_success(&evidence), Some(EmptySuccess::NoRows { answers: SECONDS * PER_S }));
+    let answers = SECONDS * PER_S;
+    let no_rows = EmptySuccess::NoRows { answers, statements: Vec::new() };
+    assert_eq!(empty_success(&evidence), Some(no_rows));
     evidence.jobs[0].steps[3].ends.rows = 1;
     assert_eq!(empty_success(&evidence), None, "a row of the warm-up is one");
     assert_eq!(
@@ -29,6 +31,45 @@ fn job_whose_answers_never_had_a_row_is_reported() {
         None,
         "the other job has its rows"
     );
+}
+
+/// A job with four statements, of which the second does not ask for rows.
+const FOUR: &str = "duration = 60s\n[pay]\nquery = select v from t where id = 7\nquery = do \
+                    sleep(0)\nquery = update t set v = 1 where id = 7\nquery = insert into t \
+                    values (1)\nrate = 50\n";
+
+/// Returns the statements of [`FOUR`] without a row, and the number of their answers, if these are
+/// the answers to each statement.
+fn statements_without_rows(
+    file: &str,
+    answers: Option<[(u64, bool); 4]>,
+) -> Option<(u64, Vec<u32>)> {
+    let mut evidence = steady(file);
+    let answered = |(count, has_rows)| StatementAnswers { count, has_rows };
+    evidence.jobs[0].statements = answers.map(|all| all.map(answered).to_vec());
+    let found = empty_success(&evidence)?;
+    let EmptySuccess::NoRows { answers, .. } = found else { panic!("{found:?}") };
+    Some((answers, found.statement_numbers()))
+}
+
+#[test]
+fn statements_that_never_had_a_row_are_reported_though_others_had_one() {
+    let check = |answers, expected: Option<(u64, &[u32])>| {
+        let found = statements_without_rows(FOUR, answers);
+        let found = found.as_ref().map(|(answers, numbers)| (*answers, numbers.as_slice()));
+        assert_eq!(found, expected, "{answers:?}");
+    };
+    check(Some([(9, true), (9, false), (9, true), (9, true)]), None);
+    check(Some([(9, false), (9, false), (9, true), (9, true)]), Some((9, &[1])));
+    check(Some([(9, true), (9, false), (8, false), (9, true)]), Some((8, &[3])));
+    check(Some([(9, false), (9, false), (8, false), (9, true)]), Some((17, &[1, 3])));
+    // The third statement always failed, so that the fourth was never reached.
+    check(Some([(9, true), (9, false), (0, false), (0, false)]), None);
+    // An earlier record.
+    check(None, None);
+    let expected = format!("{FOUR}expect-rows = 1\n");
+    let answers = [(9, false), (9, false), (9, true), (9, true)];
+    assert_eq!(statements_without_rows(&expected, Some(answers)), None);
 }
 
 #[test]

@@ -193,6 +193,7 @@ fn idle_job(statements: usize) -> JobEvidence {
         probes: Vec::new(),
         course: Vec::new(),
         failures: Vec::new(),
+        statements: None,
     }
 }
 

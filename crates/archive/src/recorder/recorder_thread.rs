@@ -62,6 +62,8 @@ pub(super) struct RecorderThread {
     barrier: IntervalBarrier,
     /// Channels that return memory to the lanes, by lane number.
     lanes: Vec<SyncSender<Returned>>,
+    /// Number of lanes that have reported their statements with rows.
+    finished_lanes: usize,
     late: Vec<(Lane, Box<LateBatch>)>,
     events: u64,
     /// Intervals completed since the last transaction.
@@ -97,6 +99,7 @@ impl RecorderThread {
             sums: RunSums::new(writer, header),
             barrier: IntervalBarrier::default(),
             lanes: Vec::new(),
+            finished_lanes: 0,
             late: Vec::new(),
             events: 0,
             complete: 0,
@@ -190,6 +193,11 @@ impl RecorderThread {
                 self.process_complete_intervals()
             }
             Delivery::Event(event) => self.add_event(event),
+            Delivery::WithRows(sets) => {
+                self.sums.add_with_rows(&sets);
+                self.finished_lanes += 1;
+                Ok(())
+            }
         }
     }
 
@@ -332,6 +340,9 @@ impl RecorderThread {
         match self.run_end.clone().flatten() {
             Some(end) => {
                 let end = End { text: self.secrets.hide(&end.text), ..end };
+                if self.finished_lanes == self.lanes.len() {
+                    self.sums.write_with_rows()?;
+                }
                 self.sums.seal(&end, self.events.saturating_sub(EVENTS))
             }
             None => {
@@ -369,7 +380,7 @@ impl RecorderThread {
                 batch.reset();
                 self.return_memory(lane, Returned::Late(batch));
             }
-            Delivery::Gauges { .. } | Delivery::Event(_) => {}
+            Delivery::Gauges { .. } | Delivery::Event(_) | Delivery::WithRows(_) => {}
         }
     }
 

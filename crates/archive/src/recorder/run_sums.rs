@@ -5,10 +5,10 @@
 
 use std::mem;
 
-use base::{AccountId, Class};
+use base::{AccountId, Class, StatementId};
 use record::{
     Cell, Counts, End, EndCounts, Failure, Gauge, Grid, Header, Histograms, Interval, Kind,
-    LateAnswer, LateBatch, LiveJob, LiveState, Outcome, Sample, Scale, TimeBuckets,
+    LateAnswer, LateBatch, LiveJob, LiveState, Outcome, Sample, Scale, StatementSet, TimeBuckets,
 };
 
 use super::cache::{Cache, Evicted};
@@ -36,6 +36,8 @@ pub(super) struct RunSums {
 
 struct AccountSums {
     statements: u16,
+    /// Statements that returned or changed a row.
+    with_rows: StatementSet,
     /// The latest second, and the first interval of the latest row: later ones cannot be on disk.
     last_second: Option<Interval>,
     last_row: Option<Interval>,
@@ -54,6 +56,7 @@ impl RunSums {
             .iter()
             .map(|account| AccountSums {
                 statements: account.statements.len() as u16,
+                with_rows: StatementSet::default(),
                 last_second: None,
                 last_row: None,
                 counts: Counts::default(),
@@ -189,6 +192,25 @@ impl RunSums {
         };
         let jobs = self.accounts.iter().enumerate().map(job_figures).collect();
         LiveState { interval, at: self.grid.end(interval), jobs }
+    }
+
+    /// Adds the statements of each account that returned or changed a row on a lane.
+    pub(super) fn add_with_rows(&mut self, sets: &[StatementSet]) {
+        for (account_sums, set) in self.accounts.iter_mut().zip(sets) {
+            account_sums.with_rows.merge(*set);
+        }
+    }
+
+    /// Writes which statements returned or changed a row, once every lane has reported its own.
+    pub(super) fn write_with_rows(&mut self) -> Result<(), RowError> {
+        let accounts = (0..).map(AccountId).zip(&self.accounts);
+        let with_rows = accounts.flat_map(|(account, account_sums)| {
+            let statements = (0..account_sums.statements).map(StatementId);
+            let with_rows = account_sums.with_rows;
+            let has_rows = move |id: &StatementId| with_rows.contains(id.0.into());
+            statements.filter(has_rows).map(move |id| (account, id))
+        });
+        self.writer.set_with_rows(with_rows)
     }
 
     /// Writes every changed row and commits.

@@ -1,8 +1,8 @@
 //! Data that are written once: the header before the run, its time zero, and its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Nanos, Seed, WallTime};
+use base::{AccountId, Nanos, Seed, StatementId, WallTime};
 use record::{End, EndKind, Header, OpFormat, OpLogReport, Pace, TargetText};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -95,6 +95,36 @@ pub(super) fn write_sample_ranges(to: &Connection, number: u64) -> Result<(), Ro
 pub(super) fn read_sample_ranges(from: &Connection) -> Result<u64, RowError> {
     let facts = Facts::read(from)?;
     facts.get("sample_ranges").map_or(Ok(0), |_| facts.natural("sample_ranges"))
+}
+
+/// The key of the statements that returned or changed a row.
+const WITH_ROWS: &str = "statements_with_rows";
+
+/// Writes the statements that returned or changed a row, each as `JOB.STATEMENT`.
+pub(crate) fn write_with_rows(
+    to: &Connection,
+    statements: impl Iterator<Item = (AccountId, StatementId)>,
+) -> Result<(), RowError> {
+    let names = statements.map(|(job, statement)| format!("{}.{}", job.0, statement.0 + 1));
+    write_fact(to, WITH_ROWS, names.collect::<Vec<_>>().join(" ").into())
+}
+
+/// Reads the statements that returned or changed a row; `None` if the record does not say, because
+/// it is older or the run was killed.
+pub(crate) fn read_with_rows(
+    from: &Connection,
+) -> Result<Option<BTreeSet<(AccountId, StatementId)>>, RowError> {
+    let facts = Facts::read(from)?;
+    if facts.get(WITH_ROWS).is_none() {
+        return Ok(None);
+    }
+    let read = |name: &str| {
+        let (job, statement) = name.split_once('.')?;
+        let statement = statement.parse::<u16>().ok()?.checked_sub(1)?;
+        Some((AccountId(job.parse().ok()?), StatementId(statement)))
+    };
+    let statements = facts.text(WITH_ROWS)?.split_whitespace().map(read).collect::<Option<_>>();
+    statements.map(Some).ok_or_else(|| Facts::invalid_fact(WITH_ROWS))
 }
 
 /// Writes the result of the op-log.

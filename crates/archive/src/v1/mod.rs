@@ -14,8 +14,9 @@ mod schema;
 mod seal;
 
 pub(crate) use content::{
-    read_end, read_events_dropped, read_header, read_op_log, read_window_from, write_end,
-    write_events_dropped, write_header, write_op_log, write_time_zero, write_window_from,
+    read_end, read_events_dropped, read_header, read_op_log, read_window_from, read_with_rows,
+    write_end, write_events_dropped, write_header, write_op_log, write_time_zero,
+    write_window_from, write_with_rows,
 };
 pub(crate) use excerpts::{read_excerpts, read_excerpts_of, write_excerpt};
 pub(crate) use files::{read_files, write_file};

@@ -204,6 +204,10 @@ impl HistogramRow<'_> {
         select interval, count, max_ns, v2 from histogram
         where job = ?1 and kind = ?2 and interval >= ?3 and interval < ?4 order by interval";
 
+    /// The number of times of a kind in the whole run.
+    pub(crate) const COUNT: &'static str =
+        "select coalesce(sum(count), 0) from histogram where job = ?1 and kind = ?2";
+
     /// Writes the histogram of a row that begins with `interval`.
     pub(crate) fn write(
         to: &Connection,
@@ -227,6 +231,10 @@ impl HistogramRow<'_> {
             encoder.encode(times, kind),
         ])?;
         Ok(())
+    }
+
+    pub(crate) fn read_count(row: &Row<'_>) -> Result<u64, RowError> {
+        natural(row, 0)
     }
 
     pub(crate) fn read<'a>(row: &'a Row<'_>) -> Result<HistogramRow<'a>, RowError> {

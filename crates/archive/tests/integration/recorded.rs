@@ -6,7 +6,8 @@ use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
     Cell, Delivery, Dispatch, Event, EventError, EventKind, Excerpt, ExcerptKind, Kind, Load,
-    MemoryOutlet, Outcome, Outlet, Pace, Reading, RequestEnd, RequestWork, Returned, Totals,
+    MemoryOutlet, Outcome, Outlet, Pace, Reading, RequestEnd, RequestWork, Returned, StatementSet,
+    Totals,
 };
 
 use crate::support::{
@@ -96,6 +97,7 @@ fn record_rows(place: &TestFolder, rows: &[u64]) -> Result<Archive, RecordError>
             done: at + Nanos(1_000),
             work: RequestWork { rows: *rows, ..RequestWork::default() },
             statements: &[Nanos(1_000)],
+            with_rows: StatementSet::default(),
             node: None,
         };
         let _ = lane.settle(request, ending);
@@ -123,6 +125,59 @@ fn row_counts_beyond_any_sum_leave_the_record_intact() {
             rows.iter().map(|rows| (*rows.min(&half), *rows.min(&half))).collect();
         assert_eq!(found, expected);
     }
+}
+
+/// Records one answered request of each `(lane, account, with_rows)`, where the statements at the
+/// indices `with_rows` had rows. The first `ended` lanes end in an orderly way.
+fn record_with_rows(
+    place: &TestFolder,
+    requests: &[(usize, AccountId, &[usize])],
+    ended: usize,
+) -> Archive {
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let mut lanes = ledgers(&header, 2, || recorder.outlet());
+    for (lane, account, members) in requests {
+        let at = ZERO + Nanos::from_secs(3);
+        let request = lanes[*lane].arrive(*account, 0, at, at);
+        let mut with_rows = StatementSet::default();
+        members.iter().for_each(|index| with_rows.insert_if(*index, true));
+        let times = vec![Nanos(1_000); STATEMENTS[account.index()].into()];
+        let ending = RequestEnd {
+            outcome: Outcome::Completed,
+            sent: Some(Dispatch { assigned: at, sent: at }),
+            done: at + Nanos(2_000),
+            work: RequestWork::default(),
+            statements: &times,
+            with_rows,
+            node: None,
+        };
+        let _ = lanes[*lane].settle(request, ending);
+    }
+    lanes.into_iter().take(ended).for_each(record::Ledger::finish);
+    recorder.finish(end()).unwrap();
+    Archive::open(&place.record()).unwrap()
+}
+
+#[test]
+fn statements_with_rows_on_any_lane_are_recorded() {
+    let place = TestFolder::new("with-rows");
+    let requests: [(usize, AccountId, &[usize]); 4] =
+        [(0, READ, &[1]), (0, READ, &[]), (1, READ, &[]), (1, WRITE, &[0])];
+    let archive = record_with_rows(&place, &requests, 2);
+    let answers = |account| {
+        let answers = archive.statement_answers(account).unwrap().expect("all lanes have ended");
+        answers.iter().map(|it| (it.count, it.has_rows)).collect::<Vec<_>>()
+    };
+    assert_eq!(answers(READ), [(3, false), (3, true)]);
+    assert_eq!(answers(WRITE), [(1, true)]);
+}
+
+#[test]
+fn statements_with_rows_are_unknown_if_a_lane_did_not_report_them() {
+    let place = TestFolder::new("without-rows");
+    let archive = record_with_rows(&place, &[(0, READ, &[1])], 1);
+    assert_eq!(archive.statement_answers(READ).unwrap(), None);
 }
 
 proptest! {

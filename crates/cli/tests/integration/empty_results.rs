@@ -27,8 +27,36 @@ fn select_without_any_row_in_the_run_is_warned_of() {
     assert_eq!(text.matches("Warning").count(), 1, "{text}");
     let summary = place.assay(&["report", "r.assay", "--json"]).json();
     assert_eq!(job(&summary, "none")["warnings"][0]["name"], "no-rows");
+    assert_eq!(job(&summary, "none")["warnings"][0]["statements"], serde_json::json!([]));
     assert_eq!(job(&summary, "some")["warnings"], serde_json::json!([]));
     assert_eq!(job(&summary, "meant")["warnings"], serde_json::json!([]));
+}
+
+#[test]
+fn statement_without_any_row_is_warned_of_though_others_have_rows() {
+    let statements = "query = select v from t where id = 7\n\
+                      query = update t set v = v + 1 where id = 1\n\
+                      query = delete from t where id = 7\nrate = 50\n";
+    let (place, text) = ran(&format!(
+        "[pay]\ntransaction = yes\n{statements}\
+         [meant]\nexpect-rows = 1\n{statements}\
+         [failing]\nquery = insert into t values (1, 0)\n\
+         query = select v from t where id = 7\nrate = 50\n"
+    ));
+    assert!(text.contains("Warning: [pay] had "), "{text}");
+    let words = "answers to statements 1 and 3, and no row was returned or changed: compare the";
+    assert!(text.contains(words), "{text}");
+    assert_eq!(text.matches("Warning").count(), 1, "{text}");
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_matches_schema("schemas/summary.schema.json", &summary);
+    let warning = &job(&summary, "pay")["warnings"][0];
+    assert_eq!(warning["name"], "no-rows");
+    assert_eq!(warning["statements"], serde_json::json!([1, 3]));
+    for other in ["meant", "failing"] {
+        assert_eq!(job(&summary, other)["warnings"], serde_json::json!([]), "{other}");
+    }
+    let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
+    assert!(markdown.contains("answers to statements 1 and 3, and no row"), "{markdown}");
 }
 
 #[test]

@@ -80,6 +80,32 @@ pub async fn rows_are_counted<F: Fixture>(context: CaseContext<'_, F>) -> Verdic
     Ok(())
 }
 
+/// Checks that a reply reports which statements had rows, in a transaction that is sent at once and
+/// in one that is sent step by step.
+pub async fn statements_with_rows_are_reported<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
+    let mut connection = context.connect().await?;
+    let none = connection.prepare(&context.fixture.returning(0)).await?;
+    let two = connection.prepare(&context.fixture.returning(2)).await?;
+    let text = Step::ExecuteText { text: 0 };
+    let steps = [execute(none), execute(two), text, execute(two), execute(none)];
+    for is_pipelined in [false, true] {
+        let all = [Step::Begin].into_iter().chain(steps).chain([Step::Commit]);
+        let mut work = work(all, &[]);
+        work.values.push_text(|buffer| buffer.push_str(&context.fixture.returning(0)));
+        work.is_pipelined = is_pipelined;
+        connection.run(&mut work).await?;
+        let with_rows = |index: &usize| work.reply.with_rows.contains(*index);
+        let found: Vec<usize> = (0..steps.len()).filter(with_rows).collect();
+        ensure!(
+            found == [1, 3],
+            "of {} statements [1, 3] have rows, and {found:?} are reported (sent at once: \
+             {is_pipelined})",
+            steps.len()
+        );
+    }
+    Ok(())
+}
+
 /// Checks that a reset reply retains nothing of the previous run.
 pub async fn reply_counts_one_run_only<F: Fixture>(context: CaseContext<'_, F>) -> Verdict {
     let mut connection = context.connect().await?;
@@ -94,7 +120,7 @@ pub async fn reply_counts_one_run_only<F: Fixture>(context: CaseContext<'_, F>) 
         let counts = |work: &Work| {
             let reply = &work.reply;
             let bytes = (reply.bytes_sent, reply.bytes_received);
-            (reply.statements.len(), reply.rows, bytes)
+            (reply.statements.len(), reply.rows, reply.with_rows, bytes)
         };
         ensure!(
             counts(&work) == counts(first),

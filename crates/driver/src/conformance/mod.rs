@@ -92,6 +92,7 @@ macro_rules! conformance_cases {
             the_stamps_lie_within_the_call
             every_statement_has_a_time_and_no_other_step
             rows_are_counted
+            statements_with_rows_are_reported
             reply_counts_one_run_only
             a_text_is_run_like_a_statement
             settings_have_the_server_and_each_name_once

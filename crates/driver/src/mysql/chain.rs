@@ -11,6 +11,7 @@ use std::iter::repeat_n;
 use std::slice::Iter;
 
 use base::{Clock, Nanos, Secrets, Stamp};
+use record::StatementSet;
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, OutcomeSink, StatementOutcome};
@@ -59,6 +60,8 @@ struct PipelineSink<'a> {
     answered: usize,
     /// Number of rows of the statements that `answered` counts.
     rows: u64,
+    /// The statements with rows, also those of the earlier parts of the chain.
+    with_rows: StatementSet,
     began: Stamp,
     /// Times from `began` until each answer of this part of the chain. They are appended to the
     /// times of the earlier parts.
@@ -126,6 +129,8 @@ impl Sink for PipelineSink<'_> {
         }
         self.steps.next();
         if self.outcome.error.is_none() {
+            let index = self.times.len() + self.answered - self.noted;
+            self.with_rows.insert_if(index, rows > 0);
             self.rows = self.rows.saturating_add(rows);
             self.answered += 1;
         }
@@ -219,6 +224,7 @@ impl MysqlConnection {
             is_first: begins,
             answered: 0,
             rows: 0,
+            with_rows: reply.with_rows,
             began,
             times: std::mem::take(&mut reply.statements),
             noted: 0,
@@ -226,7 +232,7 @@ impl MysqlConnection {
         };
         let secrets = &self.shared.config.service.secrets;
         let read = self.line.exchange_links(&mut links, reply, secrets).await;
-        reply.statements = links.times;
+        (reply.statements, reply.with_rows) = (links.times, links.with_rows);
         read?;
         reply.rows = reply.rows.saturating_add(links.rows);
         match error_of(links.outcome, secrets) {

@@ -337,8 +337,7 @@ impl MysqlConnection {
             }
             self.note_status(outcome.status);
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
-                reply.statements.push(done.since(at));
-                reply.rows = reply.rows.saturating_add(outcome.rows);
+                reply.add_statement(done.since(at), outcome.rows);
             } else if step == Step::Commit {
                 self.is_autocommit_off = false;
             }

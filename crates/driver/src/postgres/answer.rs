@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use base::{Field, RowLimit, Rows, Stamp};
+use record::StatementSet;
 use wire_postgres::backend::{Column, CopyResponse, Row};
 use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, TransactionStatus};
 
@@ -22,6 +23,8 @@ pub(super) struct StatementOutcome {
     pub(super) rows: u64,
     /// Number of completed commands.
     pub(super) completed: u32,
+    /// Completed commands with rows, each by its number among the completed ones.
+    pub(super) with_rows: StatementSet,
     /// The first error.
     pub(super) error: Option<Box<OwnedReport>>,
     /// The session's transaction status, once the server has sent it.
@@ -35,7 +38,9 @@ pub(super) struct StatementOutcome {
 impl StatementOutcome {
     #[inline]
     fn complete(&mut self, completion: &Completion<'_>) {
-        self.rows = self.rows.saturating_add(completion.rows());
+        let rows = completion.rows();
+        self.rows = self.rows.saturating_add(rows);
+        self.with_rows.insert_if(self.completed as usize, rows > 0);
         self.completed = self.completed.saturating_add(1);
     }
 

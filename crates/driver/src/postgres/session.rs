@@ -327,8 +327,7 @@ impl PostgresConnection {
                 return Err(self.fault(&report));
             }
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
-                reply.statements.push(done.since(at));
-                reply.rows = reply.rows.saturating_add(answer.outcome.rows);
+                reply.add_statement(done.since(at), answer.outcome.rows);
             }
             at = done;
         }
@@ -351,18 +350,20 @@ impl PostgresConnection {
         reply.sent.get_or_insert(sent);
         let before = capture.mark();
         let mut answer = Answer { capture, outcome: StatementOutcome::default() };
-        let mut times = std::mem::take(&mut reply.statements);
-        let (mut steps, mut answered) = (steps.iter(), 0);
+        let (mut times, mut with_rows) = (std::mem::take(&mut reply.statements), reply.with_rows);
+        let (mut steps, mut answered) = (steps.iter().zip(0..), 0);
         let note = |outcome: &StatementOutcome| {
-            for step in steps.by_ref().take((outcome.completed - answered) as usize) {
+            for (step, index) in steps.by_ref().take((outcome.completed - answered) as usize) {
                 if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
+                    let has_rows = outcome.with_rows.contains(index);
+                    with_rows.insert_if(times.len(), has_rows);
                     times.push(outcome.read_at.since(sent));
                 }
             }
             answered = outcome.completed;
         };
         let ended = self.exchange_step_by_step(&mut answer, reply, note).await;
-        reply.statements = times;
+        (reply.statements, reply.with_rows) = (times, with_rows);
         reply.done = ended?;
         reply.rows = reply.rows.saturating_add(answer.outcome.rows);
         match answer.outcome.error {

@@ -116,7 +116,7 @@ impl Worker<'_> {
         });
         reply.done = at;
         outcome.map_err(|error| environment.without_secrets(&error))?;
-        reply.statements.push(at.since(sent));
+        reply.add_statement(at.since(sent), 0);
         Ok(())
     }
 }

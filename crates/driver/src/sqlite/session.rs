@@ -120,29 +120,30 @@ impl<'c> Session<'c> {
             if self.mailbox.is_abandoned() {
                 return Err(interrupted());
             }
-            self.take(step, steps, values, &mut ResultSink { reply, capture })?;
+            let rows = self.take(step, steps, values, &mut ResultSink { reply, capture })?;
             let done = Monotonic.now();
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
-                reply.statements.push(done.since(at));
+                reply.add_statement(done.since(at), rows);
             }
             at = done;
         }
         Ok(at)
     }
 
+    /// Runs a step. Returns the number of rows that it returned or changed.
     fn take(
         &mut self,
         step: Step,
         steps: &[Step],
         values: &Values,
         answered: &mut ResultSink<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         match step {
             Step::Begin if self.writes(steps, values) => {
-                complete(&mut self.brackets.begin_immediate)
+                complete(&mut self.brackets.begin_immediate).map(|()| 0)
             }
-            Step::Begin => complete(&mut self.brackets.begin),
-            Step::Commit => complete(&mut self.brackets.commit),
+            Step::Begin => complete(&mut self.brackets.begin).map(|()| 0),
+            Step::Commit => complete(&mut self.brackets.commit).map(|()| 0),
             Step::Execute { statement, first, count } => {
                 let parameters = Parameters::new(values, first, count);
                 let statement = &mut self.statements[statement.index()];
@@ -256,14 +257,15 @@ struct ResultSink<'a> {
     capture: &'a mut Rows,
 }
 
-/// Runs a statement to its last row and adds its counts to the reply. Captures its rows if they are
-/// wanted: all of them, or none if the statement fails on the way.
+/// Runs a statement to its last row and adds its bytes to the reply. Returns the number of rows
+/// that it returned or changed. Captures its rows if they are wanted: all of them, or none if the
+/// statement fails on the way.
 fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,
     parameters: Parameters<'_>,
     answered: &mut ResultSink<'_>,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let before = answered.capture.mark();
     let outcome = step_through(connection, statement, parameters, answered);
     if outcome.is_err() {
@@ -277,13 +279,14 @@ fn step_through(
     statement: &mut Statement<'_>,
     parameters: Parameters<'_>,
     ResultSink { reply, capture }: &mut ResultSink<'_>,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     bind(statement, parameters, reply)?;
     let changes_before = connection.total_changes();
     let returns_rows = statement.column_count() > 0;
     let mut rows = statement.raw_query();
+    let mut count = 0;
     while let Some(row) = rows.next().map_err(fault)? {
-        reply.rows += 1;
+        count += 1;
         reply.bytes_received += row_bytes(row)?;
         if capture.is_wanted() {
             copy_row(row, capture)?;
@@ -292,9 +295,9 @@ fn step_through(
     // SQLite's number of changes belongs to the last statement that could change rows: a statement
     // such as `create table` leaves it unchanged.
     if !returns_rows && connection.total_changes() != changes_before {
-        reply.rows += connection.changes();
+        count += connection.changes();
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Size counted for an integer or a real, in bytes.

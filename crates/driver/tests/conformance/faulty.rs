@@ -13,6 +13,7 @@ use driver::conformance::{Fixture, Refused, StoringFixture};
 use driver::{
     Batches, Connection, Driver, Error, Insert, Method, PreparedId, Reply, Step, Table, Work,
 };
+use record::StatementSet;
 use rt::Rt;
 
 /// A fault of a driver.
@@ -58,6 +59,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
             (CountsBeginAndCommitAsStatements, "2 statements have 4 times")
         }
         "rows_are_counted" => (ForgetsRows, "0 counted"),
+        "statements_with_rows_are_reported" => (ForgetsRows, "[] are reported"),
         "reply_counts_one_run_only" => (KeepsOldRows, "the same request is counted as"),
         "a_text_is_run_like_a_statement" => (IgnoresTexts, "1 text with 1 rows"),
         "settings_have_the_server_and_each_name_once" => (ForgetsSettings, "no setting is called"),
@@ -374,7 +376,9 @@ impl<C> FaultyConnection<C> {
                 reply.statements.extend(std::iter::repeat_n(Nanos(1), brackets));
             }
             Defect::ForgetsBytes => (reply.bytes_sent, reply.bytes_received) = (0, 0),
-            Defect::ForgetsRows => reply.rows = 0,
+            Defect::ForgetsRows => {
+                (reply.rows, reply.with_rows) = (0, StatementSet::default());
+            }
             Defect::KeepsOldRows => {
                 reply.rows += self.old_rows;
                 self.old_rows = reply.rows;

@@ -239,9 +239,17 @@ impl<D: Driver> Client<D> {
             None => request,
             Some(recorded) => recorded(request, sent),
         };
-        let statements = &self.work.reply.statements;
+        let reply = &self.work.reply;
         let node = sent.and_then(|_| self.node_account());
-        let ending = RequestEnd { outcome, sent, done, work: progress.work, statements, node };
+        let ending = RequestEnd {
+            outcome,
+            sent,
+            done,
+            work: progress.work,
+            statements: &reply.statements,
+            with_rows: reply.with_rows,
+            node,
+        };
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.job_state.in_flight.set(self.job_state.in_flight.get() - 1);
         self.lane.rt.tick(done);

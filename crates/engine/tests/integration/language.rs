@@ -5,7 +5,7 @@ use std::path::Path;
 use base::{AccountId, Nanos, StatementId};
 use driver::Simulated;
 use engine::{Options, RunOutcome, Stop};
-use record::{EndKind, Kind, Totals};
+use record::{EndKind, Kind, StatementSet, Totals};
 use sim::{Config, Service};
 use workload::Plan;
 
@@ -254,6 +254,64 @@ fn expected_rows_are_counted_over_a_whole_request() {
     let text = "[m]\nmix = a\ncount = 3\nconcurrency = 1\n[a]\nquery = a\nexpect-rows = 5\n";
     let (totals, _) = run(text, Path::new(""), 1);
     assert_eq!(totals.account(AccountId(0)).window.counts.balance.errors(), 3);
+}
+
+/// Runs a file with the settings `keys` for [a], whose statements return the given numbers of rows;
+/// `None` stands for an error. Returns which statements had rows.
+fn with_rows(keys: &str, statements: &[Option<u32>], threads: u16) -> Vec<bool> {
+    let query = |rows: &Option<u32>| match rows {
+        Some(rows) => format!("query = select /* sim: rows={rows} */\n"),
+        None => "query = select /* sim: error=23505 */\n".to_owned(),
+    };
+    let queries: String = statements.iter().map(query).collect();
+    let text = format!("[a]\n{queries}count = 5\n{keys}");
+    let (totals, _) = run(&text, Path::new(""), threads);
+    let set = totals.account(AccountId(0)).with_rows;
+    (0..statements.len()).map(|index| set.contains(index)).collect()
+}
+
+#[test]
+fn statements_with_rows_are_counted_however_they_are_sent() {
+    for keys in [
+        "",
+        "multi-query-mode = multi-connection\n",
+        "concurrency = 4\n",
+        "rate = 10\nsession = yes\nthink = 1ms\n",
+        "transaction = yes\n",
+        "transaction = yes\npipeline = yes\n",
+        "reconnect = per-transaction\n",
+        "prepare = no\n",
+    ] {
+        for threads in [1, 3] {
+            let keys = match threads {
+                1 => keys.to_owned(),
+                _ if keys.contains("concurrency") || keys.contains("rate") => keys.to_owned(),
+                _ => format!("{keys}concurrency = 3\n"),
+            };
+            let found = with_rows(&keys, &[Some(0), Some(2), Some(0)], threads);
+            assert_eq!(found, [false, true, false], "{keys} {threads}");
+        }
+    }
+}
+
+#[test]
+fn statement_after_a_failed_one_has_rows_only_if_it_is_sent() {
+    let statements = [Some(1), None, Some(1)];
+    assert_eq!(with_rows("", &statements, 1), [true, false, false]);
+    let separately = "multi-query-mode = multi-connection\n";
+    assert_eq!(with_rows(separately, &statements, 1), [true, false, true]);
+}
+
+#[test]
+fn statements_with_rows_belong_to_the_part_of_a_mix() {
+    let text = MIX
+        .replace("query = a", "query = select /* sim: rows=0 */")
+        .replace("query = b", "query = select /* sim: rows=0 */");
+    let (totals, _) = run(&text, Path::new(""), 1);
+    let set = |job: u16| totals.account(AccountId(job)).with_rows;
+    assert_eq!(set(0), StatementSet::default());
+    assert_eq!(set(1), StatementSet::default());
+    assert_eq!([0, 1].map(|index| set(2).contains(index)), [false, true]);
 }
 
 /// An open job and a replay send all their requests, however slow the server is.

@@ -95,7 +95,7 @@ impl Outlet for IntervalOutlet {
                     interval.record_start(late.sample, late.statements);
                 }
             }
-            Delivery::Gauges { .. } | Delivery::Event(_) => {}
+            Delivery::Gauges { .. } | Delivery::Event(_) | Delivery::WithRows(_) => {}
         }
     }
 

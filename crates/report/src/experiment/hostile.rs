@@ -52,7 +52,7 @@ fn hostile(state: ExperimentState) -> ExperimentView {
         arm: ArmId(1),
         job: job(),
         runs: 2,
-        fact: EmptySuccess::NoRows { answers: 5 },
+        fact: EmptySuccess::NoRows { answers: 5, statements: Vec::new() },
     }];
     view.remarks.errors = vec![JobRemark {
         arm: ArmId(1),

@@ -108,8 +108,9 @@ fn warning(arms: &[ArmView], one: &JobRemark<EmptySuccess>) -> Value {
         "arm": arms[one.arm.index()].name,
         "job": one.job,
         "name": one.fact.name(),
-        "text": words::warning(one.fact),
-        "remedy": words::remedy_of_warning(one.fact),
+        "text": words::warning(&one.fact),
+        "remedy": words::remedy_of_warning(&one.fact),
+        "statements": one.fact.statement_numbers(),
         "runs": one.runs,
     })
 }

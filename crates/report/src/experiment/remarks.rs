@@ -41,7 +41,7 @@ impl JobRemarks {
         let mut remarks = JobRemarks::default();
         for (arm, figures) in runs {
             for (job, empty_success) in &figures.empty_success {
-                let is_same = |known: &EmptySuccess| known.name() == empty_success.name();
+                let is_same = |known: &EmptySuccess| is_alike(known, empty_success);
                 add(&mut remarks.warnings, (arm, job, empty_success), is_same, add_empty_success);
             }
             for (job, error) in &figures.errors {
@@ -57,7 +57,7 @@ impl JobRemarks {
     /// Returns the warnings with their remedies; `arms` are the names of the arms.
     pub(super) fn warnings(&self, arms: &[&str]) -> Vec<String> {
         let line = |one: &JobRemark<EmptySuccess>| {
-            let (text, remedy) = (words::warning(one.fact), words::remedy_of_warning(one.fact));
+            let (text, remedy) = (words::warning(&one.fact), words::remedy_of_warning(&one.fact));
             let owner = one.owner(arms, sentence::name_as_code);
             format!("{owner} {text} ({}): {remedy}", count(one.runs, "run"))
         };
@@ -110,9 +110,14 @@ fn add<T: Clone>(
     }
 }
 
+/// Returns true for two warnings of one kind about the same statements.
+fn is_alike(known: &EmptySuccess, other: &EmptySuccess) -> bool {
+    known.name() == other.name() && known.statement_numbers() == other.statement_numbers()
+}
+
 fn add_empty_success(known: &mut EmptySuccess, other: &EmptySuccess) {
     match (known, other) {
-        (EmptySuccess::NoRows { answers }, EmptySuccess::NoRows { answers: more }) => {
+        (EmptySuccess::NoRows { answers, .. }, EmptySuccess::NoRows { answers: more, .. }) => {
             *answers = answers.saturating_add(*more);
         }
         (EmptySuccess::NothingDue { .. } | EmptySuccess::NoRows { .. }, _) => {}
@@ -148,7 +153,10 @@ mod tests {
             rates: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
-            empty_success: vec![("read".to_owned(), EmptySuccess::NoRows { answers })],
+            empty_success: vec![(
+                "read".to_owned(),
+                EmptySuccess::NoRows { answers, statements: Vec::new() },
+            )],
             errors: errors.iter().map(error).collect(),
             limiter: Component::Unknown,
             limiter_finding: analyze::limiting::LimiterFinding::Satisfied,

@@ -125,6 +125,7 @@ struct WarningJson {
     name: &'static str,
     text: String,
     remedy: &'static str,
+    statements: Vec<u32>,
 }
 
 /// A distribution of times in milliseconds.
@@ -441,8 +442,8 @@ impl Failure {
 
 impl WarningJson {
     fn of(warning: &Warning) -> WarningJson {
-        let Warning { name, text, remedy } = warning.clone();
-        WarningJson { name, text, remedy }
+        let Warning { name, text, remedy, statements } = warning.clone();
+        WarningJson { name, text, remedy, statements }
     }
 }
 

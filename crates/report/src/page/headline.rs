@@ -95,7 +95,7 @@ fn remarks(view: &View) -> Vec<Remark> {
         remarks.push(Remark::sentence(Tone::Strong, "One host", rest));
     }
     for job in &view.summary.jobs {
-        if let Some(empty_success) = job.empty_success {
+        if let Some(empty_success) = &job.empty_success {
             let (text, remedy) =
                 (words::warning(empty_success), words::remedy_of_warning(empty_success));
             let text = format!(": [{}] {text}: {remedy}", job.name);

@@ -105,6 +105,8 @@ pub struct Warning {
     pub text: String,
     /// Remedy.
     pub remedy: &'static str,
+    /// Numbers of the statements that it is about, from 1; empty if it is about the whole job.
+    pub statements: Vec<u32>,
 }
 
 impl JobSection {
@@ -124,10 +126,11 @@ impl JobSection {
             summary: job.clone(),
             target: plan.name_of(planned.job().target).map(str::to_owned),
             command: planned.job().command().map(|command| command.text(Placeholders::Question)),
-            warning: job.empty_success.map(|empty_success| Warning {
+            warning: job.empty_success.as_ref().map(|empty_success| Warning {
                 name: empty_success.name(),
                 text: words::warning(empty_success),
                 remedy: words::remedy_of_warning(empty_success),
+                statements: empty_success.statement_numbers(),
             }),
             heading: Remark::sentence(Tone::Strong, format!("[{}]", job.name), model),
             outcomes: outcomes(job),

@@ -209,7 +209,8 @@ fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
 #[test]
 fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     let mut view = cases::open().view();
-    view.summary.jobs[0].empty_success = Some(EmptySuccess::NoRows { answers: 15_000 });
+    view.summary.jobs[0].empty_success =
+        Some(EmptySuccess::NoRows { answers: 15_000, statements: Vec::new() });
     view.summary.jobs[0].slos[0].met = false;
     let said = text_on_one_line(&view);
     assert!(said.contains("Warning: [read] had 15,000 answers, and no row"), "{said}");

@@ -278,6 +278,7 @@ fn empty_times(statements: usize) -> Times {
         window: kinds.map(|kind| (kind, kind.histogram())).collect(),
         probes: Vec::new(),
         failures: Vec::new(),
+        statements: None,
     }
 }
 

@@ -47,7 +47,8 @@ fn closed_job_with_errors_and_two_statements_matches_its_text() {
 #[test]
 fn meaningless_successes_are_reported_before_the_verdict() {
     let mut view = cases::open().view();
-    view.summary.jobs[0].empty_success = Some(EmptySuccess::NoRows { answers: 15_000 });
+    view.summary.jobs[0].empty_success =
+        Some(EmptySuccess::NoRows { answers: 15_000, statements: Vec::new() });
     let said = text(&view, &Style::PLAIN);
     let warning = said.find("Warning: [read] had 15,000 answers, and no row was returned");
     assert!(warning.is_some_and(|at| at < said.find("VALID").unwrap()), "{said}");
