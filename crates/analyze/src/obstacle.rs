@@ -92,11 +92,12 @@ pub enum ObservationObstacle {
     ThreadsReadOnce,
     /// Times of the processors could not be read.
     ProcessorsUnreadable,
-    /// Several targets are on this machine, and only the main one is distinguished from other
-    /// programs.
-    SeveralTargetsHere,
+    /// The processes of a named target on this machine were not identified during the whole window.
+    NamedTargetNotIdentified,
     /// The processes of the database could not be distinguished from other programs.
     DatabaseNotIdentified,
+    /// The database behind a pooler, a proxy or a tunnel was not identified.
+    UpstreamNotIdentified,
     /// The run was too short, or the processes of the machine could not be read.
     ProgramsUnreadable,
     /// The two clocks could not be read together.

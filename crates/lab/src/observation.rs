@@ -22,7 +22,8 @@ use crate::target::ResolvedTarget;
 const SQLITE: &str = "sqlite";
 
 /// Returns the processes to observe in a run: this machine, this process, and the processes of the
-/// main target or those that the workload file names.
+/// main target or those that the workload file names. The processes of named targets on this
+/// machine are only told apart from other programs.
 pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
     let Observe { every, processes, .. } = &plan.observe;
     let main = reached.iter().filter(|reached| reached.name.is_none());
@@ -37,7 +38,17 @@ pub(crate) fn scope(plan: &Plan, reached: &[ResolvedTarget]) -> Scope {
             TargetKind::Sim | TargetKind::Testbed => {}
         }
     }
-    Scope { every: *every, generator: None, servers, server_option: ServerOption::Key }
+    let named = reached.iter().filter(|reached| reached.name.is_some());
+    let located = named.flat_map(|reached| network::server_locations(&reached.target));
+    let is_here = |place: &ServerLocation| !matches!(place, ServerLocation::Elsewhere(_));
+    let other_targets = located.filter(is_here).collect();
+    Scope {
+        every: *every,
+        generator: None,
+        servers,
+        server_option: ServerOption::Key,
+        other_targets,
+    }
 }
 
 /// The sink of all observers: writes readings into the record and shows the busiest components in

@@ -18,6 +18,8 @@ pub struct Scope {
     pub servers: Vec<ServerLocation>,
     /// The user's means to name processes of the database.
     pub server_option: ServerOption,
+    /// Locations of the databases of further targets, which are not observed.
+    pub other_targets: Vec<ServerLocation>,
 }
 
 /// The user's means to name processes of the database by their numbers.
@@ -54,6 +56,7 @@ impl Default for Scope {
             generator: None,
             servers: Vec::new(),
             server_option: ServerOption::Key,
+            other_targets: Vec::new(),
         }
     }
 }

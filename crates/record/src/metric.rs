@@ -122,6 +122,9 @@ metrics! {
         OTHER_PROGRAMS Counter "other-programs" "s"
             "processor time of the programs that are neither the load generator nor the database, \
              since the first sample";
+        UNIDENTIFIED_TARGETS Gauge "unidentified-targets" "servers"
+            "servers of named targets on this machine whose processes are not identified and may \
+             count as other programs; only if there are named targets on this machine";
         CLOCK_OFFSET Gauge "clock-offset" "s"
             "lead of the clock of [another machine](observe.md#other-machines) over the load \
              generator's; times of its samples are converted to the load generator's clock";

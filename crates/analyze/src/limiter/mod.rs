@@ -50,7 +50,9 @@ pub use evidence::{EvidenceKind, EvidenceNumber};
 pub use load::SHORTEST_LOAD;
 pub(crate) use load::{name_of_load, observed_during_load, server_cpu};
 pub use observed_components::ObservedComponents;
-pub(crate) use others::{other_programs, sees_database, server_processes};
+pub(crate) use others::{
+    Identification, identification, identifies_named_targets, other_programs, server_processes,
+};
 pub use suspect::Suspect;
 pub use utilised::UtilisedComponent;
 

@@ -40,10 +40,32 @@ pub(crate) fn other_programs(evidence: &Evidence) -> Vec<OtherPrograms> {
     signals.other_programs().into_iter().filter(is_judged).collect()
 }
 
-/// Returns true if the processes of the main target's database were identified.
-pub(crate) fn sees_database(evidence: &Evidence) -> bool {
+/// The processes of the main target's database that were identified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Identification {
+    /// No process.
+    None,
+    /// Only a proxy in front of the database.
+    ProxyOnly,
+    /// The database, and the proxy in front of it if there is one.
+    Complete,
+}
+
+/// Returns the processes of the main target's database that were identified.
+pub(crate) fn identification(evidence: &Evidence) -> Identification {
     let signals = Signals::of(evidence);
-    signals.sees_processes() && !signals.sees_proxy()
+    match (signals.sees_processes(), signals.sees_proxy()) {
+        (false, _) => Identification::None,
+        (true, true) if !signals.sees_upstream() => Identification::ProxyOnly,
+        (true, _) => Identification::Complete,
+    }
+}
+
+/// Returns true if the databases of all named targets on the load generator's machine were
+/// identified during the whole window.
+pub(crate) fn identifies_named_targets(evidence: &Evidence) -> bool {
+    let signals = Signals::of(evidence);
+    signals.mean(&ComponentKind::Host, host::UNIDENTIFIED_TARGETS) == Some(0.0)
 }
 
 /// Returns the component for the processes of the main target's database, or of the proxy in front

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use base::Nanos;
-use record::metric::{processes, processor, role, server, sessions};
+use record::metric::{processes, processor, role, server, sessions, upstream};
 use record::statistic::{pg_stat_database, status};
 use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric, ServerStatistic};
 
@@ -106,6 +106,12 @@ impl<'a> Signals<'a> {
     pub(super) fn sees_proxy(&self) -> bool {
         let proxies = self.mean(&ComponentKind::Processes(MeasuredSide::Server), server::PROXIES);
         proxies.is_some_and(|proxies| proxies > 0.0)
+    }
+
+    /// Returns true if the database behind such a program was found on the same machine.
+    pub(super) fn sees_upstream(&self) -> bool {
+        let processes = self.mean(&ComponentKind::Upstream, upstream::PROCESSES);
+        processes.is_some_and(|processes| processes > 0.0)
     }
 
     /// Returns the host on which a kind of component is observed: the host of the database for

@@ -4,6 +4,7 @@ use analyze::finding::{ObservationObstacle, Stalls};
 use analyze::{DatabaseLocation, Evidence, Finding, Obstacle, Status, UsedTarget};
 use base::Nanos;
 
+use crate::observed::hold;
 use crate::support::{OPEN, check, grow, near, only, replace_readings, stand_still, steady};
 
 /// A closed job whose requests keep all of its clients busy.
@@ -115,14 +116,22 @@ fn other_programs_that_use_the_processors_make_a_run_suspect() {
 
 #[test]
 fn other_programs_are_not_judged_if_the_database_is_unidentified() {
+    let not_possible = |evidence: &Evidence, obstacle| {
+        let expected = Finding::NotPossible(Obstacle::Observation(obstacle));
+        assert_eq!(check("other-programs", evidence).finding, expected);
+    };
     let mut evidence = crowded("", 0.3);
     evidence.observed.retain(|observed| observed.component != "server");
-    only("other-programs", Status::NotPossible, &evidence);
-    // A database behind a pooler counts as one of the other programs on its host.
+    not_possible(&evidence, ObservationObstacle::DatabaseNotIdentified);
+    // A database behind a pooler counts as one of the other programs on its host, unless it was
+    // found.
     let mut pooled = crowded("", 0.3);
-    let looks = (0..=60).map(Nanos::from_secs);
-    replace_readings(&mut pooled.observed, "server", "proxies", looks, |_| 1.0);
-    only("other-programs", Status::NotPossible, &pooled);
+    hold(&mut pooled, "server", "proxies", 1.0);
+    not_possible(&pooled, ObservationObstacle::UpstreamNotIdentified);
+    hold(&mut pooled, "upstream", "processes", 0.0);
+    not_possible(&pooled, ObservationObstacle::UpstreamNotIdentified);
+    hold(&mut pooled, "upstream", "processes", 4.0);
+    only("other-programs", Status::Suspect, &pooled);
     // If the database is on another host, the programs next to the load generator are not part of
     // it.
     evidence.surroundings.main.location = DatabaseLocation::Elsewhere;
@@ -132,7 +141,17 @@ fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     beside.plan = steady(&copy).plan;
     beside.surroundings.named =
         vec![UsedTarget { location: DatabaseLocation::ThisHost, ..UsedTarget::default() }];
-    only("other-programs", Status::NotPossible, &beside);
+    not_possible(&beside, ObservationObstacle::NamedTargetNotIdentified);
+    hold(&mut beside, "host", "unidentified-targets", 1.0);
+    not_possible(&beside, ObservationObstacle::NamedTargetNotIdentified);
+    hold(&mut beside, "host", "unidentified-targets", 0.0);
+    only("other-programs", Status::Suspect, &beside);
+    // Beside a named target on the host of the main one, only the load generator's host is judged.
+    let mut there = crowded("db1/", 0.3);
+    there.plan = beside.plan;
+    there.surroundings.named =
+        vec![UsedTarget { location: DatabaseLocation::Elsewhere, ..UsedTarget::default() }];
+    not_possible(&there, ObservationObstacle::ProgramsUnreadable);
 }
 
 #[test]

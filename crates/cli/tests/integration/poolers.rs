@@ -125,6 +125,24 @@ fn private_server_is_used_through_a_pooler() {
     }
 }
 
+/// The processes of the pooler, of the database behind it and of a named target are known, so other
+/// programs are distinguished from them.
+#[test]
+fn other_programs_are_judged_beside_a_pooler_and_a_named_target() {
+    let place = TestFolder::with(
+        "duration = 8s\nwarmup = 3s\n[read]\nquery = select 1\nrate = 50\n\
+         [write]\ntarget = copy\nquery = select 1\nrate = 50\n\
+         [target copy]\nurl = testbed:postgres\n",
+    );
+    let run = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
+    let url = ["--url", "testbed:postgres?via=pgbouncer"];
+    let summary = place.assay(&[&run[..], &url].concat()).json();
+    let checks = summary["verdict"]["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "other-programs").unwrap();
+    // Tests beside this one are other programs.
+    assert!(check["status"] != "not-possible" && check["value"].is_number(), "{check}");
+}
+
 /// Runs statements that would not end through a pooler, and checks that the server no longer works
 /// on them afterwards.
 ///

@@ -10,6 +10,7 @@ mod files;
 mod find;
 mod group;
 pub(crate) mod lanes;
+mod other_targets;
 mod others;
 #[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
 mod process;
@@ -26,12 +27,13 @@ mod upstream;
 use std::collections::BTreeSet;
 
 use base::{Clock, Monotonic, Stamp};
-use record::metric::{self, generator, processes, role, server};
+use record::metric::{self, generator, host, processes, role, server};
 use record::{ComponentKind, MeasuredSide, ObservedComponent, ObservedMetric};
 
 use self::files::Files;
 pub(crate) use self::find::is_same_path;
 use self::group::{Group, GroupSample};
+use self::other_targets::OtherTargets;
 use self::others::{OtherPrograms, Sides};
 use self::process_tree::ProcessTree;
 use self::resource_use::{Pair, ResourceUse};
@@ -77,6 +79,8 @@ pub(crate) struct Processes {
     /// The group of this process, which only observes, if another program is observed.
     observer: Group,
     process_tree: ProcessTree,
+    /// The databases of further targets on this machine.
+    other_targets: OtherTargets,
     others: OtherPrograms,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
@@ -111,6 +115,7 @@ impl Processes {
             upstream: Upstream::of(None),
             observer: Group::default(),
             process_tree: ProcessTree::default(),
+            other_targets: OtherTargets::of(&scope.other_targets),
             others: OtherPrograms::default(),
             cgroups: MeasuredSide::ALL.map(Cgroup::of),
             last: None,
@@ -173,6 +178,9 @@ impl Sampler for Processes {
             if proxies > 0 {
                 self.report_upstream(&mut files, listeners, sample);
             }
+        }
+        if let Some(count) = self.other_targets.update(&mut files) {
+            sample.read(&ComponentKind::Host, host::UNIDENTIFIED_TARGETS, count as f64);
         }
         self.report_others(&mut files, now, sample);
         self.report_cgroups(root, sample);
@@ -334,7 +342,8 @@ impl Processes {
             return;
         }
         let groups = [&self.generator, &self.server, &self.upstream.group, &self.observer];
-        let pids = groups.iter().flat_map(|group| group.pids()).collect();
+        let pids = groups.iter().flat_map(|group| group.pids());
+        let pids = pids.chain(self.other_targets.pids()).collect();
         let used =
             groups.map(|group| group.used).into_iter().chain([self.generator.other_side_used]);
         let used_s = used.map(|used| seconds(used.user) + seconds(used.system)).sum();
@@ -450,6 +459,8 @@ fn processors(root: &Root, allowed_processors: &BTreeSet<u32>) -> usize {
 mod tests {
     use std::net::TcpListener;
 
+    use super::stat::Stat;
+    use super::stat::tests::line;
     use super::*;
     use crate::environment::tests::TestRoot;
 
@@ -578,6 +589,46 @@ mod tests {
         assert!(missing(vec![port.clone()]).iter().any(|it| it.what == "server"));
         assert!(missing(vec![ended, port.clone()]).iter().any(|it| it.what == "server"));
         assert!(missing(vec![named, port]).iter().all(|it| it.what != "server"));
+    }
+
+    /// Samples a machine twice, on which the database of a further target (process 40) has a child
+    /// (41). Meanwhile, the child and another program (50) each use one second. Returns the
+    /// readings of other programs and of unidentified targets.
+    fn beside_another_target(
+        name: &str,
+        other_targets: Vec<ServerLocation>,
+    ) -> (Option<f64>, Option<f64>) {
+        let plant = |planted: TestRoot, number: u32, parent: u32, name: &str, user: u64| {
+            let stat = Stat { parent, user, threads: 1, started: 1, ..Stat::default() };
+            let line = line(&stat).replacen("a) b", name, 1);
+            let planted = planted.with(&format!("proc/{number}/stat"), line);
+            planted.with(&format!("proc/{number}/comm"), format!("{name}\n"))
+        };
+        let listening = "head\n0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 101 0 77 1\n";
+        let mut planted = TestRoot::new()
+            .with("proc/net/tcp", listening)
+            .with_link("proc/40/fd/3", "socket:[77]")
+            .with_link("proc/self", "100");
+        let mut processes = Processes::of(&Scope { other_targets, ..Scope::default() });
+        let mut sample = Sample::default();
+        for (busy_s, ticks) in [(0.0, 0), (10.0, 100)] {
+            planted = plant(planted, 40, 1, name, 0);
+            planted = plant(planted, 41, 40, name, ticks);
+            planted = plant(planted, 50, 1, "stress", ticks);
+            sample = Sample::default();
+            sample.read(&ComponentKind::Host, host::BUSY, busy_s);
+            processes.sample(&planted.root, &mut sample);
+        }
+        let of_host = |metric: ObservedMetric| value(&sample, "host", metric.name);
+        (of_host(host::OTHER_PROGRAMS), of_host(host::UNIDENTIFIED_TARGETS))
+    }
+
+    #[test]
+    fn database_of_a_further_target_is_not_another_program() {
+        let located = || vec![ServerLocation::Port(5_432)];
+        assert_eq!(beside_another_target("postgres", located()), (Some(1.0), Some(0.0)));
+        assert_eq!(beside_another_target("pgbouncer", located()), (Some(2.0), Some(1.0)));
+        assert_eq!(beside_another_target("postgres", Vec::new()), (Some(2.0), None));
     }
 
     #[test]

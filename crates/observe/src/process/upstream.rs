@@ -113,7 +113,7 @@ impl Upstream {
 }
 
 /// Returns true if a process has the name of a database; otherwise it may be a second proxy.
-fn is_database(files: &mut Files<'_>, number: u32) -> bool {
+pub(super) fn is_database(files: &mut Files<'_>, number: u32) -> bool {
     let name = files.read(format_args!("proc/{number}/comm"));
     name.is_some_and(|name| DATABASE_PROGRAMS.contains(&name.trim()))
 }

@@ -22,7 +22,7 @@ const MAX_REQUEST_BYTES: u64 = 256;
 pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
     let processes = servers.into_iter().map(ServerLocation::Process);
     let servers = port.map(ServerLocation::Port).into_iter().chain(processes).collect();
-    Scope { every, generator: None, servers, server_option: ServerOption::None }
+    Scope { every, servers, server_option: ServerOption::None, ..Scope::default() }
 }
 
 /// Reports samples of this machine until the input ends, as lines in the format of the module

@@ -82,12 +82,16 @@ fn reason_of_observation(obstacle: ObservationObstacle) -> String {
             "the run was too short: threads are sampled once a second"
         }
         ObservationObstacle::ProcessorsUnreadable => "/proc/stat could not be read",
-        ObservationObstacle::SeveralTargetsHere => {
-            "several targets are on this machine, and only the main one can be distinguished from \
-             other programs"
+        ObservationObstacle::NamedTargetNotIdentified => {
+            "the processes of a named target on this machine were not identified, and could count \
+             as other programs"
         }
         ObservationObstacle::DatabaseNotIdentified => {
             "the processes of the database could not be distinguished from other programs"
+        }
+        ObservationObstacle::UpstreamNotIdentified => {
+            "a pooler, a proxy or a tunnel is in front of the database, whose processes were not \
+             identified"
         }
         ObservationObstacle::ProgramsUnreadable => {
             "the run was too short, or the processes of the machine could not be read"

@@ -50,12 +50,13 @@ fn place_of_observation(obstacle: O) -> usize {
         O::ThreadsUnreadable => 2,
         O::ThreadsReadOnce => 3,
         O::ProcessorsUnreadable => 4,
-        O::SeveralTargetsHere => 5,
+        O::NamedTargetNotIdentified => 5,
         O::DatabaseNotIdentified => 6,
-        O::ProgramsUnreadable => 7,
-        O::ClocksUnreadable => 8,
-        O::FrequencyUnknown => 9,
-        O::FewReadings { .. } => 10,
+        O::UpstreamNotIdentified => 7,
+        O::ProgramsUnreadable => 8,
+        O::ClocksUnreadable => 9,
+        O::FrequencyUnknown => 10,
+        O::FewReadings { .. } => 11,
     }
 }
 
@@ -142,13 +143,18 @@ fn of_observation() -> Vec<(Obstacle, &'static str)> {
         (O::ThreadsReadOnce, "the run was too short: threads are sampled once a second"),
         (O::ProcessorsUnreadable, "/proc/stat could not be read"),
         (
-            O::SeveralTargetsHere,
-            "several targets are on this machine, and only the main one can be distinguished from \
-             other programs",
+            O::NamedTargetNotIdentified,
+            "the processes of a named target on this machine were not identified, and could count \
+             as other programs",
         ),
         (
             O::DatabaseNotIdentified,
             "the processes of the database could not be distinguished from other programs",
+        ),
+        (
+            O::UpstreamNotIdentified,
+            "a pooler, a proxy or a tunnel is in front of the database, whose processes were not \
+             identified",
         ),
         (
             O::ProgramsUnreadable,
