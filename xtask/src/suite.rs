@@ -10,6 +10,7 @@
 mod background;
 mod command;
 mod programs;
+mod temporary;
 
 use std::collections::VecDeque;
 use std::path::Path;

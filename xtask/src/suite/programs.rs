@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::command::{cargo, failure_report};
+use super::temporary;
 
 /// A test program.
 #[derive(Debug, PartialEq, Eq)]
@@ -100,6 +101,9 @@ impl Program {
         command.env("ASSAY_TESTBED_TEMPLATES", self.templates());
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("RUST_TEST_THREADS", at_a_time.to_string());
+        if let Some(folder) = temporary::folder() {
+            command.env("TMPDIR", folder);
+        }
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(failure_report(&self.name, &output)),
