@@ -12,29 +12,16 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use accuracy::limiter::{
-    Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, print_progress, scenarios,
+    Answer, DrawKey, Order, RepetitionError, Row, Scenario, ScenarioEnv, Table, print_progress,
+    scenarios,
 };
-
-/// The seed of the next table in `docs/limiter.md`.
-const SEED: u64 = 2_028;
-
-/// The seeds with which thresholds were tuned.
-const TUNED: [u64; 4] = [7, 11, 2_026, 2_027];
-
-const REPETITIONS: u64 = 3;
 
 /// Smallest number of scenarios that must be able to run on the machine.
 const FEWEST: usize = 12;
 
-/// Length of a run, in seconds.
-const SECONDS: u64 = 10;
-
 /// The page that contains the tables, and the word in the marks around them.
 const DOCUMENT: &str = "docs/limiter.md";
 const MARK: &str = "known";
-
-const USAGE: &str =
-    "usage: limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]";
 
 fn main() -> ExitCode {
     match suite() {
@@ -47,50 +34,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The parsed command line.
-struct Order {
-    seed: u64,
-    repetitions: u64,
-    seconds: u64,
-    only: Option<String>,
-    is_written: bool,
-}
-
-fn order(mut words: impl Iterator<Item = String>) -> Result<Order, Box<dyn Error>> {
-    let mut order = Order {
-        seed: SEED,
-        repetitions: REPETITIONS,
-        seconds: SECONDS,
-        only: None,
-        is_written: false,
-    };
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or(USAGE);
-        match word.as_str() {
-            "--seed" => order.seed = value()?.parse()?,
-            "--repetitions" => order.repetitions = value()?.parse()?,
-            "--seconds" => order.seconds = value()?.parse()?,
-            "--only" => order.only = Some(value()?),
-            "--write" => order.is_written = true,
-            other => return Err(format!("there is no option {other}: {USAGE}").into()),
-        }
-    }
-    // The page describes a full suite only.
-    let is_part = order.only.is_some() || order.repetitions < REPETITIONS;
-    if order.is_written && (is_part || order.seconds < SECONDS) {
-        let whole = format!(
-            "--write takes all scenarios, {REPETITIONS} times, for {SECONDS} s, without --only"
-        );
-        return Err(whole.into());
-    }
-    if order.is_written && TUNED.contains(&order.seed) {
-        return Err(format!("thresholds were tuned with the seed {}", order.seed).into());
-    }
-    Ok(order)
-}
-
 fn suite() -> Result<bool, Box<dyn Error>> {
-    let order = order(std::env::args().skip(1))?;
+    let order = Order::parse(std::env::args().skip(1))?;
     let wanted = |scenario: &&Scenario| {
         order.only.as_ref().is_none_or(|words| scenario.name.contains(words.as_str()))
     };
@@ -142,38 +87,4 @@ fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn 
         }
     }
     Ok(row)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str) -> Result<Order, Box<dyn Error>> {
-        order(text.split_whitespace().map(str::to_owned))
-    }
-
-    #[test]
-    fn limiter_options_are_parsed() {
-        let order = check("--seed 7 --repetitions 2 --seconds 5 --only hot").expect("an order");
-        assert_eq!((order.seed, order.repetitions, order.seconds), (7, 2, 5));
-        assert_eq!(order.only.as_deref(), Some("hot"));
-        let whole = check("--write").expect("an order");
-        assert!(whole.is_written);
-        assert_eq!((whole.seed, whole.repetitions), (SEED, REPETITIONS));
-    }
-
-    #[test]
-    fn invalid_limiter_options_are_refused() {
-        for text in [
-            "--seed",
-            "--seed x",
-            "--loud",
-            "--write --only hot",
-            "--write --repetitions 2",
-            "--write --seconds 5",
-            "--write --seed 2026",
-        ] {
-            assert!(check(text).is_err(), "{text}");
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! it. The reported component is compared with the one that was created.
 
 mod loads;
+mod order;
 mod parts;
 mod programs;
 mod scenario;
@@ -12,6 +13,7 @@ mod servers;
 mod stage;
 mod table;
 
+pub use order::Order;
 pub use scenario::{Outcome, Scenario};
 pub use stage::{Answer, DrawKey, RepetitionError, ScenarioEnv, Unsupported, print_progress};
 pub use table::{Row, Table};
