@@ -37,14 +37,14 @@ dist:
 
 # The release build and the lints that compile run at the same time as the tests, with the processor
 # time that the tests leave. The build is first, because its last minutes use a single processor. The
-# gates and the browser use one processor, and leave the other one to the documentation and the demo.
+# gates, the demo and the browser each use less than a processor, and leave the rest to the
+# documentation.
 test:
 	@scripts/setup build
 	$(MAKE) -j 2 installed compiled
 	$(MAKE) tidy
 	target/debug/xtask test $(MAKE) gated clippy pages
-	$(MAKE) -j 2 -O gate documented
-	$(MAKE) -j 2 -O browser demonstrated
+	$(MAKE) -j 3 -O browser gate documented demonstrated
 
 # The packages for the tests are installed while the tests compile: on a new machine, the installation waits minutes
 # for the network and the disk.
@@ -64,14 +64,20 @@ tidy:
 	target/debug/xtask tidy
 	target/tools/cargo-deny/bin/cargo-deny --log-level error --locked check --hide-inclusion-graph licenses bans sources
 
-# The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH, libFuzzer itself would be built.
-clippy:
-	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
-		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
+# The features of the lints and of the documentation. With the same ones, both need the same checks of
+# the dependencies. The fuzz targets are only checked. Without CUSTOM_LIBFUZZER_PATH, libFuzzer itself
+# would be built.
+FEATURES := --features fuzz/libfuzzer,driver/servers
+clippy documented: export CUSTOM_LIBFUZZER_PATH := /none/libfuzzer.a
 
-# The documentation of all items, whose links must lead somewhere.
+clippy:
+	cargo clippy --workspace --all-targets $(FEATURES) --locked -- -D warnings
+
+# The documentation of all items, whose links must lead somewhere. It has the lowest priority, because
+# the browser and the gates are measured at the same time.
 documented:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+	RUSTDOCFLAGS="-D warnings" chrt --idle 0 \
+		cargo doc --workspace --no-deps --document-private-items $(FEATURES) --locked
 
 # Checks of the scripts of pages: types, lints, unit tests, and that the scripts in crates/report are those that
 # `cd web && npm run build` makes.
