@@ -22,7 +22,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     );
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
-    let ran = CommandResult::of(&mut limited(&place, 40_000, &args)).expect(3);
+    let ran = CommandResult::of(&mut limited(&place, 8_000, &args)).expect(3);
     let words = "error: cannot continue to write the record `";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
     assert!(ran.stderr.contains("make room on its disk"), "{}", ran.stderr);
