@@ -196,7 +196,7 @@ fn write_comparisons(
     let mut found = rates(comparisons, only);
     found.extend(rates_of_runs(comparisons.div_ceil(5), only)?);
     write_rates(out, "comparisons", &found)?;
-    let mistakes = mutations(comparisons, only);
+    let mistakes = mutations(&found, comparisons, only);
     write_mutations(out, &mistakes)?;
     let is_any = !found.is_empty() || !mistakes.is_empty();
     let are_good = found.iter().all(ComparisonRate::is_good);

@@ -30,8 +30,9 @@ impl Mutation {
     }
 }
 
-/// Measures each mutation whose name, or whose row's name in the table, contains `only`.
-pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
+/// Measures each mutation whose name, or whose row's name in the table, contains `only`. The rates
+/// without a mistake are those in `measured`, as far as it has them.
+pub fn mutations(measured: &[ComparisonRate], comparisons: u32, only: &str) -> Vec<Mutation> {
     let mistakes: [(&'static str, Row, Method); 8] = [
         (
             "paired runs analysed as two groups",
@@ -72,11 +73,18 @@ pub fn mutations(comparisons: u32, only: &str) -> Vec<Mutation> {
     ];
     let measure = |(mistake, row, method): (&'static str, Row, Method)| Mutation {
         mistake,
-        correct: row(&CORRECT, comparisons),
+        correct: correct_rate(measured, row, comparisons),
         mutated: row(&method, comparisons),
     };
     let is_asked = |(mistake, row, _): &(&'static str, Row, Method)| {
         mistake.contains(only) || name_of(*row).contains(only)
     };
     mistakes.into_iter().filter(is_asked).map(measure).collect()
+}
+
+/// Returns the rate of a row without a mistake.
+fn correct_rate(measured: &[ComparisonRate], row: Row, comparisons: u32) -> ComparisonRate {
+    let name = name_of(row);
+    let known = measured.iter().find(|rate| rate.name == name);
+    known.cloned().unwrap_or_else(|| row(&CORRECT, comparisons))
 }
