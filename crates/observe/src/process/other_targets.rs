@@ -4,7 +4,7 @@
 use super::files::Files;
 use super::find::find;
 use super::upstream::is_database;
-use crate::scope::ServerLocation;
+use crate::scope::{ServerLocation, ServerOption};
 
 /// Maximum number of samples between two searches for a database that was not found. A search reads
 /// the open files of all processes.
@@ -56,7 +56,8 @@ impl OtherTargets {
             return;
         }
         for (location, found) in self.servers.iter_mut().filter(|(_, found)| found.is_empty()) {
-            *found = find(files, location).and_then(Result::ok).unwrap_or_default();
+            let result = find(files, location, ServerOption::None);
+            *found = result.and_then(Result::ok).unwrap_or_default();
         }
         self.search = (next, (next * 2).min(LONGEST_PAUSE));
     }
