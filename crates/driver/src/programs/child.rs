@@ -1,7 +1,7 @@
 //! Execution of one program until it ends or is terminated.
 
 use std::ffi::OsString;
-use std::io::{PipeReader, Read};
+use std::io::{PipeReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -19,6 +19,13 @@ use crate::Error;
 pub type Variable = (&'static str, Option<OsString>);
 
 const SHELL: &str = "/bin/sh";
+
+/// Text before each command: the shell waits for the line that [`Program::begin`] writes.
+///
+/// If this process is killed before it has registered the program with the guardian, the shell
+/// reads the end of its input and ends without having run the command. The text has no line feed:
+/// the numbers of lines in the shell's messages are those of the command.
+const AWAIT_BEGIN: &str = "read -r assay_begin || exit; unset assay_begin; exec </dev/null; ";
 
 /// Number of bytes kept from the end of stderr.
 const STDERR_TAIL: usize = 4_096;
@@ -72,17 +79,9 @@ pub(super) fn run(
     cancellation: &Cancellation<'_>,
     guardian: &ProgramGuardian,
 ) -> std::io::Result<ProgramEnd> {
-    let mut command = shell(script.folder);
-    command.arg("-c").arg(script.text);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
-    for (name, value) in script.variables {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let mut program = Program::start(command)?;
+    let mut program = Program::start(waiting(script))?;
     let _entry = guardian.register(program.child.id());
+    program.begin();
     Ok(match program.wait(cancellation) {
         Some(at) => ProgramEnd { at, outcome: program.reap() },
         None => {
@@ -92,6 +91,20 @@ pub(super) fn run(
             ProgramEnd { at, outcome: Err(given_up()) }
         }
     })
+}
+
+/// Returns the shell that runs a command once it has read a line.
+pub(super) fn waiting(script: &Script<'_>) -> Command {
+    let mut command = shell(script.folder);
+    command.arg("-c").arg([AWAIT_BEGIN, script.text].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    for (name, value) in script.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
 }
 
 /// Returns the shell command common to all programs.
@@ -146,6 +159,7 @@ struct Program {
 }
 
 impl Program {
+    /// Starts a [shell that waits](waiting).
     fn start(mut command: Command) -> std::io::Result<Program> {
         let mut child = command.spawn()?;
         let stderr = child.stderr.take();
@@ -159,6 +173,14 @@ impl Program {
                 child.wait()?;
                 Err(cause.into())
             }
+        }
+    }
+
+    /// Lets the shell run its command.
+    fn begin(&mut self) {
+        if let Some(mut input) = self.child.stdin.take() {
+            // Fails if the shell has already been killed, which its exit status reports.
+            let _ = input.write_all(b"\n");
         }
     }
 

@@ -14,7 +14,8 @@
 //! A program is the leader of a process group. When its request is abandoned, the whole group gets
 //! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
 //! done: no abandoned program outlives the run. A [`guardian`] does the same when this process is
-//! killed. Background processes of a program that ends by itself are left alone.
+//! killed; no command runs before the guardian knows its group. Background processes of a program
+//! that ends by itself are left alone.
 
 mod child;
 mod environment;
@@ -184,10 +185,10 @@ impl Driver for Programs {
         false
     }
 
-    /// Counts both ends of the pipe to its thread, the program's handle, and the files that become
-    /// the program's streams.
+    /// Counts both ends of the pipe to its thread, and the files that become the program's streams:
+    /// a pipe for its stdin, `/dev/null`, and a pipe for its stderr.
     fn files(&self) -> u32 {
-        6
+        7
     }
 
     async fn connect(&self, rt: &Rt) -> Result<ProgramConnection, Error> {

@@ -216,3 +216,52 @@ fn command_that_is_given_up_ends_with_its_group() {
     let group = fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     assert!(!has_members(Pid::from_raw(group).unwrap()));
 }
+
+/// If this process were killed earlier, nothing would end the program.
+#[test]
+fn command_runs_only_once_the_guardian_knows_its_group() {
+    let (_database, folder) = scratch();
+    let ran = folder.join("ran");
+    let guardian = ProgramGuardian::default();
+    let outcome = std::thread::scope(|scope| {
+        let registration = guardian.begin().expect("a guardian").lock().unwrap();
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+        let (folder, guardian) = (&folder, &guardian);
+        scope.spawn(move || {
+            let script = Script { text: "echo > ran", folder, variables: &[] };
+            sender.send(child::run(&script, &Cancellation::Poll(&|| false), guardian))
+        });
+        // Much longer than a program takes to start.
+        let early = receiver.recv_timeout(std::time::Duration::from_millis(300));
+        let has_run = early.is_ok() || ran.exists();
+        drop(registration);
+        let ended = receiver.recv().expect("an end");
+        assert!(!has_run, "it ran before its group was registered");
+        ended.expect("a shell").outcome
+    });
+    assert_eq!(outcome, Ok(()));
+    assert!(ran.exists());
+}
+
+#[test]
+fn command_whose_starter_is_killed_before_the_registration_never_runs() {
+    let (_database, folder) = scratch();
+    let script = Script { text: "echo > ran", folder: &folder, variables: &[] };
+    let mut shell = child::waiting(&script).spawn().expect("a shell");
+    // The operating system closes the files of a killed process.
+    drop(shell.stdin.take());
+    assert_eq!(shell.wait().expect("a status").code(), Some(1));
+    assert!(!folder.join("ran").exists());
+}
+
+#[test]
+fn command_sees_nothing_of_the_wait_before_it() {
+    let error =
+        error_of("[ -z \"$assay_begin\" ] && readlink /proc/$$/fd/0 >&2 && no-such-program");
+    let message = error.message();
+    // `sh: 1: ` or `sh: line 1: `.
+    assert!(
+        message.starts_with("/dev/null ") && message.contains(" 1: no-such-program"),
+        "{message}"
+    );
+}
