@@ -48,7 +48,13 @@ fn read_in_pieces(
     size: usize,
     wants_rows: bool,
 ) -> (Vec<String>, usize, Option<(wire_mysql::ErrorKind, &'static str)>) {
-    let all = [ReplyKind::Simple, ReplyKind::Text, ReplyKind::Binary, ReplyKind::Prepared];
+    let all = [
+        ReplyKind::Simple,
+        ReplyKind::Text,
+        ReplyKind::Binary,
+        ReplyKind::Prepared,
+        ReplyKind::Rows,
+    ];
     let mut replies = Replies::new(agreed(bits));
     // The number after the last kind means no command: only the last command can request a file.
     for kind in kinds.iter().filter_map(|kind| all.get(usize::from(*kind) % (all.len() + 1))) {

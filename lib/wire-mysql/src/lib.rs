@@ -58,6 +58,7 @@ mod partial;
 mod prepared;
 mod put;
 mod replies;
+mod reply_kind;
 mod row;
 mod server_key;
 mod sink;
@@ -82,7 +83,8 @@ pub use handshake::{
 };
 pub use login::{Login, LoginOptions, LoginStep, Refusal, Session};
 pub use prepared::Prepared;
-pub use replies::{MAX_EXPECTED, Replies, ReplyKind};
+pub use replies::{MAX_EXPECTED, Replies};
+pub use reply_kind::ReplyKind;
 pub use row::{BinaryRow, Field, Row, TextRow};
 pub use server_key::Seed;
 pub use sink::{ResultEnd, Sink};

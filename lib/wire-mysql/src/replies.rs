@@ -10,7 +10,8 @@
 //! ```
 //!
 //! After an OK or EOF with `MORE_RESULTS_EXISTS` another OK, ERR or result follows; an ERR ends the
-//! reply of its command. The first byte and the length of a packet among rows determine its kind:
+//! reply of its command. The reply to a statement that was described with columns does not begin
+//! with an OK. The first byte and the length of a packet among rows determine its kind:
 //!
 //! * 0xFF: an ERR.
 //! * 0xFE without `DEPRECATE_EOF`: an EOF if it is shorter than 9 bytes.
@@ -33,22 +34,10 @@ use crate::error::{ErrorKind, WireError, fault};
 use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, first_whole_packet, usual_packet};
 use crate::partial::PartialPacket;
 use crate::prepared::Prepared;
+use crate::reply_kind::ReplyKind;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::sink::{ResultEnd, Sink};
 use crate::take::FieldReader;
-
-/// The kind of reply to a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplyKind {
-    /// OK or ERR: `COM_PING`, `COM_INIT_DB`, `COM_STMT_RESET`, `COM_RESET_CONNECTION`.
-    Simple,
-    /// Results with text rows: `COM_QUERY`.
-    Text,
-    /// Results with binary rows: `COM_STMT_EXECUTE`, `COM_STMT_BULK_EXECUTE`.
-    Binary,
-    /// `COM_STMT_PREPARE`.
-    Prepared,
-}
 
 /// Maximum number of commands that wait for their replies.
 pub const MAX_EXPECTED: usize = 1 << 16;
@@ -227,7 +216,7 @@ impl Replies {
     fn read_usual_reply<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
         let end = match (self.state, self.kind) {
             (State::Start, ReplyKind::Text) => EOF,
-            (State::Start, ReplyKind::Binary) => OK.wrapping_add(1),
+            (State::Start, ReplyKind::Binary | ReplyKind::Rows) => OK.wrapping_add(1),
             _ => return None,
         };
         let (has_eof, has_flag) = (self.has_eof(), self.agreed.has(Capabilities::CACHE_METADATA));
@@ -297,7 +286,7 @@ impl Replies {
             }
         }
         if self.state == State::Rows {
-            let end = if self.kind == ReplyKind::Binary { OK.wrapping_add(1) } else { EOF };
+            let end = if self.kind.is_binary() { OK.wrapping_add(1) } else { EOF };
             let passed;
             (passed, rest) = self.count_packets(rest, u64::MAX, end, self.least_row_length);
             self.rows = self.rows.wrapping_add(passed);
@@ -424,7 +413,7 @@ impl Replies {
         match (first, self.kind) {
             (Some(OK), _) => true,
             (Some(ERR) | None, _) => false,
-            (Some(_), ReplyKind::Binary) => false,
+            (Some(_), ReplyKind::Binary | ReplyKind::Rows) => false,
             // A value of 16 MB fills a packet completely; no OK packet is that long.
             (Some(EOF), _) => continues_in_next,
             (Some(_), _) => true,
@@ -455,10 +444,7 @@ impl Replies {
     fn least_length_of_row(&self, columns: u64) -> usize {
         // At most `MAX_COLUMNS`.
         let columns = columns as usize;
-        match self.kind {
-            ReplyKind::Binary => BinaryRow::least_length(columns),
-            ReplyKind::Text | ReplyKind::Simple | ReplyKind::Prepared => columns,
-        }
+        if self.kind.is_binary() { BinaryRow::least_length(columns) } else { columns }
     }
 
     /// Checks the length of a row, in bytes.
@@ -606,11 +592,14 @@ impl Replies {
     ) -> Result<(), WireError> {
         match (self.kind, first) {
             (ReplyKind::Prepared, _) => self.prepared(payload, sink),
+            (ReplyKind::Rows, Some(OK)) if self.state == State::Start => {
+                Err(fault(ErrorKind::Order, 0, "OK in place of the described columns"))
+            }
             (_, Some(OK)) => self.result(OkPacket::decode(payload, self.agreed)?, sink),
             (ReplyKind::Simple, _) => Err(fault(ErrorKind::Order, 0, "answer of a simple command")),
             // MariaDB can also prepare statements that load a file.
-            (ReplyKind::Text | ReplyKind::Binary, Some(NULL)) => self.file_request(payload, sink),
-            (ReplyKind::Text | ReplyKind::Binary, _) => self.column_count(payload, sink),
+            (_, Some(NULL)) => self.file_request(payload, sink),
+            _ => self.column_count(payload, sink),
         }
     }
 
@@ -721,11 +710,9 @@ impl Replies {
     fn row<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
         self.check_row(payload.len())?;
         self.rows = self.rows.wrapping_add(1);
-        sink.row(match self.kind {
-            ReplyKind::Binary => Row::Binary(BinaryRow(payload)),
-            ReplyKind::Text | ReplyKind::Simple | ReplyKind::Prepared => {
-                Row::Text(TextRow(payload))
-            }
+        sink.row(match self.kind.is_binary() {
+            true => Row::Binary(BinaryRow(payload)),
+            false => Row::Text(TextRow(payload)),
         })
     }
 

@@ -27,6 +27,10 @@ impl Connection for MysqlConnection {
         let statement = match config.service.session_in_time(&rt, node, PREPARING, prepared).await {
             Ok((_, FullReply { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
                 execute: Execute::new(prepared.id, prepared.parameters),
+                kind: match prepared.columns > 0 && script::returns_rows(text) {
+                    true => ReplyKind::Rows,
+                    false => ReplyKind::Binary,
+                },
                 columns,
                 loads: script::loaded_file(text).map_or("", |_| text).into(),
             },

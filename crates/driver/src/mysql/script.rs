@@ -1,4 +1,5 @@
-//! A lexer for statements, used to detect placeholders and files to load without the server.
+//! A lexer for statements, used to detect placeholders, files to load and returned rows without the
+//! server.
 //!
 //! It separates words, strings and other characters as the server does (MySQL manual, "Lexical
 //! Structure"): a question mark in a string is not a placeholder, and a comment names no file.
@@ -11,6 +12,14 @@ enum Piece<'a> {
     Text(String),
     /// Any other character.
     Sign(char),
+}
+
+impl Piece<'_> {
+    /// Returns true for one of these words, in any case.
+    fn is_one_of(&self, words: &[&str]) -> bool {
+        let Piece::Word(found) = self else { return false };
+        words.iter().any(|word| found.eq_ignore_ascii_case(word))
+    }
 }
 
 /// Returns true if the statement has placeholders.
@@ -32,6 +41,21 @@ pub(super) fn loaded_file(sql: &str) -> Option<String> {
         last = [before, piece];
     }
     None
+}
+
+/// First words of the statements that cannot succeed without a result.
+const ALWAYS_WITH_RESULT: [&str; 5] = ["select", "with", "values", "table", "show"];
+
+/// Returns true if the statement cannot succeed without a result, provided that the server has
+/// described columns of it.
+///
+/// False for data-changing statements with `returning`: MariaDB answers a `delete` that finds no
+/// row without reading the table with an OK. False for `select … into`, of which a server may
+/// describe the columns that it stores.
+pub(super) fn returns_rows(sql: &str) -> bool {
+    let mut pieces = Pieces { rest: sql }.skip_while(|piece| *piece == Piece::Sign('('));
+    pieces.next().is_some_and(|first| first.is_one_of(&ALWAYS_WITH_RESULT))
+        && !pieces.any(|piece| piece.is_one_of(&["into"]))
 }
 
 /// Returns true if the statement may load a file. A quick check with false positives.
@@ -143,6 +167,25 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(has_placeholders(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn statements_that_always_have_a_result_are_recognised() {
+        for sql in ["SELECT 1", "/* a */ (( select 'into'))", "show tables", "-- a\nTable t"] {
+            assert!(returns_rows(sql), "{sql}");
+        }
+        for sql in [
+            "delete from t returning a",
+            "insert into t values (1) returning a",
+            "select 1 into @a",
+            "call p()",
+            "`select`",
+            "selected",
+            "(",
+            "",
+        ] {
+            assert!(!returns_rows(sql), "{sql}");
         }
     }
 

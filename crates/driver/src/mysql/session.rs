@@ -53,6 +53,8 @@ pub struct MysqlConnection {
 pub(super) enum Statement {
     Prepared {
         execute: Execute,
+        /// The kind of its replies.
+        kind: ReplyKind,
         columns: Columns,
         /// The text, if it loads a file; otherwise empty.
         loads: Box<str>,
@@ -293,12 +295,12 @@ impl MysqlConnection {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
                 match &mut statements[statement.index()] {
-                    Statement::Prepared { execute, columns, loads } => {
+                    Statement::Prepared { execute, kind, columns, loads } => {
                         let given = given.iter().map(|value| parameter(*value, values));
                         let sequence = execute
                             .append(line.channel.out(), given)
                             .map_err(|_| faults::wrong_value_count(count, execute.parameters()))?;
-                        line.expect(ReplyKind::Binary, sequence)?;
+                        line.expect(*kind, sequence)?;
                         return Ok(PendingCommand { line, columns, allowed_files: allow(loads) });
                     }
                     Statement::Text(_) if count > 0 => {

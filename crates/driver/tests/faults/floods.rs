@@ -380,7 +380,7 @@ fn surplus_mysql_answer_ends_the_session() {
     });
     let error = in_real_time(async |rt| {
         let mut connection = mysql(&server).connect(&rt).await.expect("a session");
-        connection.prepare("select 1").await.expect("a statement");
+        connection.prepare("do 1").await.expect("a statement");
         connection.run(&mut execution()).await.expect_err("two answers")
     });
     check(&error, Class::Disconnect, "disconnect", &["packet after the last reply"]);

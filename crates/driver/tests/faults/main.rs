@@ -4,6 +4,7 @@
 
 mod copies;
 mod floods;
+mod grammar;
 mod impostor;
 mod large;
 mod mariadb;

@@ -21,7 +21,7 @@ use crate::{
     ask, changed, check, error_after_identification, in_real_time, refused, text, with_option,
 };
 
-fn open(target: &Target) -> Mysql {
+pub(crate) fn open(target: &Target) -> Mysql {
     Mysql::open(target, ".").expect("a URL")
 }
 

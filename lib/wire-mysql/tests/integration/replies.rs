@@ -199,6 +199,40 @@ fn one_command_has_several_results() {
     }
 }
 
+/// Otherwise a server that loses the rows of a `select` would seem to have found none.
+#[test]
+fn ok_in_place_of_described_columns_is_a_fault() {
+    for agreed in [old(), new()] {
+        let ok = answer(agreed, |answers| answers.ok(&OkPacket::default()));
+        for (kind, expected) in [
+            (ReplyKind::Text, None),
+            (ReplyKind::Binary, None),
+            (ReplyKind::Rows, Some("OK in place of the described columns")),
+        ] {
+            for piece in [1, ok.len()] {
+                let mut replies = Replies::new(agreed);
+                replies.expect(kind, 1).expect("one command");
+                let mut log = Log::default();
+                let read =
+                    ok.chunks(piece).try_for_each(|part| replies.read(part, &mut log).map(drop));
+                assert_eq!(read.err().map(|fault| fault.context), expected, "{kind:?}");
+            }
+        }
+        // A further result may be an OK.
+        let call = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.binary_row([Field::Int(1), Field::Null]);
+            answers.end_of_rows(MORE, 0);
+            answers.ok(&OkPacket::default());
+        });
+        let refused = answer(agreed, |answers| answers.error(&refusal(1146)));
+        for (bytes, wants_rows) in [(&call, false), (&call, true), (&refused, false)] {
+            let lines = printed(agreed, &[ReplyKind::Rows], bytes, wants_rows, 20);
+            assert_eq!(lines, printed(agreed, &[ReplyKind::Binary], bytes, wants_rows, 20));
+        }
+    }
+}
+
 #[test]
 fn error_does_not_affect_the_next_replies() {
     for agreed in [old(), new()] {
