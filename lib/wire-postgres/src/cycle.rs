@@ -17,6 +17,9 @@
 //!
 //! Only a cycle with an empty text is answered with EmptyQueryResponse, and only a cycle with a row
 //! limit is answered with PortalSuspended.
+//!
+//! A statement that was described with columns is not answered with CopyInResponse or
+//! CopyOutResponse.
 
 use crate::frame::HEADER;
 use crate::tags::{backend as tag, both};
@@ -31,6 +34,8 @@ pub struct Cycle {
     may_be_empty: bool,
     /// True if an Execute has a row limit.
     may_suspend: bool,
+    /// True if a statement may be a COPY.
+    may_copy: bool,
     /// Number of columns of the rows, if an earlier Describe has reported it.
     columns: Option<u16>,
     left: OutstandingReplies,
@@ -57,13 +62,14 @@ impl OutstandingReplies {
 
 impl Cycle {
     /// A single Query.
-    pub const QUERY: Cycle = Cycle { is_query: true, ..Cycle::SYNC };
+    pub const QUERY: Cycle = Cycle { is_query: true, may_copy: true, ..Cycle::SYNC };
 
     /// A single Sync.
     pub const SYNC: Cycle = Cycle {
         is_query: false,
         may_be_empty: false,
         may_suspend: false,
+        may_copy: false,
         columns: None,
         left: OutstandingReplies {
             parses: 0,
@@ -106,6 +112,7 @@ impl Cycle {
     #[must_use]
     pub const fn execute(mut self) -> Cycle {
         self.left.executes = self.left.executes.wrapping_add(1);
+        self.may_copy = true;
         self
     }
 
@@ -126,10 +133,17 @@ impl Cycle {
     }
 
     /// Returns the cycle whose only statement returns rows of this many columns, as the server has
-    /// described it.
+    /// described it. Such a statement is no COPY.
     #[must_use]
     pub const fn with_columns(mut self, columns: u16) -> Cycle {
         self.columns = Some(columns);
+        self.without_copy()
+    }
+
+    /// Returns the cycle of statements that are no COPY.
+    #[must_use]
+    pub const fn without_copy(mut self) -> Cycle {
+        self.may_copy = false;
         self
     }
 
@@ -147,6 +161,7 @@ impl Cycle {
         left.closes = left.closes.wrapping_add(closes);
         self.may_be_empty |= other.may_be_empty;
         self.may_suspend |= other.may_suspend;
+        self.may_copy |= other.may_copy;
         self.columns = None;
         self
     }
@@ -412,11 +427,17 @@ impl Grammar {
 
     /// Begins a COPY. Returns true if a COPY is allowed.
     fn begin_copy(&mut self, direction: State, returned: u64) -> bool {
-        match std::mem::replace(&mut self.state, direction) {
+        let permits = match self.state {
             State::Query | State::NextStatement => true,
-            State::Rows => !self.cycle.is_query && returned == 0,
+            // The answer to a portal that was described with columns is rows.
+            State::Rows => !self.cycle.is_query && returned == 0 && self.columns.is_none(),
             _ => false,
+        };
+        let permits = permits && self.cycle.may_copy;
+        if permits {
+            self.state = direction;
         }
+        permits
     }
 
     /// Returns the error for a message that is not allowed at this point.
@@ -450,6 +471,12 @@ impl Grammar {
                 "PortalSuspended without a row limit"
             }
             (tag::PORTAL_SUSPENDED, _) => "PortalSuspended",
+            (tag::COPY_IN_RESPONSE, State::Rows) if !self.cycle.may_copy => {
+                "CopyInResponse to a statement that is no COPY"
+            }
+            (tag::COPY_OUT_RESPONSE, State::Rows) if !self.cycle.may_copy => {
+                "CopyOutResponse to a statement that is no COPY"
+            }
             (tag::COPY_IN_RESPONSE, _) => "CopyInResponse",
             (tag::COPY_OUT_RESPONSE, _) => "CopyOutResponse",
             (both::COPY_DATA, _) => "CopyData",

@@ -21,7 +21,7 @@ impl Connection for PostgresConnection {
         self.append_preparation(&name, text)?;
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let service = &shared.service;
-        let described = service.session_in_time(&rt, node, PREPARING, self.ask()).await?;
+        let described = service.session_in_time(&rt, node, PREPARING, self.ask(text)).await?;
         let mut template = Template::new(self.shared.results);
         template
             .statement(&name, &described.parameters)
@@ -87,7 +87,7 @@ impl Connection for PostgresConnection {
             return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
         }
         self.append_query(sql)?;
-        let answer = self.ask().await;
+        let answer = self.ask(sql).await;
         if let Err(error) = &answer
             && !self.replies.is_idle()
         {

@@ -119,16 +119,24 @@ fn remedy_of_rules(words: &str) -> &'static str {
 /// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn malformed_message(address: &Address, error: &WireError) -> Error {
-    Error::disconnect_naming_server(format!(
-        "{address} does not speak PostgreSQL's protocol: {error}"
-    ))
+    protocol_violation(address, &error.to_string())
 }
 
 /// Builds the error of a COPY that the server completed before it requested data.
 #[cold]
 pub(super) fn copy_without_data(address: &Address) -> Error {
+    protocol_violation(address, "CommandComplete without CopyInResponse")
+}
+
+/// Builds the error of a server that completed more commands than were sent.
+#[cold]
+pub(super) fn surplus_completion(address: &Address) -> Error {
+    protocol_violation(address, "CommandComplete without a statement")
+}
+
+fn protocol_violation(address: &Address, why: &str) -> Error {
     Error::disconnect_naming_server(format!(
-        "{address} does not speak PostgreSQL's protocol: CommandComplete without CopyInResponse"
+        "{address} does not speak PostgreSQL's protocol: {why}"
     ))
 }
 

@@ -146,6 +146,7 @@ impl PostgresConnection {
             if let Some(report) = reply.outcome.error {
                 return Err(self.fault(&report));
             }
+            self.check_completions(&text, reply.outcome.completed)?;
             batch.check_stored_rows(reply.stored)?;
             batches.committed(batch.rows, batch.bytes);
             rows = made?;

@@ -165,7 +165,11 @@ impl PostgresConnection {
             Step::Begin => "begin",
             Step::Commit => "commit",
         };
-        *cycle = cycle.followed_by(Cycle::STATEMENT.with_text(text).parse());
+        let link = Cycle::STATEMENT.with_text(text).parse();
+        *cycle = cycle.followed_by(match step {
+            Step::Begin | Step::Commit => link.without_copy(),
+            Step::Execute { .. } | Step::ExecuteText { .. } => link,
+        });
         let results = self.shared.results;
         let out = self.channel.out();
         frontend::parse(out, "", text, [])
@@ -326,6 +330,13 @@ impl PostgresConnection {
                 answer.capture.truncate(before);
                 return Err(self.fault(&report));
             }
+            if answer.outcome.completed > 1 {
+                let text = match step {
+                    Step::ExecuteText { text } => values.text_at(text),
+                    Step::Execute { .. } | Step::Begin | Step::Commit => "",
+                };
+                self.check_completions(text, answer.outcome.completed)?;
+            }
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.add_statement(done.since(at), answer.outcome.rows);
             }
@@ -390,6 +401,7 @@ impl PostgresConnection {
             Ok(()) => self.exchange(&mut whole, reply).await,
             Err(second) => Err(second),
         };
+        let ended = ended.and_then(|_| self.check_completions("rollback", whole.outcome.completed));
         reply.done = self.rt.now();
         match (ended, whole.outcome.error) {
             (Ok(_), None) => error,
@@ -400,13 +412,31 @@ impl PostgresConnection {
         }
     }
 
-    /// Sends the appended query or extended-protocol messages and returns the complete answer.
-    pub(super) async fn ask(&mut self) -> Result<FullReply, Error> {
+    /// Sends the appended query or extended-protocol messages and returns the complete answer;
+    /// `text` is the text in them.
+    pub(super) async fn ask(&mut self, text: &str) -> Result<FullReply, Error> {
         let mut whole = FullReply::default();
         self.exchange(&mut whole, &mut Reply::default()).await?;
         match whole.outcome.error.take() {
-            None => Ok(whole),
+            None => self.check_completions(text, whole.outcome.completed).map(|()| whole),
             Some(report) => Err(self.fault(&report)),
+        }
+    }
+
+    /// Checks that the server has completed no more commands than a text has statements.
+    ///
+    /// Fewer completions are not noticed: the number of statements would have to be counted in the
+    /// text of every request, between the semicolons of strings, comments, function bodies and
+    /// rules.
+    ///
+    /// # Errors
+    /// It has completed more commands.
+    #[inline]
+    pub(super) fn check_completions(&self, text: &str, completed: u32) -> Result<(), Error> {
+        match completed {
+            0 | 1 => Ok(()),
+            several if several as usize <= most_statements(text) => Ok(()),
+            _ => Err(faults::surplus_completion(self.channel.address())),
         }
     }
 
@@ -437,6 +467,14 @@ impl PostgresConnection {
         self.append_sync(Cycle::SYNC.parse().describe(Object::Statement));
         Ok(())
     }
+}
+
+/// Returns the greatest number of statements that a text can have: one more than the semicolons
+/// before its end.
+#[cold]
+fn most_statements(text: &str) -> usize {
+    let is_end = |last: char| last == ';' || last.is_whitespace();
+    text.trim_end_matches(is_end).matches(';').count() + 1
 }
 
 /// Returns the range of `count` indexes from `first` on.

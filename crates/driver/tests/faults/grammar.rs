@@ -1,15 +1,17 @@
 //! Tests of answers that contradict the statement that was sent.
 
-use base::Class;
+use base::{Class, RowMemory, Rows};
 use driver::{Connection, Driver, Error, Step, Work};
 use testbed::{Kind, shared};
 use wire_mysql::{
     Answers, ColumnDefinition, ColumnType, Negotiated, Prepared, StatementId, WANTED,
 };
+use wire_postgres::backend::{self, Column};
+use wire_postgres::{Format, Oid, TransactionStatus};
 
 use crate::impostor::{ScriptStep, ScriptedServer};
 use crate::mariadb::{OFFERED, at, ok, open, welcome};
-use crate::{check, in_real_time};
+use crate::{check, in_real_time, postgres, text};
 
 /// Returns a request that executes a statement without values, as a transaction if it is pipelined.
 fn execution(statement: driver::PreparedId, is_pipelined: bool) -> Work {
@@ -134,4 +136,154 @@ fn statements_of_mariadb_are_answered_as_described() {
         }
         connection.close().await;
     });
+}
+
+/// Returns a server of PostgreSQL that accepts a login and then gives these answers.
+fn postgres_with(answers: Vec<Vec<u8>>) -> ScriptedServer {
+    let login = [ScriptStep::Receive, ScriptStep::Send(postgres::welcome())];
+    let exchange = |answer| [ScriptStep::Receive, ScriptStep::Send(answer)];
+    let exchanges = answers.into_iter().flat_map(exchange);
+    ScriptedServer::new(login.into_iter().chain(exchanges).chain([ScriptStep::Wait]).collect())
+}
+
+/// Appends the message that ends an answer.
+fn ready(mut answer: Vec<u8>) -> Vec<u8> {
+    backend::ready_for_query(&mut answer, TransactionStatus::Idle);
+    answer
+}
+
+/// Returns an answer that completes these commands.
+fn completing(tags: &[&str]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for tag in tags {
+        backend::command_complete(&mut out, tag).expect("a tag");
+    }
+    ready(out)
+}
+
+#[track_caller]
+fn check_violation(error: &Error, why: &str) {
+    let words = ["does not speak PostgreSQL's protocol", why];
+    check(error, Class::Disconnect, "disconnect", &words);
+}
+
+/// Runs a request at a server with these answers. Returns its number of rows.
+fn outcome(mut work: Work, answers: Vec<Vec<u8>>) -> Result<u64, Error> {
+    let server = postgres_with(answers);
+    in_real_time(async |rt| {
+        let driver = postgres::at(server.port(), "");
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        connection.run(&mut work).await.map(|()| work.reply.rows)
+    })
+}
+
+#[test]
+fn more_completions_than_statements_of_a_text_are_a_violation() {
+    let (insert, twice) = ("insert into t values (1)", completing(&["INSERT 0 1", "INSERT 0 1"]));
+    for one in [insert, "insert into t values (1);", "insert into t values (1) ;\n; "] {
+        assert_eq!(outcome(text(one), vec![completing(&["INSERT 0 1"])]), Ok(1), "{one}");
+        let error = outcome(text(one), vec![twice.clone()]).expect_err(one);
+        check_violation(&error, "CommandComplete without a statement");
+    }
+    for several in
+        ["insert into t values (1); insert into t values (1)", "insert into t values (';')"]
+    {
+        assert_eq!(outcome(text(several), vec![twice.clone()]), Ok(2), "{several}");
+    }
+    let transaction = || {
+        let mut work = text(insert);
+        work.steps.insert(0, Step::Begin);
+        work.steps.push(Step::Commit);
+        work
+    };
+    let all = [&["BEGIN"][..], &["INSERT 0 1"], &["COMMIT"]];
+    assert_eq!(outcome(transaction(), all.map(completing).to_vec()), Ok(1));
+    for (place, surplus) in [(0, ["BEGIN"; 2]), (2, ["COMMIT"; 2])] {
+        let mut answers = all.map(completing).to_vec();
+        answers[place] = completing(&surplus);
+        let error = outcome(transaction(), answers).expect_err("a surplus completion");
+        check_violation(&error, "CommandComplete without a statement");
+    }
+    // Statements of setup and of observers.
+    let server = postgres_with(vec![twice]);
+    let error = in_real_time(async |rt| {
+        crate::ask(&postgres::at(server.port(), ""), &rt, insert).await.expect_err("a surplus")
+    });
+    check_violation(&error, "CommandComplete without a statement");
+}
+
+/// Executes a statement that the server describes with one column. `answer` is the answer to its
+/// Bind and Execute.
+fn executed(answer: &[u8], is_pipelined: bool, capture: Rows) -> Result<u64, Error> {
+    let mut described = Vec::new();
+    backend::parse_complete(&mut described);
+    backend::parameter_description(&mut described, []).expect("no parameters");
+    let column = Column {
+        name: b"n",
+        table: Oid(0),
+        number: 0,
+        type_oid: Oid::INT4,
+        type_size: 4,
+        modifier: -1,
+        format: Format::Text,
+    };
+    backend::row_description(&mut described, [column]).expect("a column");
+    let link = |tag| {
+        let mut out = Vec::new();
+        backend::parse_complete(&mut out);
+        backend::bind_complete(&mut out);
+        backend::command_complete(&mut out, tag).expect("a tag");
+        out
+    };
+    let answer = match is_pipelined {
+        false => answer.to_vec(),
+        true => [&link("BEGIN")[..], answer, &link("COMMIT")[..]].concat(),
+    };
+    let server = postgres_with(vec![ready(described), ready(answer)]);
+    in_real_time(async |rt| {
+        let driver = postgres::at(server.port(), "");
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        let statement = connection.prepare("select n from t").await.expect("a statement");
+        let mut work = Work { capture, ..execution(statement, is_pipelined) };
+        connection.run(&mut work).await.map(|()| work.reply.rows)
+    })
+}
+
+#[test]
+fn copy_in_place_of_described_rows_is_a_violation() {
+    let mut copy = Vec::new();
+    backend::bind_complete(&mut copy);
+    backend::copy_out_response(&mut copy, Format::Text, [Format::Text]).expect("a response");
+    backend::copy_data(&mut copy, b"1\n").expect("a line");
+    backend::copy_done(&mut copy);
+    backend::command_complete(&mut copy, "COPY 1").expect("a tag");
+    for is_pipelined in [false, true] {
+        let error = executed(&copy, is_pipelined, Rows::default()).expect_err("a violation");
+        check_violation(&error, "CopyOutResponse to a statement that is no COPY");
+    }
+}
+
+/// The values of other rows are not read.
+#[test]
+fn kept_row_that_its_values_do_not_fill_is_a_violation() {
+    for (value, why) in [
+        (&b"\0\0\0\x021"[..], Some("reaches beyond the end of the message")),
+        (b"\0\0\0\x0112", Some("goes on after its last field")),
+        (b"\0\0\0\x011", None),
+    ] {
+        let mut answer = Vec::new();
+        backend::bind_complete(&mut answer);
+        let length = value.len() as u32 + 6;
+        answer.extend_from_slice(&[&b"D"[..], &length.to_be_bytes(), b"\0\x01", value].concat());
+        backend::command_complete(&mut answer, "SELECT 1").expect("a tag");
+        for is_pipelined in [false, true] {
+            let kept = executed(&answer, is_pipelined, RowMemory::default().buffer());
+            match (kept, why) {
+                (Err(error), Some(why)) => check_violation(&error, why),
+                (outcome, None) => assert_eq!(outcome, Ok(1)),
+                (Ok(_), Some(why)) => panic!("{why}: accepted"),
+            }
+            assert_eq!(executed(&answer, is_pipelined, Rows::default()), Ok(1));
+        }
+    }
 }

@@ -339,6 +339,11 @@ fn fault(cycles: &[Cycle], letters: &str) -> Option<&'static str> {
     first
 }
 
+/// Returns the cycle of a BEGIN and this statement.
+fn chain(statement: Cycle) -> Cycle {
+    Cycle::STATEMENT.without_copy().followed_by(statement)
+}
+
 #[test]
 fn complete_answers_of_all_kinds_are_accepted() {
     let described = Cycle::SYNC.parse().describe(Object::Statement);
@@ -349,6 +354,8 @@ fn complete_answers_of_all_kinds_are_accepted() {
         (Cycle::STATEMENT.with_text(";"), &["2IZ", "2CZ"]),
         (Cycle::STATEMENT.with_row_limit(), &["2sZ", "2DsZ", "2DCZ"]),
         (Cycle::STATEMENT, &["2GEZ", "2HddcCZ", "2HdEZ"]),
+        (chain(Cycle::STATEMENT), &["2C2HdcCZ", "2C2CZ"]),
+        (chain(Cycle::STATEMENT.with_columns(1)), &["2C2DCZ", "2C2CZ"]),
         (Cycle::STATEMENT.parse(), &["12CZ", "12DCZ", "1EZ"]),
         (Cycle::STATEMENT.bind().execute(), &["2DC2CZ", "2C2EZ", "2DEZ"]),
         (described, &["1tTZ", "1tnZ", "EZ", "1EZ"]),
@@ -391,6 +398,8 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
     let all = "ReadyForQuery before all answers";
     let end = "ReadyForQuery without CommandComplete";
     let two = "ReadyForQuery without a request";
+    let no_copy = "CopyOutResponse to a statement that is no COPY";
+    let portal = Cycle::SYNC.parse().bind().describe(Object::Portal).execute();
     for (cycle, answer, expected) in [
         (Cycle::STATEMENT, "Z", all),
         (Cycle::STATEMENT, "CZ", "CommandComplete without BindComplete"),
@@ -415,6 +424,10 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
         (Cycle::STATEMENT, "2HdZ", end),
         (Cycle::STATEMENT, "2dCZ", "CopyData"),
         (Cycle::STATEMENT, "2DGCZ", "CopyInResponse"),
+        (Cycle::STATEMENT.with_columns(1), "2GEZ", "CopyInResponse to a statement that is no COPY"),
+        (Cycle::STATEMENT.with_columns(1), "2HdcCZ", no_copy),
+        (chain(Cycle::STATEMENT.with_columns(1)), "2C2HdcCZ", no_copy),
+        (portal, "12THdcCZ", "CopyOutResponse"),
         (Cycle::STATEMENT, "23CZ", "CloseComplete"),
         (Cycle::STATEMENT.bind().execute(), "2CZ", all),
         (Cycle::STATEMENT.bind().execute(), "22CCZ", "BindComplete"),
@@ -516,14 +529,18 @@ fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
 
 /// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
 #[test]
-fn truncated_rows_are_a_fault() {
-    let truncated = Some(ErrorKind::Truncated);
+fn rows_that_their_values_do_not_fill_are_a_fault() {
+    let (truncated, surplus) = (Some(ErrorKind::Truncated), Some(ErrorKind::Surplus));
     for (body, skipped, read) in [
         (&b""[..], truncated, truncated),
         (b"\0", truncated, truncated),
         (b"\0\x01", truncated, truncated),
         (b"\0\x01\0\0\0", truncated, truncated),
         (b"\0\x01\0\0\0\x021", None, truncated),
+        (b"\0\x01\0\0\0\x0112", None, surplus),
+        (b"\0\x01\xff\xff\xff\xff1", None, surplus),
+        (b"\0\x01\xff\xff\xff\xfe", None, Some(ErrorKind::Length)),
+        (b"\0\x01\xff\xff\xff\xff", None, None),
         (b"\0\x01\0\0\0\x011", None, None),
     ] {
         let length = body.len() as u32 + 4;
