@@ -8,14 +8,15 @@
 pub fn critical_t(alpha: f64, freedom: f64) -> f64 {
     assert!(alpha > 0.0 && alpha < 1.0, "alpha is {alpha}");
     assert!(freedom >= 1.0, "{freedom} degrees of freedom");
+    let distribution = Student::new(freedom);
     let (mut low, mut high) = (0.0, 2.0);
-    while two_sided_p(high, freedom) > alpha {
+    while distribution.two_sided_p(high) > alpha {
         (low, high) = (high, high * 2.0);
     }
     // Each step halves the interval; after 60 it is as narrow as the precision of a double.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        match two_sided_p(middle, freedom) > alpha {
+        match distribution.two_sided_p(middle) > alpha {
             true => low = middle,
             false => high = middle,
         }
@@ -23,31 +24,63 @@ pub fn critical_t(alpha: f64, freedom: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// Returns the probability with which t is exceeded in either direction (Abramowitz and Stegun,
-/// "Handbook of Mathematical Functions", 26.7.1 and 26.5.27).
+/// Returns the probability with which t is exceeded in either direction.
 pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
-    incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
+    Student::new(freedom).two_sided_p(t)
+}
+
+/// Student's distribution with a number of degrees of freedom.
+struct Student {
+    freedom: f64,
+    beta: IncompleteBeta,
+}
+
+impl Student {
+    fn new(freedom: f64) -> Student {
+        Student { freedom, beta: IncompleteBeta::new(freedom / 2.0, 0.5) }
+    }
+
+    /// Returns the probability with which t is exceeded in either direction (Abramowitz and Stegun,
+    /// "Handbook of Mathematical Functions", 26.7.1 and 26.5.27).
+    fn two_sided_p(&self, t: f64) -> f64 {
+        self.beta.at(self.freedom / (self.freedom + t * t))
+    }
 }
 
 /// Returns the probability with which F is exceeded, for the degrees of freedom of its numerator
 /// and of its denominator (the same handbook, 26.6.2).
 pub(crate) fn upper_f(f: f64, numerator: f64, denominator: f64) -> f64 {
     let x = denominator / (denominator + numerator * f);
-    incomplete_beta(x, denominator / 2.0, numerator / 2.0)
+    IncompleteBeta::new(denominator / 2.0, numerator / 2.0).at(x)
 }
 
-/// Returns the regularized incomplete beta function I_x(a, b).
-fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return x.clamp(0.0, 1.0);
+/// The regularized incomplete beta function I_x(a, b) for an a and a b.
+#[derive(Clone, Copy)]
+struct IncompleteBeta {
+    a: f64,
+    b: f64,
+    /// Logarithm of the beta function of a and b.
+    ln_beta: f64,
+}
+
+impl IncompleteBeta {
+    fn new(a: f64, b: f64) -> IncompleteBeta {
+        IncompleteBeta { a, b, ln_beta: ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b) }
     }
-    // The continued fraction converges quickly on this side of the mean.
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - incomplete_beta(1.0 - x, b, a);
+
+    /// Returns the value for an x.
+    fn at(self, x: f64) -> f64 {
+        if x <= 0.0 || x >= 1.0 {
+            return x.clamp(0.0, 1.0);
+        }
+        let IncompleteBeta { a, b, ln_beta } = self;
+        // The continued fraction converges quickly on this side of the mean.
+        if x > (a + 1.0) / (a + b + 2.0) {
+            return 1.0 - IncompleteBeta { a: b, b: a, ln_beta }.at(1.0 - x);
+        }
+        let front = (a * x.ln() + b * (1.0 - x).ln() - ln_beta).exp() / a;
+        front * beta_fraction(x, a, b)
     }
-    let ln_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
-    let front = (a * x.ln() + b * (1.0 - x).ln() - ln_beta).exp() / a;
-    front * beta_fraction(x, a, b)
 }
 
 /// Maximum number of terms of a continued fraction, which converges in about √`a` terms.

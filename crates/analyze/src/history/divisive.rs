@@ -82,11 +82,17 @@ struct Split {
 fn best_split(values: &[f64]) -> Option<Split> {
     let distances = Distances::of(values);
     let n = values.len();
+    // For each value from `at` on, the sum of its distances to the values before.
+    let mut to_first = vec![0.0; n];
     let mut best: Option<Split> = None;
-    for at in SHORTEST_SEGMENT..=n.saturating_sub(SHORTEST_SEGMENT) {
+    for at in 1..=n.saturating_sub(SHORTEST_SEGMENT) {
+        add_distances(&mut to_first[at..], &values[at..], values[at - 1]);
+        if at < SHORTEST_SEGMENT {
+            continue;
+        }
         let mut between = 0.0;
         for end in at + 1..=n {
-            between += distances.to_first[end - 1][at];
+            between += to_first[end - 1];
             if end - at < SHORTEST_SEGMENT {
                 continue;
             }
@@ -97,6 +103,13 @@ fn best_split(values: &[f64]) -> Option<Split> {
         }
     }
     best.filter(|best| best.divergence > 0.0)
+}
+
+/// Adds to each sum the distance of its value to another value.
+fn add_distances(sums: &mut [f64], values: &[f64], other: f64) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum += (value - other).abs();
+    }
 }
 
 /// Returns the probability of a divergence at least this large in random orders of the values;
@@ -132,28 +145,20 @@ fn shuffle(values: &mut [f64], mut draw: Draw) {
 struct Distances {
     /// Element n is the sum of the distances between all pairs of the first n values.
     among_first: Vec<f64>,
-    /// For each value, a list whose element n is the sum of its distances to the first n values.
-    to_first: Vec<Vec<f64>>,
 }
 
 impl Distances {
     fn of(values: &[f64]) -> Distances {
-        let sums = |value: &f64| {
-            let mut sum = 0.0;
-            let sums = values.iter().map(|other| {
-                sum += (value - other).abs();
-                sum
-            });
-            std::iter::once(0.0).chain(sums).collect::<Vec<f64>>()
-        };
-        let to_first: Vec<Vec<f64>> = values.iter().map(sums).collect();
+        // For each value from `place` on, the sum of its distances to the values before.
+        let mut to_first = vec![0.0; values.len()];
+        let mut among_first = vec![0.0];
         let mut sum = 0.0;
-        let among = to_first.iter().enumerate().map(|(place, sums)| {
-            sum += sums[place];
-            sum
-        });
-        let among_first = std::iter::once(0.0).chain(among).collect();
-        Distances { among_first, to_first }
+        for (place, value) in values.iter().enumerate() {
+            sum += to_first[place];
+            among_first.push(sum);
+            add_distances(&mut to_first[place + 1..], &values[place + 1..], *value);
+        }
+        Distances { among_first }
     }
 
     /// Returns the divergence of the first `at` values from the others up to `end`. `between` is
