@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::command::{cargo, failure_report};
-use super::temporary;
 
 /// A test program.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,11 +88,12 @@ impl Program {
         format!("test: cannot run {}: {error}", self.executable.display())
     }
 
-    /// Runs the program to its end, with this many tests at a time.
+    /// Runs the program to its end, with this many tests at a time. Their temporary files are in
+    /// `temporary`, if it is given.
     ///
     /// # Errors
     /// The output of the program if a test failed, or the reason why it could not be started.
-    pub(super) fn run(&self, at_a_time: usize) -> Result<(), String> {
+    pub(super) fn run(&self, at_a_time: usize, temporary: Option<&Path>) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
         if let Some(tests) = &self.tests {
             command.arg("--exact").args(tests);
@@ -101,7 +101,7 @@ impl Program {
         command.env("ASSAY_TESTBED_TEMPLATES", self.templates());
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("RUST_TEST_THREADS", at_a_time.to_string());
-        if let Some(folder) = temporary::folder() {
+        if let Some(folder) = temporary {
             command.env("TMPDIR", folder);
         }
         match command.stdin(Stdio::null()).output() {
@@ -225,13 +225,19 @@ mod tests {
 
     #[test]
     fn failed_program_is_reported_with_its_output() {
-        assert_eq!(Program::of("true").run(1), Ok(()));
+        assert_eq!(Program::of("true").run(1, None), Ok(()));
         // `test --exact = --exact` succeeds, and `test` alone fails.
         let with_tests = Some(vec!["=".to_owned(), "--exact".to_owned()]);
-        assert_eq!(Program { tests: with_tests, ..Program::of("test") }.run(1), Ok(()));
-        assert!(Program::of("test").run(1).is_err());
+        assert_eq!(Program { tests: with_tests, ..Program::of("test") }.run(1, None), Ok(()));
+        assert!(Program::of("test").run(1, None).is_err());
         let failure = "test: a b failed (exit status: 1)\n";
-        assert_eq!(Program::of("false").run(1), Err(failure.to_owned()));
+        assert_eq!(Program::of("false").run(1, None), Err(failure.to_owned()));
+    }
+
+    #[test]
+    fn temporary_files_of_a_program_are_in_the_given_folder() {
+        let missing = Path::new("/nonexistent");
+        assert!(Program::of("mktemp").run(1, Some(missing)).is_err());
     }
 
     #[test]
