@@ -3,21 +3,24 @@
 //! A driver that is to return rows copies values into a buffer unchanged. They are converted to
 //! text later, outside of the measurement.
 //!
-//! The invariant: buffers of one [`RowMemory`] hold at most [`RowMemory::LIMIT`] bytes together, in
-//! addition to [`Rows::FREE_BYTES`] bytes each.
+//! The invariant: buffers of one [`RowMemory`] hold at most [`RowMemory::LIMIT`] bytes together,
+//! however many they are.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The memory for the returned rows of a run: the bytes taken by its buffers beyond their free
-/// parts. A clone is a handle to the same memory.
+/// The memory for the returned rows of a run: the bytes taken by its buffers. A clone is a handle
+/// to the same memory.
 #[derive(Clone, Debug, Default)]
 pub struct RowMemory(Arc<AtomicUsize>);
 
 impl RowMemory {
-    /// Maximum memory of all buffers together, in bytes, without the [free part](Rows::FREE_BYTES)
-    /// of each.
-    pub const LIMIT: usize = 40 << 20;
+    /// Maximum memory of all buffers together, in bytes.
+    pub const LIMIT: usize = 36 << 20;
+
+    /// Part of the memory that only [small](Rows::SMALL_BYTES) buffers may take, in bytes: ordinary
+    /// answers do not fail because of large ones.
+    const RESERVED_FOR_SMALL: usize = 4 << 20;
 
     /// Makes an empty buffer that is to be filled.
     pub fn buffer(&self) -> Rows {
@@ -25,9 +28,13 @@ impl RowMemory {
         Rows { share: Some(share), ..Rows::default() }
     }
 
-    /// Reserves some bytes; returns false if too few are free.
-    fn take(&self, bytes: usize) -> bool {
-        let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= RowMemory::LIMIT);
+    /// Takes some bytes for a buffer or a row of `size` bytes; returns false if too few are free.
+    fn take(&self, bytes: usize, size: usize) -> bool {
+        let limit = match size <= Rows::SMALL_BYTES {
+            true => RowMemory::LIMIT,
+            false => RowMemory::LIMIT - RowMemory::RESERVED_FOR_SMALL,
+        };
+        let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= limit);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
     }
 
@@ -48,7 +55,7 @@ impl RowMemory {
 #[derive(Debug)]
 struct Share {
     memory: RowMemory,
-    /// Bytes of the buffer beyond its free part.
+    /// Capacity of the buffer, in bytes.
     buffer: usize,
     /// Bytes of a long row that its driver holds until the row is complete.
     arriving: usize,
@@ -57,8 +64,8 @@ struct Share {
 impl Share {
     /// Takes memory for a buffer of `capacity` bytes; returns false if there is too little.
     fn grow(&mut self, capacity: usize) -> bool {
-        let more = beyond_free(capacity).saturating_sub(self.buffer);
-        let is_taken = more == 0 || self.memory.take(more);
+        let more = capacity.saturating_sub(self.buffer);
+        let is_taken = more == 0 || self.memory.take(more, capacity);
         if is_taken {
             self.buffer += more;
         }
@@ -69,7 +76,7 @@ impl Share {
     /// little.
     fn reserve_row(&mut self, length: usize) -> bool {
         let more = length.saturating_sub(self.arriving);
-        let is_taken = more == 0 || self.memory.take(more);
+        let is_taken = more == 0 || self.memory.take(more, length);
         if is_taken {
             self.arriving += more;
         }
@@ -85,7 +92,7 @@ impl Share {
     /// Gives back all memory beyond that of a buffer of `capacity` bytes.
     fn shrink(&mut self, capacity: usize) {
         self.release_row();
-        let less = self.buffer.saturating_sub(beyond_free(capacity));
+        let less = self.buffer.saturating_sub(capacity);
         self.memory.give_back(less);
         self.buffer -= less;
     }
@@ -95,11 +102,6 @@ impl Drop for Share {
     fn drop(&mut self) {
         self.shrink(0);
     }
-}
-
-/// Returns the part of a buffer's capacity that is taken from the shared memory.
-fn beyond_free(capacity: usize) -> usize {
-    capacity.saturating_sub(Rows::FREE_BYTES)
 }
 
 /// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::is_wanted).
@@ -157,6 +159,10 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Memory that a buffer takes for its first value, in bytes.
 const FIRST_CAPACITY: usize = 64;
 
+/// Length, in bytes, up to which an arriving row is not counted: a connection has as much room
+/// anyway.
+const UNCOUNTED_ROW: usize = 4 << 10;
+
 const NULL: u8 = 0;
 const INT: u8 = 1;
 const REAL: u8 = 2;
@@ -181,9 +187,8 @@ impl Rows {
     /// decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
-    /// Size up to which a buffer takes nothing from the shared memory, in bytes: ordinary answers
-    /// never wait for large ones, and never fail because of them.
-    pub const FREE_BYTES: usize = 64 << 10;
+    /// Size up to which a buffer may take all of the shared memory, in bytes.
+    pub const SMALL_BYTES: usize = 64 << 10;
 
     /// Returns true if the buffer is to be filled.
     #[inline]
@@ -212,7 +217,7 @@ impl Rows {
     /// Returns true if a row of `length` bytes may be held by its driver until it is complete;
     /// otherwise it exceeds a limit. May be called several times for a row.
     pub fn may_hold_row(&mut self, length: usize) -> bool {
-        if self.overflow.is_some() || length <= Rows::FREE_BYTES {
+        if self.overflow.is_some() || length <= UNCOUNTED_ROW {
             return self.overflow.is_none();
         }
         if !self.has_room(length) {
@@ -319,16 +324,17 @@ impl Rows {
         self.bytes.clear();
         self.rows = 0;
         self.overflow = None;
-        if self.bytes.capacity() > Rows::FREE_BYTES {
-            self.shrink();
-        }
+        self.shrink();
     }
 
-    /// Gives back memory that the next rows probably do not need.
+    /// Gives back memory that the next rows probably do not need, or that other buffers may need
+    /// before them.
     fn shrink(&mut self) {
         let Some(share) = &mut self.share else { return };
-        let kept = if share.memory.is_ample() { KEPT_BYTES } else { Rows::FREE_BYTES };
-        self.bytes.shrink_to(kept);
+        let kept = if share.memory.is_ample() { KEPT_BYTES } else { 0 };
+        if self.bytes.capacity() > kept {
+            self.bytes.shrink_to(kept);
+        }
         share.shrink(self.bytes.capacity());
     }
 
@@ -444,11 +450,11 @@ mod tests {
         let mut buffers: Vec<Rows> = (0..64).map(|_| memory.buffer()).collect();
         buffers.iter_mut().for_each(|rows| fill(rows, 4 << 20));
         let held: usize = buffers.iter().map(|rows| rows.bytes.capacity()).sum();
-        assert!(held <= RowMemory::LIMIT + 64 * Rows::FREE_BYTES, "{held} bytes");
+        assert!(held <= RowMemory::LIMIT, "{held} bytes");
         let full = buffers.iter().filter(|rows| rows.overflow() == Some(RowLimit::Run)).count();
         assert!((40..64).contains(&full), "{full} overflow");
         let mut small = memory.buffer();
-        fill(&mut small, Rows::FREE_BYTES / 2);
+        fill(&mut small, Rows::SMALL_BYTES / 2);
         assert_eq!(small.overflow(), None);
         // A buffer that was written, or whose connection was lost, makes room for another answer.
         let mut full = buffers.remove(63);
@@ -459,6 +465,30 @@ mod tests {
         assert_eq!(full.overflow(), None);
         drop((buffers, full, small));
         assert_eq!(memory.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn memory_of_any_number_of_buffers_has_one_limit() {
+        for (number, bytes) in [(1_000, 4 << 20), (1_000, 30_000), (20_000, 3_000)] {
+            let memory = RowMemory::default();
+            let mut buffers: Vec<Rows> = (0..number).map(|_| memory.buffer()).collect();
+            for rows in &mut buffers {
+                if rows.may_hold_row(bytes) {
+                    fill(rows, bytes);
+                }
+            }
+            let capacity = |buffers: &[Rows]| -> usize {
+                buffers.iter().map(|rows| rows.bytes.capacity()).sum()
+            };
+            let held = capacity(&buffers);
+            let expected = RowMemory::LIMIT / 2..=RowMemory::LIMIT;
+            assert!(expected.contains(&held), "{number} buffers of {bytes}: {held} bytes");
+            // Idle buffers leave most of the memory to others.
+            buffers.iter_mut().for_each(Rows::clear);
+            let kept = capacity(&buffers);
+            assert!(kept <= RowMemory::LIMIT / 4 + KEPT_BYTES, "{kept} bytes are kept");
+            assert_eq!(memory.0.load(Ordering::Relaxed), kept);
+        }
     }
 
     #[test]

@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::{Class, Code, Endpoint, NodeId, Secret, Secrets, Target, UrlOption};
 use net::{
     Address, Addresses, Channel, ClientTls, FoundPassword, Host, Options, PasswordFile,
-    PasswordOwner, file_for_any_host, find_password, reason_for_ignored_file,
+    PasswordOwner, ReceiveMemory, file_for_any_host, find_password, reason_for_ignored_file,
 };
 use rt::{Rt, within};
 
 use crate::activity_counters::OwnTraffic;
 use crate::error::Error;
 use crate::session_ids::SessionIds;
+use crate::table::ShortTables;
 
 /// The words for a login in messages about a timeout.
 pub(crate) const LOGGING_IN: &str = "complete a login";
@@ -74,6 +75,10 @@ pub(crate) struct Service {
     pub(crate) tls: ClientTls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
+    /// Memory for bytes received in all sessions.
+    receive_memory: ReceiveMemory,
+    /// Memory for short results that are not measured, of all sessions.
+    pub(crate) short_tables: ShortTables,
     /// Counters of Assay's own traffic outside of requests, over all sessions.
     pub(crate) own_traffic: OwnTraffic,
     /// Ids of the sessions at each address.
@@ -201,6 +206,8 @@ impl ServiceKind {
             tls,
             user,
             database,
+            receive_memory: ReceiveMemory::default(),
+            short_tables: ShortTables::default(),
             own_traffic: OwnTraffic::default(),
             session_ids,
             answered,
@@ -249,7 +256,8 @@ impl Service {
     ) -> Result<Channel, Error> {
         let any = Host::Any { within: self.options.connect_timeout };
         let host = peer.map_or(any, Host::Exactly);
-        let connected = Channel::connect(rt, &self.addresses.all()[node.index()], host).await;
+        let address = &self.addresses.all()[node.index()];
+        let connected = Channel::connect(rt, address, host, &self.receive_memory).await;
         connected.map_err(|error| {
             // A URL need not name the user, so the message includes the one that was chosen.
             let message = format!("user `{}` {}", self.user, error.message());

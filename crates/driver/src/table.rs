@@ -1,5 +1,8 @@
 //! Results of statements that are not measured, held as text.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// The result of a statement as text; `None` is NULL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -22,6 +25,29 @@ impl Table {
     }
 }
 
+/// The memory of the short tables that the sessions of a driver read at the same time. A clone is a
+/// handle to the same memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShortTables(Arc<AtomicUsize>);
+
+impl ShortTables {
+    /// Maximum memory of all tables together, in bytes.
+    const LIMIT: usize = 4 << 20;
+
+    /// Maximum memory of one table, in bytes.
+    const TABLE_LIMIT: usize = 1 << 20;
+
+    /// Memory that a table takes at once, in bytes.
+    const STEP: usize = 1 << 10;
+
+    /// Takes one step of memory; returns false if too little is free.
+    fn take(&self) -> bool {
+        let add =
+            |taken: usize| Some(taken + ShortTables::STEP).filter(|sum| *sum <= ShortTables::LIMIT);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
+    }
+}
+
 /// Memory of a value in addition to its text, in bytes, including the allocator's overhead.
 const VALUE: usize = 48;
 
@@ -30,13 +56,27 @@ const VALUE: usize = 48;
 pub(crate) struct TableReader {
     table: Table,
     weight: usize,
+    /// The memory of a table that is expected to be short.
+    short: Option<ShortTables>,
+    /// Bytes taken from that memory.
+    taken: usize,
 }
 
 impl TableReader {
+    /// Creates a reader of a table that is expected to be short. Every session of a run may read
+    /// one, so the table is also cut if all of them take too much memory.
+    pub(crate) fn short(memory: &ShortTables) -> TableReader {
+        TableReader::empty(Some(memory.clone()))
+    }
+
     /// Discards the rows that were read so far, because another result begins: only the last result
     /// of a text with several statements is kept.
     pub(crate) fn clear(&mut self) {
-        *self = TableReader::default();
+        *self = TableReader::empty(self.short.clone());
+    }
+
+    fn empty(short: Option<ShortTables>) -> TableReader {
+        TableReader { table: Table::default(), weight: 0, short, taken: 0 }
     }
 
     /// Adds a column, unless the table is full.
@@ -68,22 +108,53 @@ impl TableReader {
         Ok(())
     }
 
+    /// Returns true if a row of `length` bytes may be held until it is complete; otherwise the
+    /// table is cut. May be called several times for a row.
+    pub(crate) fn can_hold(&mut self, length: usize) -> bool {
+        if !self.table.is_cut {
+            self.table.is_cut = !self.has_memory(self.weight.saturating_add(length));
+        }
+        !self.table.is_cut
+    }
+
     /// Marks the table as cut because of a row longer than the limit of one row.
     pub(crate) fn mark_cut(&mut self) {
         self.table.is_cut = true;
     }
 
     /// Returns the table that was read.
-    pub(crate) fn into_table(self) -> Table {
-        self.table
+    pub(crate) fn into_table(mut self) -> Table {
+        std::mem::take(&mut self.table)
     }
 
     /// Adds a value of `length` bytes to the memory of the table. Returns true if there is room for
     /// it; otherwise marks the table as cut.
     fn reserve(&mut self, length: usize) -> bool {
-        self.weight = self.weight.saturating_add(length).saturating_add(VALUE);
-        self.table.is_cut |= self.weight > Table::LIMIT;
+        if !self.table.is_cut {
+            self.weight = self.weight.saturating_add(length).saturating_add(VALUE);
+            self.table.is_cut = !self.has_memory(self.weight);
+        }
         !self.table.is_cut
+    }
+
+    /// Takes the memory of a table of `weight` bytes; returns false if there is too little.
+    fn has_memory(&mut self, weight: usize) -> bool {
+        let Some(short) = &self.short else { return weight <= Table::LIMIT };
+        while weight <= ShortTables::TABLE_LIMIT && self.taken < weight {
+            if !short.take() {
+                return false;
+            }
+            self.taken += ShortTables::STEP;
+        }
+        weight <= self.taken
+    }
+}
+
+impl Drop for TableReader {
+    fn drop(&mut self) {
+        if let Some(short) = &self.short {
+            short.0.fetch_sub(self.taken, Ordering::Relaxed);
+        }
     }
 }
 
@@ -109,6 +180,30 @@ mod tests {
             assert!(table.is_cut && table.columns == ["a"]);
             assert!((fewest..Table::LIMIT / 50).contains(&table.rows.len()), "{value:?}");
         }
+    }
+
+    #[test]
+    fn short_tables_of_many_sessions_share_one_limit() {
+        let memory = ShortTables::default();
+        let mut readers: Vec<TableReader> =
+            (0..1_000).map(|_| TableReader::short(&memory)).collect();
+        for reader in &mut readers {
+            for _ in 0..100 {
+                push(reader, &[Some(&[b'x'; 1_000])]);
+            }
+        }
+        let held: usize = readers.iter().map(|it| it.table.rows.len() * 1_000).sum();
+        let expected = ShortTables::LIMIT / 2..=ShortTables::LIMIT;
+        assert!(expected.contains(&held), "{held} bytes");
+        assert!(!readers[0].table.is_cut && readers[999].table.is_cut);
+        readers.iter_mut().for_each(TableReader::clear);
+        assert_eq!(memory.0.load(Ordering::Relaxed), 0);
+        let long = vec![b'x'; ShortTables::TABLE_LIMIT];
+        push(&mut readers[0], &[Some(&long)]);
+        push(&mut readers[1], &[Some(&long[VALUE * 2..])]);
+        assert!(readers[0].table.is_cut && !readers[1].table.is_cut);
+        drop(readers);
+        assert_eq!(memory.0.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -11,13 +11,13 @@ use rt::Rt;
 use crate::address::Address;
 use crate::error::Error;
 use crate::options::TlsMode;
-use crate::receive_buffer::{self, ReceiveBuffer};
+use crate::receive_buffer::{MAX_KEPT_SIZE, ReceiveBuffer, ReceiveMemory};
 use crate::socket::{Host, Socket, connect_to};
 use crate::tls::{ClientTls, Encryption, ServerTls, TlsSession, accept_failed, handshake_failed};
 
 /// Maximum number of unread bytes from a peer that sends without reading. It exceeds the length of
 /// the longest message that must be buffered whole.
-const MOST_UNREAD: usize = 32 << 20;
+const MOST_UNREAD: usize = 18 << 20;
 
 /// Capacity, in bytes, above which a send buffer is shrunk after use.
 const MAX_KEPT_CAPACITY: usize = 1 << 20;
@@ -38,23 +38,30 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Connects to a server, without TLS.
+    /// Connects to a server, without TLS. `memory` is for received bytes.
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub async fn connect(rt: &Rt, address: &Address, host: Host) -> Result<Channel, Error> {
-        Ok(Channel::new(connect_to(rt, address, host).await?, address.clone()))
+    pub async fn connect(
+        rt: &Rt,
+        address: &Address,
+        host: Host,
+        memory: &ReceiveMemory,
+    ) -> Result<Channel, Error> {
+        let socket = connect_to(rt, address, host).await?;
+        Ok(Channel::new(socket, address.clone(), memory.clone()))
     }
 
-    /// Creates a channel over a socket, without TLS. `address` names the other end in messages.
-    pub fn new(socket: Socket, address: Address) -> Channel {
+    /// Creates a channel over a socket, without TLS. `address` names the other end in messages;
+    /// `memory` is for received bytes.
+    pub fn new(socket: Socket, address: Address, memory: ReceiveMemory) -> Channel {
         Channel {
             socket,
             tls: None,
             address,
             out: Vec::new(),
             written: None,
-            receive_buffer: ReceiveBuffer::new(),
+            receive_buffer: ReceiveBuffer::new(memory),
             broken: None,
         }
     }
@@ -142,7 +149,6 @@ impl Channel {
                     }
                     // If client and server both waited for the other to read, neither would
                     // continue.
-                    self.receive_buffer.make_room(usize::MAX);
                     if let Err(error) = ready!(self.poll_receive(context)) {
                         self.broken = Some(io::Error::other(error));
                     }
@@ -152,7 +158,7 @@ impl Channel {
         self.written = None;
         self.out.clear();
         if self.out.capacity() > MAX_KEPT_CAPACITY {
-            self.out.shrink_to(receive_buffer::MAX_KEPT_SIZE);
+            self.out.shrink_to(MAX_KEPT_SIZE);
         }
         Poll::Ready(())
     }
@@ -181,7 +187,8 @@ impl Channel {
     /// Waits until there is more [to read](Channel::unread).
     ///
     /// # Errors
-    /// Class `Disconnect` at the end of the stream.
+    /// Class `Disconnect` at the end of the stream, or if the unread bytes of all connections
+    /// exceed [`ReceiveMemory::LIMIT`].
     #[inline]
     pub async fn receive(&mut self) -> Result<(), Error> {
         poll_fn(|context| self.poll_receive(context)).await
@@ -190,7 +197,9 @@ impl Channel {
     /// Polls [`receive`](Channel::receive), for hand-written futures.
     #[inline]
     pub fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let room = self.receive_buffer.free_space();
+        let Some(room) = self.receive_buffer.free_space() else {
+            return Poll::Ready(Err(self.out_of_memory()));
+        };
         let read = match &mut self.tls {
             None => ready!(self.socket.poll_read(context, room)),
             Some(session) => ready!(session.poll_read(&self.socket, context, room)),
@@ -230,11 +239,22 @@ impl Channel {
         self.receive_buffer.unread()
     }
 
-    /// Consumes `used` bytes, and makes room for an incomplete message of `needed` bytes.
+    /// Consumes `used` bytes, and makes room for an incomplete message of `needed` bytes. If there
+    /// is too little memory for it, a later [`receive`](Channel::receive) fails.
     #[inline]
     pub fn consume(&mut self, used: usize, needed: usize) {
         self.receive_buffer.consume(used);
         self.receive_buffer.make_room(needed);
+    }
+
+    /// Returns the error of an answer for which too little memory is left.
+    #[cold]
+    fn out_of_memory(&self) -> Error {
+        Error::disconnect(format!(
+            "the incomplete answers of all connections take more than {} MiB; the last is from {}",
+            ReceiveMemory::LIMIT >> 20,
+            self.address
+        ))
     }
 
     #[cold]
@@ -296,7 +316,8 @@ mod tests {
         let end = |stream: TcpStream| {
             stream.set_nonblocking(true).expect("a socket");
             let socket = Socket::new(rt, OwnedFd::from(stream)).expect("a socket");
-            Channel::new(socket, Address::Tcp("localhost".to_owned(), address.port()))
+            let address = Address::Tcp("localhost".to_owned(), address.port());
+            Channel::new(socket, address, ReceiveMemory::default())
         };
         (end(client), end(server))
     }

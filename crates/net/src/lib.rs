@@ -18,6 +18,7 @@
 //! * [`Options`]: the options of a URL that all networked servers have.
 //! * [`find_password`]: the password of a login whose URL contains none.
 //! * [`ClientTls`], [`ServerTls`]: the TLS set-up of either role.
+//! * [`ReceiveMemory`]: the limit of the bytes that all connections of a driver hold unread.
 //! * [`CancelService`]: a thread that cancels abandoned statements.
 
 mod address;
@@ -41,5 +42,6 @@ pub use password::{
     FoundPassword, PasswordFile, PasswordOwner, file_for_any_host, find_password,
     reason_for_ignored_file,
 };
+pub use receive_buffer::ReceiveMemory;
 pub use socket::{Host, Socket};
 pub use tls::{ClientTls, Encryption, Identity, ServerTls, Trust, client_config};

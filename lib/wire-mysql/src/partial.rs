@@ -1,6 +1,15 @@
 //! A packet that has not been received completely.
 
-use crate::frame::{HEADER, Header};
+use crate::answer::ERR;
+use crate::frame::{HEADER, Header, MAX_PAYLOAD};
+
+/// Maximum part of an ERR packet that is read, in bytes; the rest of its message is skipped. A
+/// server decides how long its errors are, and must not decide how much memory they take.
+pub(crate) const MAX_READ_ERROR: usize = 5 << 10;
+
+/// Largest capacity that is kept for the next incomplete packet, in bytes. Every session may keep
+/// as much, so it is small.
+const MAX_KEPT_CAPACITY: usize = 4 << 10;
 
 /// An incomplete packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +37,34 @@ impl PartialPacket {
         if let Some(place) = self.head.get_mut(usize::from(self.length)) {
             *place = byte;
             self.length = self.length.saturating_add(1);
+        }
+    }
+}
+
+/// The received part of an incomplete payload that is decoded as a whole.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GatheredPayload(Vec<u8>);
+
+impl GatheredPayload {
+    /// Appends a piece of the payload of `packet`, of an ERR only as much as is read.
+    #[cold]
+    pub(crate) fn push(&mut self, packet: PartialPacket, piece: &[u8]) {
+        let [.., first] = packet.head;
+        let most = if first == ERR { MAX_READ_ERROR } else { MAX_PAYLOAD };
+        let room = most.saturating_sub(self.0.len());
+        self.0.extend_from_slice(piece.get(..room).unwrap_or(piece));
+    }
+
+    /// Takes the payload.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Keeps the memory of a payload that was read, unless there is much of it.
+    pub(crate) fn reuse(&mut self, mut payload: Vec<u8>) {
+        if payload.capacity() <= MAX_KEPT_CAPACITY {
+            payload.clear();
+            self.0 = payload;
         }
     }
 }

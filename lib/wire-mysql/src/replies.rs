@@ -31,8 +31,8 @@ use crate::answer::{EOF, ERR, EofPacket, ErrPacket, OK, OkPacket, Status};
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::column::ColumnDefinition;
 use crate::error::{ErrorKind, WireError, fault};
-use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, first_whole_packet, usual_packet};
-use crate::partial::PartialPacket;
+use crate::frame::{HEADER, Header, check_sequence, first_whole_packet, usual_packet};
+use crate::partial::{GatheredPayload, MAX_READ_ERROR, PartialPacket};
 use crate::prepared::Prepared;
 use crate::reply_kind::ReplyKind;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
@@ -42,8 +42,8 @@ use crate::take::FieldReader;
 /// Maximum number of commands that wait for their replies.
 pub const MAX_EXPECTED: usize = 1 << 16;
 
-/// Largest capacity that is kept for the next incomplete packet, in bytes.
-const MAX_KEPT_CAPACITY: usize = 64 << 10;
+/// Longest packet that must be read as a whole and is neither a row nor an ERR, in bytes.
+const MAX_WHOLE_PACKET: usize = 1 << 20;
 
 /// Maximum number of columns that is accepted. A server allows 4096 columns in a result; this limit
 /// only rejects a corrupt number.
@@ -72,7 +72,7 @@ pub struct Replies {
     least_row_length: usize,
     rows: u64,
     later_replies: VecDeque<(ReplyKind, u8)>,
-    gathered_payload: Vec<u8>,
+    gathered_payload: GatheredPayload,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Replies {
             least_row_length: 0,
             rows: 0,
             later_replies: VecDeque::new(),
-            gathered_payload: Vec::new(),
+            gathered_payload: GatheredPayload::default(),
         }
     }
 
@@ -483,7 +483,7 @@ impl Replies {
         at = at.saturating_add(piece.len());
         self.partial.left = self.partial.left.saturating_sub(piece.len());
         if self.partial.is_gathered {
-            self.gather(piece).map_err(|error| error.shifted_by(at))?;
+            self.gathered_payload.push(self.partial, piece);
         }
         if self.partial.left > 0 {
             return Ok(at);
@@ -517,25 +517,19 @@ impl Replies {
         self.check(header, first)
             .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
         self.partial.left = header.length.saturating_sub(1);
-        self.partial.is_gathered = !self.is_skipped(header, first, sink)
-            && (!self.is_wanted_row(first) || sink.can_hold(header.length));
+        let is_row = self.is_wanted_row(first);
+        self.partial.is_gathered =
+            !self.is_skipped(header, first, sink) && (!is_row || sink.can_hold(header.length));
         if self.partial.is_gathered {
-            self.gather(first.as_slice()).map_err(|error| error.shifted_by(at))?;
+            if !is_row && first != Some(ERR) && header.length > MAX_WHOLE_PACKET {
+                return Err(fault(ErrorKind::TooLong, at, "packet that is no row"));
+            }
+            self.gathered_payload.push(self.partial, first.as_slice());
         } else {
             self.skip(header, sink)
                 .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
         }
         self.resume(bytes, at, sink)
-    }
-
-    /// Buffers a part of a payload.
-    #[cold]
-    fn gather(&mut self, piece: &[u8]) -> Result<(), WireError> {
-        if self.gathered_payload.len().saturating_add(piece.len()) > MAX_PAYLOAD {
-            return Err(fault(ErrorKind::TooLong, 0, "payload of a packet"));
-        }
-        self.gathered_payload.extend_from_slice(piece);
-        Ok(())
     }
 
     /// Processes a packet that was buffered completely.
@@ -544,12 +538,9 @@ impl Replies {
         if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
-        let mut payload = std::mem::take(&mut self.gathered_payload);
+        let payload = self.gathered_payload.take();
         let read = self.payload(&payload, sink);
-        if payload.capacity() <= MAX_KEPT_CAPACITY {
-            payload.clear();
-            self.gathered_payload = payload;
-        }
+        self.gathered_payload.reuse(payload);
         read
     }
 
@@ -558,7 +549,8 @@ impl Replies {
     fn payload<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
         let first = payload.first().copied();
         if first == Some(ERR) {
-            sink.error(&ErrPacket::decode(payload)?);
+            let read = payload.get(..MAX_READ_ERROR).unwrap_or(payload);
+            sink.error(&ErrPacket::decode(read)?);
             self.end(sink);
             return Ok(());
         }

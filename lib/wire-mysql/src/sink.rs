@@ -78,7 +78,8 @@ pub trait Sink {
     /// Called at the end of a result.
     fn result(&mut self, result: ResultEnd);
 
-    /// Called with an error from the server, which ends the reply.
+    /// Called with an error from the server, which ends the reply. A message of more than about 5
+    /// KiB is cut.
     fn error(&mut self, error: &ErrPacket<'_>);
 
     /// Called when a statement was prepared.

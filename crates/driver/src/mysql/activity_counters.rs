@@ -10,7 +10,7 @@ use base::Nanos;
 
 use super::MysqlConnection;
 use crate::activity_counters::{Count, Counter};
-use crate::{Connection, ServerId, Table};
+use crate::{ServerId, Table};
 
 /// Interval between readings of the counters, until other sessions no longer add to them.
 const POLL: Nanos = Nanos::from_millis(20);
@@ -91,7 +91,7 @@ impl MysqlConnection {
             Count::of(Counter::StatementsOfAssayAtMost, "statements", most as f64),
             Count::of(Counter::CountedFor, "s", uptime),
         ];
-        let variables = self.query_text(CAPACITY).await.unwrap_or_default();
+        let variables = self.query_short(CAPACITY).await.unwrap_or_default();
         let cycles = [
             (Counter::LogWritten, "bytes", number(&status, "Innodb_os_log_written")),
             (Counter::LogCapacity, "bytes", capacity(&variables)),
@@ -170,7 +170,7 @@ impl MysqlConnection {
     }
 
     async fn query_or_reason(&mut self, text: &str) -> Result<Table, String> {
-        self.query_text(text).await.map_err(|error| error.to_string())
+        self.query_short(text).await.map_err(|error| error.to_string())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::table::TableReader;
 
 /// Maximum length of an error message, in bytes; the rest is cut.
-const LONGEST_MESSAGE: usize = 16 << 10;
+const LONGEST_MESSAGE: usize = 4 << 10;
 
 /// The outcome of statements.
 #[derive(Debug, Default)]
@@ -197,6 +197,13 @@ pub(super) struct FullReply {
     pub(super) table: TableReader,
 }
 
+impl FullReply {
+    /// Creates an empty reply whose rows are held by `table`.
+    pub(super) fn read_by(table: TableReader) -> FullReply {
+        FullReply { table, ..FullReply::default() }
+    }
+}
+
 impl Sink for FullReply {
     fn wants_rows(&self) -> bool {
         true
@@ -219,6 +226,10 @@ impl Sink for FullReply {
             Row::Text(row) => self.table.push_row(row.fields(self.count)),
             Row::Binary(_) => Ok(()),
         }
+    }
+
+    fn can_hold(&mut self, length: usize) -> bool {
+        self.table.can_hold(length)
     }
 
     fn too_long(&mut self) {

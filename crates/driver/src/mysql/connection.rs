@@ -11,7 +11,8 @@ use super::session::{MysqlConnection, Statement};
 use super::{faults, script, settings};
 use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS, unread_answer};
+use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS};
+use crate::table::TableReader;
 use crate::{
     Batches, Connection, Error, Insert, Method, PreparedId, Reply, SessionId, Table, Work,
 };
@@ -78,7 +79,7 @@ impl Connection for MysqlConnection {
 
     async fn await_session(&mut self) -> Result<(), Error> {
         let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
-        let answer = self.query_text("select 1");
+        let answer = self.query_short("select 1");
         config.service.session_in_time(&rt, node, ANSWERING, answer).await.map(|_| ())
     }
 
@@ -92,19 +93,7 @@ impl Connection for MysqlConnection {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        if !self.line.replies.is_idle() {
-            let address = self.line.channel.address();
-            return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
-        }
-        self.own_traffic().count_text();
-        let answer = self.ask_text(sql, &mut Reply::default()).await;
-        if let Err(error) = &answer
-            && !self.line.replies.is_idle()
-        {
-            self.unreadable = Some(error.clone());
-        }
-        let (_, whole) = answer?;
-        Ok(whole.table.into_table())
+        self.query(sql, TableReader::default()).await
     }
 
     async fn identify(&mut self) {
@@ -120,8 +109,8 @@ impl Connection for MysqlConnection {
     async fn settings(&mut self) -> Vec<(String, String)> {
         let (config, rt, node) = (Arc::clone(&self.shared.config), self.line.rt.clone(), self.node);
         let asked = async {
-            let found = self.query_text(&settings::query()).await.ok();
-            Ok((found, self.query_text(&settings::tls_query()).await.ok()))
+            let found = self.query_short(&settings::query()).await.ok();
+            Ok((found, self.query_short(&settings::tls_query()).await.ok()))
         };
         let answered = config.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();

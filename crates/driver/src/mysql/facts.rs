@@ -91,16 +91,16 @@ impl MysqlConnection {
         let asked = async {
             if !self.is_mariadb() {
                 // An older server has neither the setting nor the cache.
-                let _ = self.query_text(FRESH_ESTIMATES).await;
+                let _ = self.query_short(FRESH_ESTIMATES).await;
             }
             let largest = table_sizes();
             let texts = texts.into_iter().chain([largest.as_str()]);
             for (answer, text) in answers.iter_mut().zip(texts) {
-                *answer = self.query_text(text).await.ok();
+                *answer = self.query_short(text).await.ok();
             }
             let [.., identity, _] = &mut answers;
             if identity.as_ref().is_none_or(|table| table.rows.is_empty()) {
-                *identity = self.query_text(IDENTITY_WITHOUT_START).await.ok();
+                *identity = self.query_short(IDENTITY_WITHOUT_START).await.ok();
             }
             Ok(())
         };

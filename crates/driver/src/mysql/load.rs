@@ -10,7 +10,7 @@ use super::faults;
 use super::session::{MysqlConnection, error_of};
 use crate::connection::insert_rows;
 use crate::load::{InsertSyntax, PIECE, StartedBatches, row_count_mismatch, unsupported_method};
-use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
+use crate::{Batches, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets that encode ASCII characters as ASCII bytes.
 const LIKE_ASCII: [&str; 5] = ["ascii", "latin1", "utf8", "utf8mb3", "utf8mb4"];
@@ -150,7 +150,7 @@ impl MysqlConnection {
     /// It is `binary` if the columns store the bytes as sent: the server then skips validation,
     /// which takes up to a third of its time for a row.
     async fn charset_for(&mut self, table: &str, batches: &impl Batches) -> &'static str {
-        match self.query_text(&format!("show full columns from {table}")).await {
+        match self.query_short(&format!("show full columns from {table}")).await {
             Ok(columns) if keeps_bytes(&columns, batches.is_ascii()) => "binary",
             // If the table does not exist, the load itself reports it.
             Ok(_) | Err(_) => "utf8mb4",
@@ -166,7 +166,7 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<StoredBatch, Error> {
         self.line.append_query(text)?;
-        let mut whole = FullReply::default();
+        let mut whole = FullReply::read_by(self.short_table());
         let mut is_requested = false;
         while !self.line.replies.is_idle() {
             self.line.send_and_read(&mut whole, reply).await?;

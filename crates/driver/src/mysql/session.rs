@@ -18,8 +18,10 @@ use super::faults;
 use super::file::AllowedFiles;
 use super::login::Shared;
 use crate::activity_counters::OwnTraffic;
+use crate::service::unread_answer;
 use crate::session_ids::{KnownSession, SessionId, SessionIds};
-use crate::{Connection, Error, Reply, Step, Work};
+use crate::table::TableReader;
+use crate::{Error, Reply, Step, Table, Work};
 
 /// Statement that commits the open transaction and turns autocommit on again.
 pub(super) const AUTOCOMMIT_ON: &str = "set autocommit = 1";
@@ -272,12 +274,12 @@ impl MysqlConnection {
             unreadable: None,
         };
         if !status.contains(Status::AUTOCOMMIT) {
-            connection.query_text("set session autocommit = 1").await?;
+            connection.query_short("set session autocommit = 1").await?;
         }
         if status.contains(Status::NO_BACKSLASH_ESCAPES) {
             // Literals are written with doubled backslashes, so a backslash must be an escape.
             let mode = "replace(@@session.sql_mode, 'NO_BACKSLASH_ESCAPES', '')";
-            connection.query_text(&format!("set session sql_mode = {mode}")).await?;
+            connection.query_short(&format!("set session sql_mode = {mode}")).await?;
         }
         Ok(connection)
     }
@@ -395,15 +397,56 @@ impl MysqlConnection {
         self.ask(text, reply).await
     }
 
-    /// Sends the appended commands and returns the complete reply.
+    /// Sends the appended commands and returns the complete reply, whose rows are expected to be
+    /// few.
     pub(super) async fn ask(
         &mut self,
         text: &str,
         reply: &mut Reply,
     ) -> Result<(Stamp, FullReply), Error> {
+        let table = self.short_table();
+        self.ask_for(table, text, reply).await
+    }
+
+    /// Returns a reader for the result of a text of the driver's own.
+    pub(super) fn short_table(&self) -> TableReader {
+        TableReader::short(&self.shared.config.service.short_tables)
+    }
+
+    /// Runs a text of the driver's own, whose result is expected to be short.
+    pub(super) async fn query_short(&mut self, sql: &str) -> Result<Table, Error> {
+        let table = self.short_table();
+        self.query(sql, table).await
+    }
+
+    /// Runs a text; `table` holds its result.
+    pub(super) async fn query(&mut self, sql: &str, table: TableReader) -> Result<Table, Error> {
+        if !self.line.replies.is_idle() {
+            let address = self.line.channel.address();
+            return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
+        }
+        self.own_traffic().count_text();
+        self.line.append_query(sql)?;
+        let answer = self.ask_for(table, sql, &mut Reply::default()).await;
+        if let Err(error) = &answer
+            && !self.line.replies.is_idle()
+        {
+            self.unreadable = Some(error.clone());
+        }
+        let (_, whole) = answer?;
+        Ok(whole.table.into_table())
+    }
+
+    /// Sends the appended commands and returns the complete reply; `table` holds its rows.
+    async fn ask_for(
+        &mut self,
+        table: TableReader,
+        text: &str,
+        reply: &mut Reply,
+    ) -> Result<(Stamp, FullReply), Error> {
         let config = Arc::clone(&self.shared.config);
         let allowed_files = AllowedFiles { statement: text, files: &config.files };
-        let mut whole = FullReply::default();
+        let mut whole = FullReply::read_by(table);
         let done = self.line.exchange(&mut whole, allowed_files, reply).await?;
         self.note_status(whole.outcome.status);
         match error_of(std::mem::take(&mut whole.outcome), &config.service.secrets) {

@@ -94,12 +94,12 @@ impl PostgresConnection {
     /// Returns those counters of background work that can be read.
     async fn read_cycles(&mut self, version: u32) -> Vec<Count> {
         let mut counts = Vec::new();
-        let reply = self.query_text(checkpoints(version)).await.unwrap_or_default();
+        let reply = self.query_short(checkpoints(version)).await.unwrap_or_default();
         if let [Some(timed), Some(requested)] = numbers(&reply)[..] {
             counts.push(Count::of(Counter::CheckpointsTimed, "checkpoints", timed));
             counts.push(Count::of(Counter::CheckpointsRequested, "checkpoints", requested));
         }
-        let reply = self.query_text(LOG).await.unwrap_or_default();
+        let reply = self.query_short(LOG).await.unwrap_or_default();
         if let [Some(written)] = numbers(&reply)[..] {
             counts.push(Count::of(Counter::LogWritten, "bytes", written));
         }
@@ -142,7 +142,7 @@ impl PostgresConnection {
     }
 
     async fn query_or_reason(&mut self, text: &str) -> Result<Table, String> {
-        self.query_text(text).await.map_err(|error| error.to_string())
+        self.query_short(text).await.map_err(|error| error.to_string())
     }
 }
 

@@ -103,6 +103,13 @@ pub(super) struct FullReply {
     pub(super) table: TableReader,
 }
 
+impl FullReply {
+    /// Creates an empty reply whose rows are held by `table`.
+    pub(super) fn read_by(table: TableReader) -> FullReply {
+        FullReply { table, ..FullReply::default() }
+    }
+}
+
 impl Sink for FullReply {
     fn complete(&mut self, completion: Completion<'_>) {
         self.stored = match completion {
@@ -132,6 +139,10 @@ impl Sink for FullReply {
 
     fn row(&mut self, row: Row<'_>) {
         let Ok(()) = self.table.push_row(row.iter().map(Ok::<_, Infallible>));
+    }
+
+    fn can_hold(&mut self, length: usize) -> bool {
+        self.table.can_hold(length)
     }
 
     fn too_long(&mut self, _length: usize) {

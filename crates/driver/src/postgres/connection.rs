@@ -10,8 +10,9 @@ use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
 use crate::activity_counters::Count;
 use crate::server_facts::ServerFacts;
-use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS, unread_answer};
+use crate::service::{ANSWERING, PREPARING, REPORTING_SETTINGS};
 use crate::session_ids::KnownSession;
+use crate::table::TableReader;
 use crate::{Batches, Connection, Error, Insert, Method, PreparedId, SessionId, Table, Work};
 
 impl Connection for PostgresConnection {
@@ -21,7 +22,8 @@ impl Connection for PostgresConnection {
         self.append_preparation(&name, text)?;
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let service = &shared.service;
-        let described = service.session_in_time(&rt, node, PREPARING, self.ask(text)).await?;
+        let table = self.short_table();
+        let described = service.session_in_time(&rt, node, PREPARING, self.ask(text, table)).await?;
         let mut template = Template::new(self.shared.results);
         template
             .statement(&name, &described.parameters)
@@ -68,7 +70,7 @@ impl Connection for PostgresConnection {
 
     async fn await_session(&mut self) -> Result<(), Error> {
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
-        let answer = self.query_text("select 1");
+        let answer = self.query_short("select 1");
         shared.service.session_in_time(&rt, node, ANSWERING, answer).await.map(|_| ())
     }
 
@@ -82,20 +84,7 @@ impl Connection for PostgresConnection {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        if !self.replies.is_idle() {
-            let address = self.channel.address();
-            return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
-        }
-        self.append_query(sql)?;
-        let answer = self.ask(sql).await;
-        if let Err(error) = &answer
-            && !self.replies.is_idle()
-        {
-            self.unreadable = Some(error.clone());
-        }
-        let table = answer?.table.into_table();
-        self.own_traffic().count_text();
-        Ok(table)
+        self.query(sql, TableReader::default()).await
     }
 
     async fn identify(&mut self) {
@@ -111,8 +100,8 @@ impl Connection for PostgresConnection {
     async fn settings(&mut self) -> Vec<(String, String)> {
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let asked = async {
-            let found = self.query_text(&settings::query()).await.ok();
-            Ok((found, self.query_text(settings::tls_query()).await.ok()))
+            let found = self.query_short(&settings::query()).await.ok();
+            Ok((found, self.query_short(settings::tls_query()).await.ok()))
         };
         let answered = shared.service.in_time(&rt, node, REPORTING_SETTINGS, asked).await;
         let (found, tls_status) = answered.unwrap_or_default();

@@ -77,7 +77,7 @@ impl PostgresConnection {
         let asked = async {
             let texts = [SETTINGS, REPLICATION, SIZES, LIBRARIES, IDENTITY, &table_sizes()];
             for (reply, text) in reply.iter_mut().zip(texts) {
-                *reply = self.query_text(text).await.ok();
+                *reply = self.query_short(text).await.ok();
             }
             Ok(())
         };

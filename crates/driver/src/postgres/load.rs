@@ -8,7 +8,7 @@ use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::connection::insert_rows;
 use crate::load::{InsertSyntax, PIECE, row_count_mismatch, unsupported_method};
-use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
+use crate::{Batches, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     match (method, into.duplicates) {
@@ -81,7 +81,7 @@ impl PostgresConnection {
              join pg_attribute on attrelid = indrelid and attnum = any (indkey) \
              where indrelid = '{table}'::regclass and indisprimary"
         );
-        let found = self.query_text(&query).await?;
+        let found = self.query_short(&query).await?;
         let key: Vec<String> = found.rows.into_iter().flatten().flatten().collect();
         if key.is_empty() {
             return Err(Error::url(format!(
@@ -115,7 +115,7 @@ impl PostgresConnection {
             false => 0,
         };
         while has_batch {
-            let (mut reply, mut batch) = (FullReply::default(), Batch::default());
+            let (mut reply, mut batch) = (FullReply::read_by(self.short_table()), Batch::default());
             self.append_query(&text)?;
             batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;

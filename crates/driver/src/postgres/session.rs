@@ -17,9 +17,10 @@ use super::answer::{Answer, FullReply, OutcomeSink, StatementOutcome};
 use super::faults;
 use super::login::Shared;
 use crate::activity_counters::OwnTraffic;
-use crate::service::Service;
+use crate::service::{Service, unread_answer};
 use crate::session_ids::{KnownSession, SessionId, SessionIds};
-use crate::{Connection, Error, PreparedId, Reply, Step, Work};
+use crate::table::TableReader;
+use crate::{Error, PreparedId, Reply, Step, Table, Work};
 
 /// A prepared statement.
 pub(super) struct Statement {
@@ -109,7 +110,7 @@ impl PostgresConnection {
         connection.own_traffic().logged_in();
         if escapes {
             // Literals are written with single backslashes, so a backslash must not be an escape.
-            connection.query_text("set standard_conforming_strings = on").await?;
+            connection.query_short("set standard_conforming_strings = on").await?;
         }
         Ok(connection)
     }
@@ -396,7 +397,7 @@ impl PostgresConnection {
             reply.done = reply.done.max(self.rt.now());
             return error;
         }
-        let mut whole = FullReply::default();
+        let mut whole = FullReply::read_by(self.short_table());
         let ended = match self.append_query("rollback") {
             Ok(()) => self.exchange(&mut whole, reply).await,
             Err(second) => Err(second),
@@ -412,10 +413,43 @@ impl PostgresConnection {
         }
     }
 
+    /// Returns a reader for the result of a text of the driver's own.
+    pub(super) fn short_table(&self) -> TableReader {
+        TableReader::short(&self.shared.service.short_tables)
+    }
+
+    /// Runs a text of the driver's own, whose result is expected to be short.
+    pub(super) async fn query_short(&mut self, sql: &str) -> Result<Table, Error> {
+        let table = self.short_table();
+        self.query(sql, table).await
+    }
+
+    /// Runs a text; `table` holds its result.
+    pub(super) async fn query(&mut self, sql: &str, table: TableReader) -> Result<Table, Error> {
+        if !self.replies.is_idle() {
+            let address = self.channel.address();
+            return Err(self.unreadable.clone().unwrap_or_else(|| unread_answer(address)));
+        }
+        self.append_query(sql)?;
+        let answer = self.ask(sql, table).await;
+        if let Err(error) = &answer
+            && !self.replies.is_idle()
+        {
+            self.unreadable = Some(error.clone());
+        }
+        let table = answer?.table.into_table();
+        self.own_traffic().count_text();
+        Ok(table)
+    }
+
     /// Sends the appended query or extended-protocol messages and returns the complete answer;
-    /// `text` is the text in them.
-    pub(super) async fn ask(&mut self, text: &str) -> Result<FullReply, Error> {
-        let mut whole = FullReply::default();
+    /// `text` is the text in them, and `table` holds its rows.
+    pub(super) async fn ask(
+        &mut self,
+        text: &str,
+        table: TableReader,
+    ) -> Result<FullReply, Error> {
+        let mut whole = FullReply::read_by(table);
         self.exchange(&mut whole, &mut Reply::default()).await?;
         match whole.outcome.error.take() {
             None => self.check_completions(text, whole.outcome.completed).map(|()| whole),

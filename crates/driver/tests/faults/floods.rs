@@ -288,6 +288,42 @@ fn postgres_answer_to_a_control_statement_is_held_up_to_a_limit() {
     assert_eq!(table.rows.len(), Table::LIMIT / (1 << 20) - 1);
 }
 
+/// Starts a PostgreSQL server that sends an error of 12 MiB without its last byte.
+fn long_error() -> ScriptedServer {
+    ScriptedServer::playing(|connection| {
+        begin_postgres(connection);
+        let mut out = Vec::new();
+        let message = "x".repeat(12 << 20);
+        let fields = [(b'S', "ERROR"), (b'C', "P0001"), (b'M', message.as_str())];
+        backend::error_response(&mut out, fields).expect("an error");
+        connection.send(&out[..out.len() - 1]);
+        connection.wait();
+    })
+}
+
+#[test]
+fn incomplete_answers_of_all_sessions_have_one_limit() {
+    let servers = [long_error(), long_error()];
+    let [first, second] = servers.each_ref().map(ScriptedServer::port);
+    let url = format!("postgres://ann:hunter2@127.0.0.1:{first},127.0.0.1:{second}/shop");
+    let driver = Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours");
+    let error = in_real_time(async |rt| {
+        let mut first = driver.connect(&rt).await.expect("a session");
+        first.prepare("select 1").await.expect("a statement");
+        let mut work = execution();
+        let run = within(&rt, Nanos::from_millis(500), first.run(&mut work)).await;
+        assert!(run.is_none(), "the error is complete: {run:?}");
+        // The first session still holds its part of an answer.
+        let mut second = driver.connect(&rt).await.expect("a session");
+        second.prepare("select 1").await.expect("a statement");
+        let error = second.run(&mut execution()).await.expect_err("too little memory");
+        first.abandon();
+        error
+    });
+    let words = ["the incomplete answers of all connections take more than 20 MiB"];
+    check(&error, Class::Disconnect, "disconnect", &words);
+}
+
 /// Returns the capabilities that the client and the simulated server of MySQL agree on.
 fn agreed() -> Negotiated {
     Negotiated::of(WANTED | Capabilities::CONNECT_WITH_DB, WANTED)

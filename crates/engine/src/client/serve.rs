@@ -270,7 +270,12 @@ impl<D: Driver> Client<D> {
     async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;
-        if rows.is_empty() || results.try_send(rows) {
+        if rows.is_empty() {
+            // A client that waits for its next request holds no memory of a failed one.
+            rows.clear();
+            return done;
+        }
+        if results.try_send(rows) {
             return done;
         }
         let stalls_at = self.lane.rt.now() + self.lane.stall_timeout();

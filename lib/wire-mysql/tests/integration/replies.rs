@@ -267,6 +267,33 @@ fn error_does_not_affect_the_next_replies() {
 }
 
 #[test]
+fn long_error_is_read_from_its_beginning() {
+    for agreed in [old(), new()] {
+        let message = [b'x'; 20_000];
+        let error = ErrPacket { code: 1105, sqlstate: Some(*b"HY000"), message: &message };
+        let mut bytes = answer(agreed, |answers| answers.error(&error));
+        bytes.extend(answer(agreed, |answers| answers.ok(&OkPacket::default())));
+        let lines = printed(agreed, &[ReplyKind::Text, ReplyKind::Simple], &bytes, true, 20);
+        // Code and SQLSTATE take nine bytes.
+        let read = (5 << 10) - 9;
+        assert_eq!(lines[0], format!("error 1105 HY000 {read} bytes"));
+        assert!(lines[2].starts_with("result: 0 rows"), "{lines:#?}");
+    }
+}
+
+#[test]
+fn incomplete_packet_that_is_neither_row_nor_error_has_a_limit() {
+    for (length, is_refused) in [(1 << 20, false), ((1 << 20) + 1, true)] {
+        let mut replies = Replies::new(new());
+        replies.expect(ReplyKind::Simple, 1).expect("one command");
+        let head = [&u32::to_le_bytes(length | 1 << 24)[..], &[0]].concat();
+        let error = replies.read(&head, &mut Log::default()).err();
+        let expected = is_refused.then_some(ErrorKind::TooLong);
+        assert_eq!(error.map(|error| error.kind), expected);
+    }
+}
+
+#[test]
 fn reply_to_prepare_ends_with_its_definitions() {
     for agreed in [old(), new()] {
         for (parameters, columns) in [(0, 0), (2, 0), (0, 2), (1, 2)] {
