@@ -6,10 +6,11 @@ use std::process::Command;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use testbed::Kind;
 
 use crate::disk::limited;
 use crate::example::assert_matches_schema;
-use crate::faulty_server::{EndlessAnswer, FaultyServer, MatchedMessage};
+use crate::faulty_server::{EndlessAnswer, FaultyRequest, FaultyServer};
 use crate::support::{CommandResult, MM1, TestFolder, check};
 
 const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
@@ -185,13 +186,12 @@ fn uncalibratable_target_is_refused() {
 /// does not answer its execution.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
-    let silent =
-        |kind, part| FaultyServer::endless(MatchedMessage(kind, part), EndlessAnswer::Silence);
+    let silent = |asked| FaultyServer::endless(Kind::Postgres, asked, EndlessAnswer::Silence);
     let no_login = "did not complete a login";
     for (server, words) in [
         (FaultyServer::sending(b""), "did not complete a login within 300ms"),
-        (silent(b'P', "select 1"), "did not prepare a statement within "),
-        (silent(b'E', "\0"), "`select 1` is not answered within "),
+        (silent(FaultyRequest::Preparation("select 1")), "did not prepare a statement within "),
+        (silent(FaultyRequest::Execution("select 1")), "`select 1` is not answered within "),
     ] {
         let place = TestFolder::new();
         let end = |limit: &str| {
