@@ -23,7 +23,8 @@ impl Connection for PostgresConnection {
         let (shared, rt, node) = (self.shared.clone(), self.rt.clone(), self.node);
         let service = &shared.service;
         let table = self.short_table();
-        let described = service.session_in_time(&rt, node, PREPARING, self.ask(text, table)).await?;
+        let described =
+            service.session_in_time(&rt, node, PREPARING, self.ask(text, table)).await?;
         let mut template = Template::new(self.shared.results);
         template
             .statement(&name, &described.parameters)

@@ -444,11 +444,7 @@ impl PostgresConnection {
 
     /// Sends the appended query or extended-protocol messages and returns the complete answer;
     /// `text` is the text in them, and `table` holds its rows.
-    pub(super) async fn ask(
-        &mut self,
-        text: &str,
-        table: TableReader,
-    ) -> Result<FullReply, Error> {
+    pub(super) async fn ask(&mut self, text: &str, table: TableReader) -> Result<FullReply, Error> {
         let mut whole = FullReply::read_by(table);
         self.exchange(&mut whole, &mut Reply::default()).await?;
         match whole.outcome.error.take() {
