@@ -299,7 +299,7 @@ mod tests {
         let bytes = [&request[..], ok].concat();
         for size in [1, 7, bytes.len()] {
             // Files are negotiated and have one packet. One text command is to be answered.
-            let (lines, used, error) = read_in_pieces(0x27, [1, 4, 4, 4], &bytes, size, false);
+            let (lines, used, error) = read_in_pieces(0x27, [1, 5, 5, 5], &bytes, size, false);
             assert_eq!((used, error), (bytes.len(), None));
             assert_eq!(lines.last().map(String::as_str), Some("end"), "{lines:?}");
         }

@@ -71,8 +71,14 @@ pub(super) fn answer_endlessly(
             keep_silent();
         }
         EndlessAnswer::ShortMessages => {
-            let mut answers = begin_answer(&mut out, agreed, 1);
             let status = Status::AUTOCOMMIT | Status::MORE_RESULTS_EXISTS;
+            // The answer to a prepared statement that was described with columns begins with rows.
+            let mut sequence = session.begin_rows()?;
+            session.answer(sequence, |answers| {
+                answers.end_of_rows(status, 0);
+                sequence = answers.sequence();
+            })?;
+            let mut answers = begin_answer(&mut out, agreed, sequence);
             for _ in 0..MESSAGES {
                 answers.ok(&OkPacket { status, ..OkPacket::default() });
             }
