@@ -73,8 +73,6 @@ pub struct RequestEnd<'a> {
     pub work: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
-    /// Answered statements that returned or changed a row.
-    pub with_rows: StatementSet,
     /// If the target has several servers: the account of the job at the server that received the
     /// request.
     pub node: Option<AccountId>,
@@ -98,7 +96,6 @@ impl RequestEnd<'_> {
             done,
             work: RequestWork::default(),
             statements: &[],
-            with_rows: StatementSet::default(),
             node: None,
         }
     }
@@ -227,7 +224,7 @@ impl<O: Outlet> Ledger<O> {
     #[inline]
     pub fn settle(&mut self, request: Request, end: RequestEnd<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
-        let RequestEnd { outcome, sent, done, work, statements, with_rows, node } = end;
+        let RequestEnd { outcome, sent, done, work, statements, node } = end;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let timestamps = RequestTimestamps {
             intended,
@@ -244,7 +241,6 @@ impl<O: Outlet> Ledger<O> {
             let failed = failed_statements(&outcome, statements, of);
             ops.push(&OpRow { account, number, sample, failed });
         }
-        self.accounts[part.unwrap_or(job).index()].with_rows.merge(with_rows);
         match part {
             None => self.record(job, &sample, statements),
             Some(part) => {
@@ -297,6 +293,11 @@ impl<O: Outlet> Ledger<O> {
             let (lane, gauges) = (self.lane, gauges());
             self.outlet.deliver(Delivery::Gauges { lane, interval: ended, gauges });
         }
+    }
+
+    /// Adds statements of an account that returned or changed a row.
+    pub fn add_with_rows(&mut self, account: AccountId, statements: StatementSet) {
+        self.accounts[account.index()].with_rows.merge(statements);
     }
 
     /// Delivers all remaining data at the end of the lane.
@@ -426,7 +427,6 @@ mod tests {
                 done: at(done),
                 work: RequestWork { rows: 1, ..RequestWork::default() },
                 statements: &service,
-                with_rows: StatementSet::default(),
                 node: None,
             },
         );

@@ -97,7 +97,6 @@ fn record_rows(place: &TestFolder, rows: &[u64]) -> Result<Archive, RecordError>
             done: at + Nanos(1_000),
             work: RequestWork { rows: *rows, ..RequestWork::default() },
             statements: &[Nanos(1_000)],
-            with_rows: StatementSet::default(),
             node: None,
         };
         let _ = lane.settle(request, ending);
@@ -149,10 +148,10 @@ fn record_with_rows(
             done: at + Nanos(2_000),
             work: RequestWork::default(),
             statements: &times,
-            with_rows,
             node: None,
         };
         let _ = lanes[*lane].settle(request, ending);
+        lanes[*lane].add_with_rows(*account, with_rows);
     }
     lanes.into_iter().take(ended).for_each(record::Ledger::finish);
     recorder.finish(end()).unwrap();

@@ -8,7 +8,7 @@ use archive::{Archive, LiveView, Recorder, RecorderOutlet};
 use base::{AccountId, Class, Code, Draw, Nanos, Seed, Stamp, Stream, Target, WallTime};
 use record::{
     AccountKind, Dispatch, End, EndKind, Failure, Gauge, Header, JobHeader, Ledger, Outcome,
-    Outlet, Pace, Request, RequestEnd, RequestWork, StatementSet, TargetText,
+    Outlet, Pace, Request, RequestEnd, RequestWork, TargetText,
 };
 
 pub(crate) const READ: AccountId = AccountId(0);
@@ -239,7 +239,6 @@ impl RequestsInFlight {
                     done,
                     work,
                     statements: &parts,
-                    with_rows: StatementSet::default(),
                     node: None,
                 }
             } else {

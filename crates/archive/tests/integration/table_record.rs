@@ -6,7 +6,7 @@ use archive::{Archive, Recorder, RecorderOutlet};
 use base::{AccountId, Class, Code, Nanos, Stamp, WallTime};
 use record::{
     Dispatch, End, EndKind, EventKind, Failure, Gauge, Header, Ledger, Load, Outcome, Pace,
-    Request, RequestEnd, RequestWork, StatementSet,
+    Request, RequestEnd, RequestWork,
 };
 
 use crate::support::{self, READ, WRITE, job};
@@ -124,7 +124,6 @@ fn settle(
                 done,
                 work,
                 statements: &parts,
-                with_rows: StatementSet::default(),
                 node: None,
             },
         },

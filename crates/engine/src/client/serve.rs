@@ -206,13 +206,17 @@ impl<D: Driver> Client<D> {
         let DueRequest { request, part, input } = due;
         let mut progress = RequestProgress::assigned_at(assigned.max(request.noticed()));
         self.job_state.in_flight.set(self.job_state.in_flight.get() + 1);
-        self.part = part;
+        if part != self.part {
+            self.report_with_rows();
+            self.part = part;
+        }
         self.work.values.clear();
         let records = input.as_ref().map_or(Group::NONE, Input::group);
         self.generators[part.index()].fill(request.number(), records, &mut self.work.values);
         drop(input);
         let outcome = self.send_with_retries(request.number(), &mut progress).await;
         let done = self.settle(request, outcome, &progress);
+        self.with_rows.merge(self.work.reply.with_rows);
         let closed = match self.job_state.keeps_connections() {
             true => done,
             false => self.close_own(done).await,
@@ -247,7 +251,6 @@ impl<D: Driver> Client<D> {
             done,
             work: progress.work,
             statements: &reply.statements,
-            with_rows: reply.with_rows,
             node,
         };
         self.lane.ledger.borrow_mut().settle(request, ending);
@@ -486,8 +489,17 @@ impl<D: Driver> Client<D> {
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
+    /// Reports to the ledger which statements of the current part have returned or changed a row. In
+    /// the ledger, the note would cost each request several times as much.
+    fn report_with_rows(&mut self) {
+        let statements = std::mem::take(&mut self.with_rows);
+        let account = self.current_part().account;
+        self.lane.ledger.borrow_mut().add_with_rows(account, statements);
+    }
+
     /// Ends the client and closes its connection.
     async fn leave(mut self) {
+        self.report_with_rows();
         self.job_state.clients.count_left(self.status());
         let connection = self.connection.take();
         self.results.clear();

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use base::{Dialect, NodeId, Rows, Stamp, WallTime};
 use driver::{Connection, Driver, Error, Reply, Step, Work};
-use record::{Dispatch, RequestWork};
+use record::{Dispatch, RequestWork, StatementSet};
 use workload::{Generator, PartId};
 
 use crate::back_off::BackOff;
@@ -32,6 +32,8 @@ pub(crate) struct Client<D: Driver> {
     pub(super) generators: Vec<Generator>,
     /// The part of the job to which the current request belongs.
     pub(super) part: PartId,
+    /// Statements of that part that have returned or changed a row since the part was chosen.
+    pub(super) with_rows: StatementSet,
     /// Statements and values to send, and the reply.
     pub(super) work: Work,
     /// Number of requests so far, modulo 2^32.
@@ -104,6 +106,7 @@ impl<D: Driver> Client<D> {
             connection,
             generators: generators(&job_state, started, dialect),
             part: PartId::FIRST,
+            with_rows: StatementSet::default(),
             work: job_state.parts.part(PartId::FIRST).work(),
             served: 0,
             results,

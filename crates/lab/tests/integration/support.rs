@@ -12,7 +12,7 @@ use engine::{NoListener, Options};
 use lab::{Order, RecordPlace, run};
 use record::{
     AccountKind, Dispatch, End, EndKind, Gauge, Header, JobHeader, Ledger, Outcome, Pace, Request,
-    RequestEnd, RequestWork, StatementSet,
+    RequestEnd, RequestWork,
 };
 use workload::{Overrides, Plan};
 
@@ -119,7 +119,6 @@ impl Run {
             done,
             work: RequestWork::default(),
             statements: &[done.since(sent)],
-            with_rows: StatementSet::default(),
             node: None,
         };
         let _ = self.lanes[lane].settle(request, ending);
