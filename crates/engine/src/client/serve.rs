@@ -489,8 +489,8 @@ impl<D: Driver> Client<D> {
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
-    /// Reports to the ledger which statements of the current part have returned or changed a row. In
-    /// the ledger, the note would cost each request several times as much.
+    /// Reports to the ledger which statements of the current part have returned or changed a row.
+    /// In the ledger, the note would cost each request several times as much.
     fn report_with_rows(&mut self) {
         let statements = std::mem::take(&mut self.with_rows);
         let account = self.current_part().account;
