@@ -93,6 +93,26 @@ impl<'a> ColumnDefinition<'a> {
     /// The flag of unsigned integers.
     pub const UNSIGNED: u16 = 0x0020;
 
+    /// Makes the definition of a column that is computed: it belongs to no table.
+    pub fn computed(
+        name: &'a [u8],
+        column_type: ColumnType,
+        collation: u16,
+    ) -> ColumnDefinition<'a> {
+        ColumnDefinition {
+            schema: b"",
+            table: b"",
+            original_table: b"",
+            name,
+            original_name: b"",
+            collation,
+            display_width: 20,
+            column_type,
+            flags: 0,
+            decimals: 0,
+        }
+    }
+
     /// Returns the part that is needed to read the values.
     pub fn kind(&self) -> ColumnKind {
         let is_unsigned = self.flags & Self::UNSIGNED != 0;

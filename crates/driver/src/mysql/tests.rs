@@ -32,18 +32,7 @@ fn serve(listener: &TcpListener) {
     };
     packet(&mut out, 0, |out| greeting.encode(out));
     let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
-    let column = ColumnDefinition {
-        schema: b"",
-        table: b"",
-        original_table: b"",
-        name: b"n",
-        original_name: b"",
-        collation: 63,
-        display_width: 20,
-        column_type: ColumnType::LONGLONG,
-        flags: 0,
-        decimals: 0,
-    };
+    let column = ColumnDefinition::computed(b"n", ColumnType::LONGLONG, 63);
     let (mut is_in, mut received) = (false, Vec::new());
     loop {
         stream.write_all(&out).expect("a client");

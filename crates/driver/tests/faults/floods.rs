@@ -330,18 +330,7 @@ fn agreed() -> Negotiated {
 }
 
 fn number() -> ColumnDefinition<'static> {
-    ColumnDefinition {
-        schema: b"",
-        table: b"",
-        original_table: b"",
-        name: b"n",
-        original_name: b"",
-        collation: 45,
-        display_width: 20,
-        column_type: ColumnType::VAR_STRING,
-        flags: 0,
-        decimals: 0,
-    }
+    ColumnDefinition::computed(b"n", ColumnType::VAR_STRING, 45)
 }
 
 /// Plays a MySQL session up to the execution of the first statement.

@@ -25,18 +25,7 @@ fn execution(statement: driver::PreparedId, is_pipelined: bool) -> Work {
 /// Prepares a statement that the server describes with this number of columns, and executes it. The
 /// server answers with an OK. Returns the number of rows.
 fn answered_by_ok(text: &str, columns: u16, is_pipelined: bool) -> Result<u64, Error> {
-    let column = ColumnDefinition {
-        schema: b"",
-        table: b"",
-        original_table: b"",
-        name: b"n",
-        original_name: b"",
-        collation: 63,
-        display_width: 20,
-        column_type: ColumnType::LONGLONG,
-        flags: 0,
-        decimals: 0,
-    };
+    let column = ColumnDefinition::computed(b"n", ColumnType::LONGLONG, 63);
     let described = vec![column; usize::from(columns)];
     let mut prepared = Vec::new();
     Answers::new(&mut prepared, Negotiated::of(OFFERED, WANTED), 1).prepared(

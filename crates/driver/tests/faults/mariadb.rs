@@ -245,18 +245,7 @@ fn length_of_four_gigabytes_allocates_nothing_and_is_a_protocol_error() {
     };
     let field = {
         let mut out = Vec::new();
-        let column = ColumnDefinition {
-            schema: b"",
-            table: b"",
-            original_table: b"",
-            name: b"a",
-            original_name: b"",
-            collation: 45,
-            display_width: 20,
-            column_type: ColumnType::VAR_STRING,
-            flags: 0,
-            decimals: 0,
-        };
+        let column = ColumnDefinition::computed(b"a", ColumnType::VAR_STRING, 45);
         Answers::new(&mut out, Negotiated::of(OFFERED, WANTED), 1).columns(&[column], false);
         packet(&mut out, 3, |out| {
             out.extend(FOUR_GB);

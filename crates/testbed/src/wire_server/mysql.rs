@@ -268,16 +268,5 @@ fn fail(answers: &mut Answers<'_>, code: u16, sqlstate: [u8; 5], message: &[u8])
 }
 
 fn column(name: &[u8]) -> ColumnDefinition<'_> {
-    ColumnDefinition {
-        schema: b"",
-        table: b"",
-        original_table: b"",
-        name,
-        original_name: b"",
-        collation: BINARY,
-        display_width: 20,
-        column_type: ColumnType::LONGLONG,
-        flags: 0,
-        decimals: 0,
-    }
+    ColumnDefinition::computed(name, ColumnType::LONGLONG, BINARY)
 }

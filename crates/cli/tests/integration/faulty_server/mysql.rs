@@ -280,18 +280,7 @@ fn done() -> OkPacket<'static> {
 }
 
 fn column() -> ColumnDefinition<'static> {
-    ColumnDefinition {
-        schema: b"",
-        table: b"",
-        original_table: b"",
-        name: b"n",
-        original_name: b"",
-        collation: 45,
-        display_width: 20,
-        column_type: ColumnType::VAR_STRING,
-        flags: 0,
-        decimals: 0,
-    }
+    ColumnDefinition::computed(b"n", ColumnType::VAR_STRING, 45)
 }
 
 /// Reads the content of the next packet.
